@@ -8,38 +8,51 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Wholes
+
+
+def pooled_runs(events: Flags, others: Flags) -> Wholes:
+    """Return where runs of places begin that every isotonic fit pools, however the rows are weighed: [g] of m places.
+
+    ``events`` and ``others`` [m] tell whether a place has rows of the class. Neighbours whose shares do not rise have
+    one level, so a place of events alone goes with the next, and one without events with the one before.
+    """
+    rises = np.ones(len(events), bool)
+    np.logical_and(others[:-1], events[1:], out=rises[1:])
+    return np.flatnonzero(rises)
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Isotonic fits to ``b`` replicates of ``m`` places each: a level at every place that has weight.
+    """Isotonic fits to ``b`` replicates of ``m`` places each, which lie in ``g`` runs that have one level each.
 
-    ``kept`` are these places, numbered through all replicates, ascending; ``levels`` are the levels there, from 0 to 1.
+    ``kept`` are the places that have weight, numbered through all replicates, ascending; ``run`` [m] is the number of
+    each place's run; ``levels`` [b, g] are the levels, from 0 to 1, and 0 where a run has no weight.
     """
 
     kept: Wholes
+    run: Wholes
     levels: Floats
-    b: int
-    m: int
 
     @classmethod
-    def of(cls, events: Floats, total: Floats) -> Fits:
-        """Fit the shares ``events`` / ``total`` of replicates, both [b, m]."""
+    def of(cls, events: Floats, total: Floats, starts: Wholes) -> Fits:
+        """Fit the shares ``events`` / ``total`` of replicates, both [b, m]; ``starts`` are those of `pooled_runs`."""
         from scipy.optimize import isotonic_regression
 
-        kept = np.flatnonzero(total != 0)
-        if not len(kept):
-            return cls(kept, np.empty(0), *total.shape)
-        hits, weight = np.take(events, kept), np.take(total, kept)
-        # Shares of the next replicate are 2 higher, so that blocks end with their replicate: one call fits them all.
-        ends = np.searchsorted(kept, np.arange(len(total) + 1) * total.shape[-1])
-        shares = hits / weight
-        shares += np.repeat(2.0 * np.arange(len(total)), np.diff(ends))
-        blocks = isotonic_regression(shares, weights=weight).blocks
-        # From totals, for what is 2 higher has lost digits.
-        levels = np.add.reduceat(hits, blocks[:-1]) / np.add.reduceat(weight, blocks[:-1])
-        return cls(kept, np.repeat(levels, np.diff(blocks)), *total.shape)
+        run = np.repeat(np.arange(len(starts)), np.diff(starts, append=total.shape[-1]))
+        hits_in, weight_in = (np.add.reduceat(values, starts, axis=-1) for values in (events, total))
+        levels = np.zeros(weight_in.shape)
+        weighed = np.flatnonzero(weight_in)
+        if len(weighed):
+            hits, weight = np.take(hits_in, weighed), np.take(weight_in, weighed)
+            # Shares of the next replicate are 2 higher, so that blocks end with it: one call fits them all.
+            shares = hits / weight
+            shares += 2.0 * (weighed // len(starts))
+            blocks = isotonic_regression(shares, weights=weight).blocks
+            # From totals, for what is 2 higher has lost digits.
+            level = np.add.reduceat(hits, blocks[:-1]) / np.add.reduceat(weight, blocks[:-1])
+            levels.flat[weighed] = np.repeat(level, np.diff(blocks))
+        return cls(np.flatnonzero(total), run, levels)
 
     def between(self, places: Floats, at: Floats) -> Floats:
         """Return the heights [b, k] at ``places`` [k] of lines through the levels; NaN without any weight.
@@ -47,19 +60,21 @@ class Fits:
         ``at`` [m] ascends. Beyond the first and the last place that has weight the height stays. Between two so near
         that no slope can be held in double precision, the lower level holds.
         """
-        if not len(self.levels):
-            return np.full((self.b, len(places)), np.nan)
+        b, m = len(self.levels), len(self.run)
+        if not len(self.kept):
+            return np.full((b, len(places)), np.nan)
         # How many levels there are up to each place of `at`, over all replicates; before its first place too.
-        up_to = np.zeros(self.b * self.m + 1, np.intp)
+        up_to = np.zeros(b * m + 1, np.intp)
         up_to[self.kept + 1] = 1
         np.cumsum(up_to, out=up_to)
-        begin = np.arange(self.b)[:, None] * self.m
-        first, last = up_to[begin], up_to[begin + self.m] - 1
-        left = np.clip(up_to[begin + np.searchsorted(at, places, side="right")] - 1, first, last)
-        right = np.clip(up_to[begin + np.searchsorted(at, places)], first, last)
-        x, further = at[self.kept[left] % self.m], at[self.kept[right] % self.m]
-        low = self.levels[left]
+        replicate = np.arange(b)[:, None]
+        begin = replicate * m
+        first, last = up_to[begin], up_to[begin + m] - 1
+        not_above, below = np.searchsorted(at, places, side="right"), np.searchsorted(at, places)
+        left = self.kept[np.clip(up_to[begin + not_above] - 1, first, last)] % m
+        right = self.kept[np.clip(up_to[begin + below], first, last)] % m
+        low, high = (self.levels[replicate, self.run[place]] for place in (left, right))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            heights = (self.levels[right] - low) / (further - x) * (places - x) + low
+            heights = (high - low) / (at[right] - at[left]) * (places - at[left]) + low
         heights = np.where((left == right) | ~np.isfinite(heights), low, heights)
         return np.where(last >= first, heights, np.nan)

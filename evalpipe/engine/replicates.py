@@ -1,6 +1,7 @@
 """Bootstrap replicates of everything that needs them; one draw serves all metrics, models, slices and curves.
 
-A block of replicates is a task of its own with its own random stream, so threads share nothing and change nothing.
+A block of replicates has its own random stream, and a batch of blocks is a task of its own, so threads share nothing
+and change nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +23,13 @@ from evalpipe.engine.parts import draws_of, parts_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
-from evalpipe.intervals.resampling import block_counts, blocks, jackknife_counts, stream
+from evalpipe.intervals.resampling import BLOCK, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
@@ -41,11 +43,17 @@ if TYPE_CHECKING:
 Key = tuple[str, int, int]
 """A model, the number of a subset, and the number of a metric in the plan."""
 
+Block = tuple[int, int]
+"""The number of a block, and how many replicates it has."""
+
 KEPT = 31 * 2**20
 """Bytes of the largest array that the C library then keeps for use again, instead of returning it to the system."""
 
 LIGHT = 16_384
 """Units up to which one thread draws the blocks in less time than several, which would wait for each other."""
+
+TOGETHER = 2**20
+"""Counts up to which blocks of few units are computed together, which takes less time than one after the other."""
 
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
@@ -88,22 +96,29 @@ class _Task:
     heights: Mapping[str, Mapping[str, tuple[Heights, Floats]]]
     campaign: Campaign | None
 
-    def block(self, number: int, size: int) -> dict[Any, Floats]:
-        """Return the replicates of one block, by what they are of."""
+    def batches(self, sizes: Sequence[int]) -> list[Sequence[Block]]:
+        """Return the blocks of these sizes in batches that are computed together, whatever the number of threads."""
+        several = max(1, TOGETHER // (BLOCK * self.units)) if self.light else 1
+        numbered = list(enumerate(sizes))
+        return [numbered[first : first + several] for first in range(0, len(numbered), several)]
+
+    def batch(self, several: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None) -> dict[Any, Floats]:
+        """Return the replicates of some blocks, by what they are of; ``counts`` are those of `counts`, if drawn."""
         drawn_values: dict[Any, list[Floats]] = defaultdict(list)
-        priors = self._priors(number, size)
-        for part in self.parts:
-            self._add_part(drawn_values, part, number, size, priors)
+        priors = np.concatenate([self._priors(number, size) for number, size in several])
+        for part, drawn in zip(self.parts, counts or self.counts(several), strict=True):
+            self._add_part(drawn_values, part, drawn, several[0][0], priors)
         return {key: np.concatenate(values) for key, values in drawn_values.items()}
 
     def _add_part(
-        self, drawn_values: dict[Any, list[Floats]], part: DrawnPart, number: int, size: int, priors: Floats
+        self, drawn_values: dict[Any, list[Floats]], part: DrawnPart, drawn: Iterable[Wholes], number: int,
+        priors: Floats,
     ) -> None:
-        """Add what a part gives to the values of a block."""
+        """Add what the counts drawn of a part give to the values of some blocks, of which the first is ``number``."""
         # A stream of its own: the replicates are the same whether or not errors are asked for.
         grouped = stream(self.plan.seed, "folds", part.name, number) if self.with_errors else None
         first = 0
-        for counts in block_counts(part.design, number, size, self.plan.seed, part.name):
+        for counts in drawn:
             scale, prior = self._scale(part.design, counts), priors[first : first + len(counts)]
             first += len(counts)
             for scopes, chosen, summary in part.summaries(Draws(counts)):
@@ -112,6 +127,18 @@ class _Task:
             if grouped is not None:
                 for key, square in (pair for drawn in counts for pair in self._squares(part, drawn, grouped)):
                     drawn_values["error", *key].append(np.sqrt(square)[None])
+
+    def counts(self, several: Sequence[Block]) -> Iterator[Iterator[Wholes]]:
+        """Yield the counts of some blocks for each part."""
+        return (self._counts(part, several) for part in self.parts)
+
+    def _counts(self, part: DrawnPart, several: Sequence[Block]) -> Iterator[Wholes]:
+        """Yield the counts of some blocks: of one in batches as large as memory allows, of more all together."""
+        drawn = (block_counts(part.design, number, size, self.plan.seed, part.name) for number, size in several)
+        if len(several) == 1:
+            yield from chain.from_iterable(drawn)
+        else:
+            yield np.concatenate(list(chain.from_iterable(drawn)))
 
     def _priors(self, number: int, size: int) -> Floats:
         """Draw the prevalence of each replicate of a block, [size, K], from what is declared; [0] where it is known."""
@@ -182,7 +209,12 @@ class _Task:
     @property
     def light(self) -> bool:
         """Whether a block is so little work that threads would not share it in less time than one needs for it."""
-        return not self.with_errors and sum(len(part.design.sizes) for part in self.parts) <= LIGHT
+        return not self.with_errors and self.units <= LIGHT
+
+    @property
+    def units(self) -> int:
+        """How many units are drawn in all."""
+        return sum(len(part.design.sizes) for part in self.parts)
 
     @cached_property
     def with_errors(self) -> tuple[int, ...]:
@@ -254,24 +286,42 @@ def draw(
 
 
 def _all_blocks(task: _Task, sizes: Sequence[int], advance: Callable[[int], None]) -> dict[Any, Floats]:
-    """Return what all blocks drew, by key; ``advance`` is told of the replicates of each block done."""
+    """Return what all blocks drew, by key; ``advance`` is told of the replicates of each batch done."""
     parts: dict[Any, list[Floats]] = defaultdict(list)
-    for size, block in zip(sizes, _blocks(task, sizes), strict=True):
-        for key, drawn in block.items():
+    batches = task.batches(sizes)
+    for several, batch in zip(batches, _in_threads(task, batches), strict=True):
+        for key, drawn in batch.items():
             parts[key].append(drawn)
-        advance(size)
+        advance(sum(size for _, size in several))
     return {key: np.concatenate(part) for key, part in parts.items()}
 
 
-def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
-    """Yield the blocks in order, from as many threads as the spec allows, and as pay."""
-    workers = 1 if task.light and task.plan.workers == "auto" else min(workers_of(task.plan), len(sizes))
+def _in_threads(task: _Task, batches: Sequence[Sequence[Block]]) -> Iterator[dict[Any, Floats]]:
+    """Yield the replicates of the batches in order, from as many threads as the spec allows, and as pay."""
+    workers = min(workers_of(task.plan), len(batches))
     if workers == 1:
-        yield from (task.block(number, size) for number, size in enumerate(sizes))
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        # `map` keeps the order of the blocks, so that the number of threads changes no byte.
-        yield from pool.map(task.block, range(len(sizes)), sizes)
+        yield from map(task.batch, batches)
+    elif task.light and task.plan.workers == "auto":
+        yield from _drawn_ahead(task, batches)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            # `map` keeps the order of the batches, so that the number of threads changes no byte.
+            yield from pool.map(task.batch, batches)
+
+
+def _drawn_ahead(task: _Task, batches: Sequence[Sequence[Block]]) -> Iterator[dict[Any, Floats]]:
+    """Yield the replicates of the batches in order; a second thread draws the counts of the next one meanwhile."""
+
+    def counts(several: Sequence[Block]) -> list[list[Wholes]]:
+        return [list(drawn) for drawn in task.counts(several)]
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(counts, batches[0])
+        for number, several in enumerate(batches, 1):
+            drawn = coming.result()
+            if number < len(batches):
+                coming = pool.submit(counts, batches[number])
+            yield task.batch(several, drawn)
 
 
 def _task(

@@ -34,7 +34,7 @@ HYPERGEOMETRIC = 10**9
 AT_ONCE, MANY = 100_000, 4
 """The most units of which a block is drawn at once (51 MB), and the observations in the mean that it takes."""
 
-NEAR = 2**15
+NEAR = 2**17
 """Observations drawn at once one by one, few enough for the processor's cache; changes no result."""
 
 LOOKUP = 4_000_000

@@ -237,7 +237,8 @@ class Engine(SpecPart):
     warn. `evalpipe plan` and the card say what is drawn, and why."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
     """Threads; with `backend: dask` and without an address of its scheduler, worker processes too. `auto` takes as many
-    as there are processors, and one where replicates of few rows are drawn. They change no byte of the results."""
+    as there are processors; where replicates of few rows are drawn, one, and a second that draws ahead. They change no
+    byte of the results."""
     memory: Memory | None = None
     """The memory that a run may take, such as `2GB` or `512 MiB`, by estimates from measured runs: with `mode: auto`
     rows that take more to hold are read part by part, of which fewer are then read at once. What cannot be done with

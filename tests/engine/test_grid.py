@@ -150,8 +150,8 @@ def test_where_no_grid_fits_every_row_is_drawn_and_the_results_say_so(
     assert (grid.rows, grid.curves) == (exact.rows, exact.curves)
 
 
-def backwards(task: Any, sizes: Any) -> Any:
-    done = [task.block(number, sizes[number]) for number in reversed(range(len(sizes)))]
+def backwards(task: Any, batches: Any) -> Any:
+    done = [task.batch(several) for several in reversed(batches)]
     yield from reversed(done)
 
 
@@ -171,5 +171,5 @@ def test_threads_batches_and_the_order_of_rows_change_no_byte_on_a_grid(
     monkeypatch.setattr("evalpipe.engine.parts.CELLS", 777)
     monkeypatch.setattr(resampling, "HELD", 9999)
     monkeypatch.setattr(resampling, "LOOKUP", 0)
-    monkeypatch.setattr(engine, "_blocks", backwards)
+    monkeypatch.setattr(engine, "_in_threads", backwards)
     assert numbers(run(frame, **keys, engine={"mode": "grid", "workers": 1})) == numbers(expected)

@@ -95,9 +95,9 @@ def plain(kind: str) -> str:
     return given(kind)
 
 
-def backwards(task: Any, sizes: Any) -> Iterator[Any]:
-    """Compute the last block first, and hand them over in order."""
-    done = [task.block(number, sizes[number]) for number in reversed(range(len(sizes)))]
+def backwards(task: Any, batches: Any) -> Iterator[Any]:
+    """Compute the last batch first, and hand them over in order."""
+    done = [task.batch(several) for several in reversed(batches)]
     yield from reversed(done)
 
 
@@ -105,6 +105,12 @@ def one_by_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("evalpipe.engine.parts.CELLS", 1)
     patch.setattr(resampling, "HELD", 1)
     patch.setattr(resampling, "NEAR", 1)
+    patch.setattr(engine, "TOGETHER", 1)
+
+
+def drawn_ahead(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(engine, "workers_of", lambda _: 2)
+    patch.setattr(engine, "TOGETHER", 1)
 
 
 def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
@@ -112,7 +118,7 @@ def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(resampling, "HELD", 1500)
     patch.setattr(resampling, "NEAR", 700)
     patch.setattr(resampling, "LOOKUP", 0)
-    patch.setattr(engine, "_blocks", backwards)
+    patch.setattr(engine, "_in_threads", backwards)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -124,13 +130,17 @@ def test_threads_batches_and_the_order_of_blocks_change_no_byte(
         with monkeypatch.context() as patch:
             way(patch)
             assert given(kind) == expected
+    with monkeypatch.context() as patch:
+        drawn_ahead(patch)
+        assert given(kind, workers="auto") == expected
     assert given(kind, workers=3) == expected
 
 
 @pytest.mark.parametrize(("keys", "started"), [
-    ({}, 0), ({"engine": {"workers": 2}}, 1), ({"intervals": {"method": "studentised", "replicates": 128}}, 1)])
-def test_one_thread_draws_few_rows_unless_more_are_asked_for_or_each_takes_long(
-    keys: dict[str, Any], started: int, monkeypatch: pytest.MonkeyPatch
+    ({}, [1]), ({"engine": {"workers": 1}}, []), ({"engine": {"workers": 2}}, [2]),
+    ({"intervals": {"method": "studentised", "replicates": 128}}, [2])])
+def test_one_thread_draws_few_rows_ahead_unless_more_are_asked_for_or_each_takes_long(
+    keys: dict[str, Any], started: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pools: list[int] = []
 
@@ -140,9 +150,10 @@ def test_one_thread_draws_few_rows_unless_more_are_asked_for_or_each_takes_long(
             super().__init__(workers)
 
     monkeypatch.setattr(engine, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(engine, "workers_of", lambda _: 2)
+    monkeypatch.setattr(engine, "TOGETHER", 1)
+    monkeypatch.setattr(engine, "workers_of", lambda plan: 2 if plan.workers == "auto" else plan.workers)
     run(rows(), metrics=["brier"], **({"intervals": {"replicates": 128}} | keys))
-    assert pools == [2] * started
+    assert pools == started
 
 
 @pytest.mark.parametrize("kind", KINDS)

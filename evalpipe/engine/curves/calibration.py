@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
-from evalpipe.calibration.isotonic_fits import Fits
+from evalpipe.calibration.isotonic_fits import Fits, pooled_runs
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins, observed
@@ -25,7 +25,7 @@ from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Wholes
     from evalpipe.plan.plan import Plan
 
 B = TypeVar("B", BandLine, BandCurve)
@@ -224,6 +224,16 @@ def _by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
+def _occurring(summary: Summary) -> tuple[Flags, Flags]:
+    """Return whether there is any event, and any other, at each distinct probability [m], whatever the weights."""
+    rows = summary.rows
+    at_scores = np.zeros((2, len(rows.distinct)), bool)
+    for row, event in zip(at_scores, (True, False), strict=True):
+        row[rows.places[event][1]] = True
+    events, others = np.logical_or.reduceat(at_scores, starts_of_runs(rows.chance_at), axis=-1)
+    return events, others
+
+
 def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
     """Return where blocks of ``m`` places begin and end, ascending; about ``vertices`` of them where there are more."""
     ends = np.unique(np.r_[starts, starts[1:] - 1, m - 1])
@@ -246,7 +256,8 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
     """
     at, events, others = _by_probability(summary)
     total = (events + others).reshape(-1, len(at))
-    heights = Fits.of(events.reshape(total.shape), total).between(places, at)
+    runs = pooled_runs(*_occurring(summary))
+    heights = Fits.of(events.reshape(total.shape), total, runs).between(places, at)
     return heights.reshape(*events.shape[:-1], len(places))
 
 
