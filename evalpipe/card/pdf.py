@@ -6,6 +6,7 @@ import os
 import warnings
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.attached import attached_files
@@ -101,7 +102,7 @@ def _fetcher(files: Mapping[str, File]) -> Any:
                 return super().fetch(url, headers)
             name = url.removeprefix(SCHEME)
             if url in files or name in {file for _, _, file in FALLBACKS}:
-                content, kind = files[url] if url in files else (_packaged(name), "font/ttf")
+                content, kind = files[url] if url in files else (font_of_matplotlib(name).read_bytes(), "font/ttf")
                 return URLFetcherResponse(url, content, {"Content-Type": kind})
             self.refused.append(url)
             raise ValueError(f"refused: {url}")
@@ -109,16 +110,16 @@ def _fetcher(files: Mapping[str, File]) -> Any:
     return OwnFilesOnly()
 
 
-def _packaged(name: str) -> bytes:
+def font_of_matplotlib(name: str) -> Path:
+    """Return the file of a font that matplotlib carries; raises UsageError where matplotlib is missing."""
     from importlib.util import find_spec
-    from pathlib import Path
 
     # Found without being imported, which takes longer than all that is done with it.
     package = find_spec("matplotlib")
     if package is None or package.origin is None:
         raise UsageError.of("missing-library", "the PDF cannot be made: matplotlib, which has its fonts, is missing",
                             hint="install evalpipe again")
-    return (Path(package.origin).parent / "mpl-data" / "fonts" / "ttf" / name).read_bytes()
+    return Path(package.origin).parent / "mpl-data" / "fonts" / "ttf" / name
 
 
 def _faces() -> str:
