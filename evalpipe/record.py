@@ -7,13 +7,14 @@ import os
 import platform
 import shutil
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from evalpipe.errors import UsageError
+from evalpipe.folders import exchanged, remove, sweep
 from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
 from evalpipe.results.estimates_csv import estimates_csv
@@ -64,6 +65,7 @@ class Recorder:
                 raise NotADirectoryError(20, "a file is in the way")
             locks.enter_context(locked_folder(self.out))
             self._mend()
+            sweep(self.out)
             # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
             self._locks = locks.pop_all()
@@ -72,7 +74,7 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         """Give the folder back."""
         if self._fresh is not None:
-            shutil.rmtree(self._fresh, ignore_errors=True)
+            remove(self._fresh)
         self._locks.close()
 
     @property
@@ -108,23 +110,40 @@ class Recorder:
                 if kept.name not in WRITTEN and not (fresh / kept.name).exists():
                     copy = shutil.copytree if kept.is_dir() else shutil.copy2
                     copy(kept, fresh / kept.name)
+            if exchanged(fresh, self.out):  # what was old has the name of the new now, and goes with it
+                return
+        try:
             # A folder cannot be renamed onto one that holds files, so the old one steps aside first.
-            self.out.rename(self._old)
-        # A process killed here leaves no folder of this name; the next one finds the old one and takes it back.
-        fresh.rename(self.out)
-        shutil.rmtree(self._old, ignore_errors=True)
+            if self.out.exists():
+                self.out.rename(self._old)
+            # A process killed here leaves no folder of this name; the next one finds the old one and takes it back.
+            fresh.rename(self.out)
+        finally:
+            self._mend()
 
     def _mend(self) -> None:
-        """Undo what a run that was killed while it exchanged the folders left."""
+        """Undo what a run that ended while it exchanged the folders left."""
         if self._old.exists() and not self.out.exists():
             self._old.rename(self.out)
-        for left in (self._old, *self.out.parent.glob(f".{self.out.name}.new-*")):
-            shutil.rmtree(left, ignore_errors=True)
+        remove(self._old)
 
 
 def locked_folder(folder: Path) -> AbstractContextManager[None]:
-    """Hold an output folder locked; the file of the lock is beside it, as the folder itself is exchanged."""
-    return locked(folder.parent / f".{folder.name}.lock")
+    """Hold an output folder locked."""
+    return locked(lock_of(folder))
+
+
+def abandon(folder: Path) -> None:
+    """Remove the lock and the temporary folders of this process, which is about to end in the middle of a run."""
+    out = folder.absolute()
+    with suppress(OSError):
+        sweep(out)
+        lock_of(out).unlink(missing_ok=True)
+
+
+def lock_of(folder: Path) -> Path:
+    """Return the file of the lock of an output folder; it is beside it, as the folder itself is exchanged."""
+    return folder.parent / f".{folder.name}.lock"
 
 
 @contextmanager

@@ -50,6 +50,9 @@ class Progress:
     def part_read(self) -> None:
         """Count a part as read."""
 
+    def changed(self, reasons: Sequence[str]) -> None:
+        """Say what has changed since the run before, where only that is to be run; nothing ends the run."""
+
     def signatures_moved(self, file: str) -> None:
         """Tell that the folder had signatures of other results, which are in its ``file`` from now on."""
 
@@ -74,14 +77,15 @@ class _Clock:
         self._begun = now
 
 
-def load(source: Source, overrides: Sequence[str] = ()) -> Spec:
+def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Spec:
     """Read and check a spec (step 1).
 
-    ``source`` is a path, a mapping or a `Spec`; ``overrides`` are ``"a.b=c"`` texts. Raises SpecError with every fault.
+    ``source`` is a path, a mapping or a `Spec`; ``overrides`` are ``"a.b=c"`` texts; ``environment`` is where files
+    refer to with ``${env:NAME}``, that of the process where None. Raises SpecError with every fault.
     """
     from evalpipe.spec.load import load as load_spec
 
-    return load_spec(source, overrides)
+    return load_spec(source, overrides, environment)
 
 
 def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.DataFrame] | None = None) -> Plan:
@@ -112,7 +116,7 @@ def run(
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
-        work = _work(spec, planned, folder if cache else None, clock.progress)
+        work = _work(spec, planned, folder, clock.progress, cached=cache)
         samples, candidates, earlier = _read(planned, frames, folder, work)
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
@@ -133,14 +137,16 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
     return make_plan(spec, look(sources(spec), frames)), resolved(spec)
 
 
-def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress) -> Work:
+def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
     """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
     from evalpipe.spec.sent import to_text
-    from evalpipe.streams.cache import cache_folder
+    from evalpipe.streams.cache import cache_folder, sweep
     from evalpipe.streams.work import Work
 
     cache = None if folder is None else cache_folder(folder.out)
-    return Work(cache, progress, "" if planned.dask is None else to_text(spec))
+    if cache is not None:
+        sweep(cache)
+    return Work(cache if cached else None, progress, "" if planned.dask is None else to_text(spec))
 
 
 def _computed(planned: Plan, work: Work) -> dict[str, object]:

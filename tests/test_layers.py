@@ -115,8 +115,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
     "lock": set(),
+    "folders": set(),
+    "machine": set(),
+    "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
-    "record": {"formats", "lock", "results", "signatures", "version", "errors"},
+    "record": {"folders", "formats", "lock", "results", "signatures", "version", "errors"},
     "row_writing": {"cells"},
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "reading", "engine", "findings",
@@ -131,9 +134,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "formats", "intervals.declare",
-        "numbers", "run", "record", "recalibration", "signing", "spec", "plan", "results", "metrics", "card.first",
-        "card.names", "card.page", "card.tables", "card.wording", "streams", "version", "errors",
+        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "doctor", "formats",
+        "intervals.declare", "numbers", "run", "record", "recalibration", "signing", "spec", "plan", "results",
+        "metrics", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
+        "errors",
     },
 }
 

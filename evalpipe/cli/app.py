@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sys
 from contextlib import suppress
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalpipe.cli.annotations import annotation
+from evalpipe.cli.doctoring import doctor
+from evalpipe.cli.durations import seconds_of
+from evalpipe.cli.ending import asked_format, fault, interrupted, tell
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
@@ -20,8 +21,6 @@ from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from evalpipe.results import FailOn
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TEXT_OR_JSON = click.Choice(["text", "json"])
@@ -53,7 +52,7 @@ def app() -> None:
     A SPEC of - is read from the standard input; its paths then start from the working folder.
 
     Exit codes: 0 done; 1 done, but a gate did not hold; 2 the spec or the command line is wrong; 3 the data are wrong;
-    4 a fault of evalpipe itself; 130 interrupted.
+    4 a fault of evalpipe itself; 130 interrupted; 143 terminated.
     """
 
 
@@ -71,18 +70,19 @@ def app() -> None:
                    "annotations at their place in the spec.")
 @click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
 @click.option("--no-cache", is_flag=True, help="Read every part of the files again; see: evalpipe cache --help")
-def run(
-    spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, no_progress: bool, no_cache: bool
-) -> int:
+@click.option("--timeout", type=seconds_of, metavar="DURATION",
+              help="End the run with 3 where it takes longer, such as 90s, 15m or 2h; the earlier output stays.")
+@click.option("--log-file", type=click.Path(), metavar="FILE",
+              help="Add what the run does to FILE, as lines of JSON; several runs may share it.")
+def run(spec: str, **options: Any) -> int:
     """Run the whole pipeline; print a summary, the gates that did not hold, and where the card is.
 
     Everything is written whether the gates hold or not. The exit code is 1 where one does not, see --fail-on.
     """
+    from evalpipe.cli.attempt import RunOptions
     from evalpipe.cli.running import run_spec
 
-    gates_hold = run_spec(
-        spec, out, overrides, fail_on, form, show_progress=not no_progress, cache=not no_cache)
-    return 0 if gates_hold else 1
+    return 0 if run_spec(spec, RunOptions(**options)) else 1
 
 
 @app.command(short_help="Check the spec and the data's columns.")
@@ -245,6 +245,9 @@ def schema(kind: str) -> None:
     print_schema(kind)
 
 
+app.add_command(doctor)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
@@ -273,8 +276,8 @@ def _ended(arguments: list[str]) -> int:
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"see: {context.command_path} --help" if context else None
         return tell(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        return _interrupted()
+    except (click.exceptions.Abort, KeyboardInterrupt) as error:
+        return interrupted(error)
     except EvalpipeError as error:
         unheard = any(problem.code == UNHEARD for problem in error.problems)
         return tell(*error.problems, code=error.exit_code, form="text" if unheard else asked_format(arguments))
@@ -283,47 +286,4 @@ def _ended(arguments: list[str]) -> int:
             raise
         if os.environ.get("EVALPIPE_DEBUG"):
             raise
-        return tell(_fault(error), code=InternalError.exit_code, form=asked_format(arguments))
-
-
-def asked_format(arguments: Sequence[str]) -> str:
-    """Return the value of ``--format`` on a command line that may not parse."""
-    for i, argument in enumerate(arguments):
-        if argument == "--format":
-            return arguments[i + 1] if i + 1 < len(arguments) else "text"
-        if argument.startswith("--format="):
-            return argument.partition("=")[2]
-    return "text"
-
-
-def tell(*problems: Problem, code: int, form: str) -> int:
-    """Print problems where they belong: on stderr for people; as JSON or annotations on stdout. Returns ``code``."""
-    if form == "json":
-        document = {"ok": False, "exit_code": code, "problems": [problem.as_dict() for problem in problems]}
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-        return code
-    if form == "github":
-        for problem in problems:
-            click.echo(annotation(problem))
-    click.echo("\n\n".join(str(problem) for problem in problems), err=True)
-    if len(problems) > 1:
-        click.echo(f"\n{len(problems)} errors", err=True)
-    return code
-
-
-def _interrupted() -> int:
-    """Say that the run was interrupted, and return its exit code: 128 + SIGINT."""
-    click.echo("interrupted; the earlier output is unchanged", err=True)
-    return 130
-
-
-def _fault(error: Exception) -> Problem:
-    """Return the problem of an error that nobody expected, with the line that raised it."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    place = f"{last.tb_frame.f_globals.get('__name__', '?')}, line {last.tb_lineno}" if last else "unknown place"
-    return Problem(
-        "internal", f"a fault of evalpipe itself: {type(error).__name__}: {error}", notes=(f"raised in {place}",),
-        hint="please report it with the spec; EVALPIPE_DEBUG=1 shows the traceback",
-    )
+        return tell(fault(error), code=InternalError.exit_code, form=asked_format(arguments))

@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from evalpipe.cli.interrupt import Interruptible, watch
+from evalpipe.cli.attempt import COMPLETE, Attempt
+from evalpipe.cli.interrupt import watch
+from evalpipe.cli.logfile import Log
 from evalpipe.cli.output import printing
-from evalpipe.cli.progress import Bar, Lines
-from evalpipe.run import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import FailOn, Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.cli.attempt import RunOptions, RunOutcome
+    from evalpipe.results import Results
 
 
-def run_spec(
-    path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool,
-    cache: bool,
-) -> bool:
+def run_spec(path: str, options: RunOptions) -> bool:
     """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
-    from evalpipe.run import load, run
-
     watch()
-    shown = nullcontext(Progress()) if not show_progress else Bar() if sys.stderr.isatty() else Lines()
-    with shown as progress:
-        spec = load(path, overrides)
-        folder = Path(out) if out is not None else Path("reports") / spec.name
-        watched = Interruptible(progress)
-        results = run(spec, out=folder, progress=watched, fail_on=fail_on, cache=cache)
-    # The results are safe by now, and the error of an output that is full says so.
-    with printing(f"everything was written to '{folder}'"):
-        _print(results, spec, folder, form, watched.moved)
-    return results.holds(fail_on)
+    with Log(options.log_file, path) as log:
+        outcome = Attempt(path, options, log).run()
+        holds = outcome.results.holds(options.fail_on)
+        with _safe(outcome.folder):
+            # The results are safe by now, and the error of an output that is full says so.
+            with printing(f"everything was written to '{outcome.folder}'"):
+                _print(outcome, options.form)
+            log.results(outcome.results, 0 if holds else 1)
+    return holds
 
 
-def _print(results: Results, spec: Spec, folder: Path, form: str, moved: str | None) -> None:
+@contextmanager
+def _safe(folder: Path) -> Iterator[None]:
+    """Say of an interrupt that everything is written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{COMPLETE} in '{folder}'") from None
+
+
+def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.cli.findings import print_findings
     from evalpipe.cli.gates import print_annotations, print_gates
@@ -50,6 +52,7 @@ def _print(results: Results, spec: Spec, folder: Path, form: str, moved: str | N
     from evalpipe.cli.summary import print_summary
     from evalpipe.formats import files
 
+    results, spec, folder, moved = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
                for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json", *rows)]

@@ -105,8 +105,7 @@ class Cache:
         used = self.used()
         unused = [] if used is None else [entry for entry in self.entries.values() if entry.key not in used]
         with self._written():
-            for left in self.folder.glob(f"{TEMPORARY}*"):
-                shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+            sweep(self.folder)
             for entry in unused:
                 (self.folder / f"{entry.key}{SUFFIX}").unlink(missing_ok=True)
         return unused
@@ -119,6 +118,16 @@ class Cache:
             message = f"cannot write to the cache '{self.folder}': {error.strerror or error}"
             hint = "free space or allow writing there, or run with --no-cache; the earlier output is unchanged"
             raise UsageError.of("cache-folder", message, hint) from None
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed runs left in a folder of a cache, to whose output folder no other run writes."""
+    for left in folder.glob(f"{TEMPORARY}*"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            with suppress(OSError):  # what hinders it also hinders the run, which says so where it matters
+                left.unlink()
 
 
 def _entry(path: Path) -> CacheEntry | None:

@@ -1,0 +1,111 @@
+"""A run that ends as it should whatever comes: Ctrl-C, SIGTERM, or the end of the time that it was given."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from evalpipe.cli.durations import written
+from evalpipe.cli.ending import UNCHANGED, tell
+from evalpipe.cli.interrupt import Deadline, Interruptible, leave_at_once
+from evalpipe.cli.progress import Bar, Lines
+from evalpipe.errors import DataError
+from evalpipe.run import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.cli.logfile import Log
+    from evalpipe.results import FailOn, Results
+    from evalpipe.spec.models import Spec
+
+COMPLETE = "the new output is complete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What `evalpipe run` was asked for, beside the spec."""
+
+    out: str | None
+    overrides: Sequence[str]
+    fail_on: FailOn
+    form: str
+    no_progress: bool
+    no_cache: bool
+    log_file: str | None
+    timeout: float | None
+
+
+class RunOutcome(NamedTuple):
+    """What a run came to, where its output is, and the file that signatures of other results were moved to."""
+
+    results: Results
+    spec: Spec
+    folder: Path
+    moved: str | None
+
+
+class Attempt:
+    """One run of a spec file, whose time may be limited."""
+
+    def __init__(self, path: str, options: RunOptions, log: Log) -> None:
+        """Run the spec at ``path``, and tell ``log`` of it."""
+        self._path, self._options, self._log = path, options, log
+        self._watched = Interruptible(log)
+        self._folder: Path | None = None
+        self._before: object = None
+
+    def run(self) -> RunOutcome:
+        """Run the spec; raises DataError where the time was over, KeyboardInterrupt with what became of the output."""
+        options = self._options
+        shown = nullcontext(Progress()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
+        deadline = Deadline(options.timeout, self._rescue)
+        try:
+            with deadline, shown as progress:
+                return self._ran(progress)
+        except KeyboardInterrupt:
+            words = UNCHANGED if _stamp(self._folder) == self._before else COMPLETE
+            if deadline.passed:
+                raise self._too_late(words) from None
+            raise KeyboardInterrupt(words) from None
+
+    def _ran(self, progress: Progress) -> RunOutcome:
+        from evalpipe.run import load, run
+
+        options = self._options
+        self._watched = watched = Interruptible(progress, self._log)
+        spec = load(self._path, options.overrides, self._log.secrets)
+        folder = Path(options.out) if options.out is not None else Path("reports") / spec.name
+        self._log.spec_read(spec, folder)
+        self._folder, self._before = folder, _stamp(folder)
+        results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache)
+        return RunOutcome(results, spec, folder, watched.moved)
+
+    def _too_late(self, words: str) -> DataError:
+        """Return the error of a run whose time was over."""
+        allowed = written(self._options.timeout or 0)
+        message = f"the run was ended after {allowed}, in {self._watched.at}"
+        hint = "allow more with --timeout; `evalpipe plan` states what a run costs"
+        return DataError.of("timeout", message, hint, notes=(words,))
+
+    def _rescue(self) -> NoReturn:
+        """End the process, whose main thread does not answer, with its error and without litter."""
+        from evalpipe.record import abandon
+
+        error = self._too_late(UNCHANGED)
+        if self._folder is not None and self._watched.holds:
+            abandon(self._folder)
+        self._log.end(error)
+        leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
+
+
+def _stamp(folder: Path | None) -> object:
+    """Return what tells the output of one run from that of another; None where there is none."""
+    try:
+        state = None if folder is None else (folder / "run.json").stat()
+    except OSError:
+        return None
+    return None if state is None else (state.st_ino, state.st_mtime_ns)

@@ -1,0 +1,158 @@
+"""Output folders are exchanged in one step, or put back; what dead runs left is removed, and nothing of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+import evalpipe
+from evalpipe.errors import UsageError
+from evalpipe.folders import exchanged, left_beside, remove, sweep
+from evalpipe.record import Recorder, abandon, lock_of
+from evalpipe.streams.cache import cache_folder
+
+SPEC = {
+    "evalpipe": 1, "name": "small", "task": "binary", "outcome": {"column": "y", "event": 1},
+    "datasets": {"test": {"path": "test.csv"}}, "models": {"a": {"probability": "p"}}, "metrics": ["brier"],
+    "intervals": {"method": "none"}, "report": {"formats": []},
+}
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an output folder that a run has written, and work beside its data."""
+    monkeypatch.chdir(tmp_path)
+    data(0.5)
+    evalpipe.run(SPEC, out="out")
+    return tmp_path / "out"
+
+
+def data(score: float) -> None:
+    Path("test.csv").write_text(f"y,p\n1,{score}\n0,0.25\n")
+
+
+def brier(out: Path) -> float:
+    (row,) = evalpipe.Results.read(out).rows
+    assert row.value is not None
+    return row.value
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_two_folders_exchange_their_names(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    assert exchanged(tmp_path / "a", tmp_path / "b")
+    assert names(tmp_path / "a") == {"b"}
+    assert names(tmp_path / "b") == {"a"}
+    assert not exchanged(tmp_path / "a", tmp_path / "c")
+    assert names(tmp_path) == {"a", "b"}
+
+
+def test_a_run_replaces_the_folder_and_keeps_the_files_of_others(out: Path) -> None:
+    (out / "notes.md").write_text("mine")
+    data(0.75)
+    evalpipe.run(SPEC, out=out)
+    assert brier(out) == pytest.approx(0.0625)
+    assert (out / "notes.md").read_text() == "mine"
+    assert names(out.parent) == {"test.csv", "out"}
+
+
+def test_where_the_system_cannot_exchange_the_old_folder_steps_aside(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalpipe.record.exchanged", lambda *_: False)
+    data(0.75)
+    evalpipe.run(SPEC, out=out)
+    assert brier(out) == pytest.approx(0.0625)
+    rename = Path.rename
+
+    def fails(path: Path, target: Path) -> Path:
+        if ".new-" in path.name:
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    data(1.0)
+    with pytest.raises(UsageError, match="No space left on device"):
+        evalpipe.run(SPEC, out=out)
+    assert brier(out) == pytest.approx(0.0625)
+    assert names(out.parent) == {"test.csv", "out"}
+
+
+def test_an_output_folder_that_is_a_link_is_replaced_without_touching_where_it_leads(out: Path) -> None:
+    link = out.parent / "link"
+    link.symlink_to(out)
+    data(0.75)
+    evalpipe.run(SPEC, out=link)
+    assert (brier(link), brier(out)) == (pytest.approx(0.0625), pytest.approx(0.15625))
+    assert names(out.parent) == {"test.csv", "out", "link"}
+
+
+LEFT = (".out.new-abcd_123", ".out.try-00000000", "out/.new-abcdefgh")
+OTHERS = (".out.new-b.new-abcdefgh", ".out.new-abc", ".out.new-abcd_1234", ".out2.new-abcdefgh", "out/.new-folder",
+          "out/.new-abcdefgh.d", ".outXnew-abcdefgh")
+
+
+def test_the_next_run_removes_what_dead_runs_left_and_nothing_else(out: Path) -> None:
+    for name in (*LEFT, *OTHERS):
+        (out.parent / name).mkdir()
+        (out.parent / name / "file").touch()
+    cache = cache_folder(out)
+    (cache / ".new-folder").mkdir(parents=True)
+    (cache / ".new-file").touch()
+    (cache / "kept.tables").touch()
+    assert {path.relative_to(out.parent).as_posix() for path in left_beside(out)} == set(LEFT)
+    evalpipe.run(SPEC, out=out)
+    assert [name for name in LEFT if (out.parent / name).exists()] == []
+    assert [name for name in OTHERS if not (out.parent / name).exists()] == []
+    assert names(cache) == {"kept.tables"}
+
+
+def test_a_name_that_looks_like_a_pattern_is_taken_as_it_is(tmp_path: Path) -> None:
+    for name in (".a.*.new-abcdefgh", ".a.b.new-abcdefgh", ".ab.new-abcdefgh"):
+        (tmp_path / name).mkdir()
+    sweep(tmp_path / "a.*")
+    assert names(tmp_path) == {".a.b.new-abcdefgh", ".ab.new-abcdefgh"}
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / ".out.new-abcdefgh").symlink_to(tmp_path / "kept")
+    sweep(tmp_path / "out")
+    assert names(tmp_path) == {"kept"}
+    remove(tmp_path / "gone")
+
+
+def test_what_a_process_holds_is_given_up_when_it_is_abandoned(out: Path) -> None:
+    recorder = Recorder(out)
+    with recorder:
+        assert recorder.fresh.is_dir()
+        assert lock_of(out).exists()
+        abandon(out)
+        assert names(out.parent) == {"test.csv", "out"}
+    assert brier(out) == pytest.approx(0.15625)
+
+
+def test_an_interrupt_while_folders_are_exchanged_puts_the_old_one_back(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def interrupted(path: Path, target: Path) -> NoReturn:
+        rename(path, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evalpipe.record.exchanged", lambda *_: False)
+    monkeypatch.setattr(Path, "rename", interrupted)
+    data(0.75)
+    with pytest.raises(KeyboardInterrupt):
+        evalpipe.run(SPEC, out=out)
+    monkeypatch.setattr(Path, "rename", rename)
+    assert brier(out) == pytest.approx(0.15625)
+    assert names(out.parent) == {"test.csv", "out"}
