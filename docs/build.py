@@ -215,7 +215,8 @@ SPEC = f"""{MARK}
 One YAML file says what is evaluated. A key that is not listed here is refused. `evalpipe schema` prints the same as
 JSON Schema, for editors: [spec.schema.json](spec.schema.json).
 
-`${{env:NAME}}` in a value stands for an environment variable, `${{env:NAME:-default}}` for one that may be absent. On
+`${{env:NAME}}` in a value stands for an environment variable, `${{env:NAME:-default}}` for one that may be absent.
+`${{date}}` stands for the day under `as_of`, or that of `--as-of`. `$${{` is the text `${{` itself. On
 the command line, `--set a.b=c` replaces the value of key `b` of mapping `a`; a key with a dot or a space stands in
 double quotes: `--set 'models."Model 1.2".threshold=0.4'`.
 

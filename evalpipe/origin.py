@@ -27,7 +27,8 @@ class Origin:
 
     ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` that of its key in the mapping that holds it;
     ``folders[file]`` the folder of each file the spec was read from; ``newest`` what was written for this run alone:
-    the file that was asked for, or the overrides laid over it.
+    the file that was asked for, or the overrides laid over it; ``dated`` the texts that hold the day of the spec, where
+    ``${date}`` was written.
     """
 
     path: Path | None = None
@@ -36,6 +37,7 @@ class Origin:
     folders: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     environment: frozenset[Loc] = frozenset()
     newest: str | None = None
+    dated: frozenset[Loc] = frozenset()
 
     @property
     def folder(self) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     import polars as pl
 
@@ -77,32 +78,40 @@ class _Clock:
         self._begun = now
 
 
-def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Spec:
+def load(
+    source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
+    as_of: str | date | None = None,
+) -> Spec:
     """Read and check a spec (step 1).
 
     ``source`` is a path, a mapping or a `Spec`; ``overrides`` are ``"a.b=c"`` texts; ``environment`` is where files
-    refer to with ``${env:NAME}``, that of the process where None. Raises SpecError with every fault.
+    refer to with ``${env:NAME}``, that of the process where None; ``as_of`` is the day that the card is about, in place
+    of the spec's. Raises SpecError with every fault.
     """
     from evalpipe.spec.load import load as load_spec
 
-    return load_spec(source, overrides, environment)
+    return load_spec(source, overrides, environment, as_of=as_of)
 
 
-def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.DataFrame] | None = None) -> Plan:
+def plan(
+    source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.DataFrame] | None = None,
+    as_of: str | date | None = None,
+) -> Plan:
     """Plan an evaluation (steps 1 and 2) from the spec and the columns of the data.
 
     ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
     """
-    return _planned(load(source, overrides), frames)[0]
+    return _planned(load(source, overrides, as_of=as_of), frames)[0]
 
 
 def run(
     source: Source, *, out: str | os.PathLike[str] | None = None, overrides: Sequence[str] = (),
     frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
-    cache: bool = True,
+    cache: bool = True, as_of: str | date | None = None,
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder.
 
+    ``as_of`` is the day that the card is about, in place of the spec's.
     A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`. Where files are read
     part by part, what each part comes to is kept beside ``out``, and not read again; not without ``cache``.
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
@@ -111,7 +120,7 @@ def run(
     """
     clock = _Clock(progress or Progress())
     clock(1)
-    spec = load(source, overrides)
+    spec = load(source, overrides, as_of=as_of)
     with _recorder(out) as folder:
         clock(2)
         planned, written = _planned(spec, frames)

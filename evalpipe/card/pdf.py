@@ -27,7 +27,8 @@ ROW_LIMIT = 300
 """Rows of a table in the PDF; long tables are slow to lay out and nobody reads them on paper."""
 
 EPOCH = 946_684_800
-"""The date written into the PDF and its fonts, 2000-01-01: a constant, because equal results give equal bytes."""
+"""The date of the fonts in the PDF, and of the files in it where the card is about no day: 2000-01-01, a constant, for
+equal results give equal bytes."""
 
 SCHEME = "packaged:"
 FALLBACKS = (
@@ -135,7 +136,8 @@ def _variant(results: Results) -> str:
 
 
 def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
-    date = datetime.fromtimestamp(EPOCH, UTC)
+    day, known = datetime.fromtimestamp(EPOCH, UTC), edition.results.as_of
+    date = day if known is None else datetime.fromisoformat(known).replace(tzinfo=UTC)
     for file in attached_files(edition):
         address = f"{SCHEME}{file.name}"
         yield weasyprint.Attachment(

@@ -24,6 +24,7 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
         Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
     yield Section("provenance", "Provenance", (
+        _day(results),
         Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), *_plugins(results),
         Heading("How to reproduce"),
         Text((f"Install {joined(_packages(results))}, save the spec above, which the PDF carries as ",
@@ -32,6 +33,15 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
         Preformatted(f"evalpipe run {results.name}.yaml"),
         Text(("The same spec, data and version give the same ", Code("results.json"),
               " and the same card, byte for byte."))), part="appendix")
+
+
+def _day(results: Results) -> Text:
+    """Say which day the card is about, or that none is stated."""
+    if results.as_of is None:
+        return Text(("No day is stated that this card is about: the spec has no ", Code("as_of"), ", and ",
+                     Code("--as-of"), " was not given."), "lead")
+    return Text(f"This card is about {results.as_of}, the day that the spec or the command states. No clock was read.",
+                "lead")
 
 
 def _templates(templates: Templates | None) -> Iterator[Text]:

@@ -28,6 +28,9 @@ TEXT_OR_JSON = click.Choice(["text", "json"])
 set_option = click.option(
     "--set", "overrides", metavar="A.B=C", multiple=True, help="Set a key of the spec; may be repeated."
 )
+as_of_option = click.option(
+    "--as-of", metavar="DAY", help="The day that the card is about, as in 2026-11-21; overrides 'as_of' of the spec."
+)
 
 
 class _Commands(click.Group):
@@ -58,8 +61,9 @@ def app() -> None:
 
 @app.command(short_help="Run the whole pipeline.")
 @click.argument("spec", type=click.Path())
-@click.option("--out", type=click.Path(), help="Output folder.  [default: reports/NAME]")
+@click.option("--out", type=click.Path(), help="Output folder; ${date} in it is the day.  [default: reports/NAME]")
 @set_option
+@as_of_option
 @click.option(
     "--fail-on", type=click.Choice(["fail", "warn", "indeterminate", "never"]), default="fail", show_default=True,
     help="End with 1 if a gate failed, or too few items of a standard are answered. warn: also if a gate of severity "
@@ -88,27 +92,29 @@ def run(spec: str, **options: Any) -> int:
 @app.command(short_help="Check the spec and the data's columns.")
 @click.argument("spec", type=click.Path())
 @set_option
+@as_of_option
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
-def validate(spec: str, overrides: Sequence[str], form: str) -> None:
+def validate(spec: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
     """Check the spec and the data's columns; print every fault at once."""
     from evalpipe.cli.planning import validate_spec
 
-    validate_spec(spec, overrides, form)
+    validate_spec(spec, overrides, as_of, form)
 
 
 @app.command(short_help="Print what would run, and why.")
 @click.argument("spec", type=click.Path())
 @set_option
+@as_of_option
 @click.option("--out", type=click.Path(), help="Output folder whose cache is looked at.  [default: reports/NAME]")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
-def plan(spec: str, overrides: Sequence[str], out: str | None, form: str) -> None:
+def plan(spec: str, overrides: Sequence[str], as_of: str | None, out: str | None, form: str) -> None:
     """Print what would run: the columns read, each measure with its interval method and why, the expected cost.
 
     Where files are read part by part, also which parts the cache has, and why the others would be read.
     """
     from evalpipe.cli.planning import print_plan
 
-    print_plan(spec, overrides, out, form)
+    print_plan(spec, overrides, out, form, as_of)
 
 
 @app.command(short_help="Render the card again.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from evalpipe.cli.durations import written
 from evalpipe.cli.ending import UNCHANGED, tell
 from evalpipe.cli.interrupt import Deadline, Interruptible, leave_at_once
+from evalpipe.cli.output import output_folder
 from evalpipe.cli.progress import Bar, Lines
 from evalpipe.errors import DataError
 from evalpipe.run import Progress
@@ -31,6 +32,7 @@ class RunOptions:
 
     out: str | None
     overrides: Sequence[str]
+    as_of: str | None
     fail_on: FailOn
     form: str
     no_progress: bool
@@ -77,8 +79,8 @@ class Attempt:
 
         options = self._options
         self._watched = watched = Interruptible(progress, self._log)
-        spec = load(self._path, options.overrides, self._log.secrets)
-        folder = Path(options.out) if options.out is not None else Path("reports") / spec.name
+        spec = load(self._path, options.overrides, self._log.secrets, options.as_of)
+        folder = output_folder(options.out, spec.name, spec.as_of, self._log.secrets)
         self._log.spec_read(spec, folder)
         self._folder, self._before = folder, _stamp(folder)
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache)

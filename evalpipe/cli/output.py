@@ -1,4 +1,4 @@
-"""The standard output, which may be closed, full or gone."""
+"""Where output goes: the folder of a run, and the standard output, which may be closed, full or gone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,24 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 UNHEARD = "standard-output"
 """The code of the problem that the standard output takes no more; it cannot be told there."""
 
 _LOST = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT, errno.EFBIG}
+
+
+def output_folder(
+    out: str | None, name: str, day: str | None, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """Return the output folder of a spec: ``out``, in which ``${date}`` is its day, or that of its name.
+
+    Raises UsageError for a reference that cannot be replaced.
+    """
+    from evalpipe.spec.day import dated_path
+
+    return Path("reports") / name if out is None else Path(dated_path(out, day, environment, "--out"))
 
 
 def opened() -> None:

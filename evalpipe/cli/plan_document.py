@@ -23,7 +23,7 @@ Document = dict[str, Any]
 def plan_document(plan: Plan) -> Document:
     """Return a plan as plain JSON values."""
     return {
-        "name": plan.name, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
+        "name": plan.name, "as_of": plan.as_of, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),

@@ -11,6 +11,7 @@ import click
 from evalpipe.card.wording import level
 from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.annotations import annotation
+from evalpipe.cli.output import output_folder
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.plan.drawing import drawing
 from evalpipe.spec.text import STDIN
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
 
-def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
+def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
     """Run steps 1 and 2; print that all is well, with the warnings of the spec, or raise every fault."""
     from evalpipe.run import plan
 
-    planned = plan(path, overrides)
+    planned = plan(path, overrides, as_of=as_of)
     if form == "json":
         problems = [problem.as_dict() for problem in planned.warnings]
         click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": problems}, indent=1, ensure_ascii=False))
@@ -52,13 +53,15 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def print_plan(path: str, overrides: Sequence[str], out: str | None, form: str) -> None:
+def print_plan(
+    path: str, overrides: Sequence[str], out: str | None, form: str, as_of: str | None = None
+) -> None:
     """Print the plan as text or JSON, with the parts of files that the cache of an output folder has."""
     from evalpipe.run import plan
 
-    planned = plan(path, overrides)
+    planned = plan(path, overrides, as_of=as_of)
     print_warnings(planned)
-    folder = Path(out) if out is not None else Path("reports") / planned.name
+    folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
     document = {**plan_document(planned), "parts": parts}
     click.echo(json.dumps(document, indent=1, ensure_ascii=False) if form == "json" else _text(planned, document))
@@ -87,7 +90,8 @@ def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 
 def _text(plan: Plan, document: dict[str, Any]) -> str:
-    lines = [f"plan of {document['name']} ({document['task']}), seed {document['seed']}", ""]
+    day = f", as of {plan.as_of}" if plan.as_of else ""
+    lines = [f"plan of {document['name']} ({document['task']}){day}, seed {document['seed']}", ""]
     lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
     lines += [_streamed(document["rows"])] if plan.datasets else []
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]

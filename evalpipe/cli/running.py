@@ -76,8 +76,9 @@ def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
     """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
     verdict = results.verdict if results.judged else None
     return {
-        "name": results.name, "spec_sha256": results.spec_sha256, "evidence_sha256": results.evidence_sha256,
-        "verdict": verdict, "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
+        "name": results.name, "as_of": results.as_of, "spec_sha256": results.spec_sha256,
+        "evidence_sha256": results.evidence_sha256, "verdict": verdict,
+        "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
         "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
         "findings": [finding.model_dump(by_alias=True) for finding in results.findings],
         "warnings": [warning.model_dump() for warning in results.warnings], "files": list(written),

@@ -47,6 +47,8 @@ def print_summary(results: Results) -> None:
 
     # Where no person reads along, the width is fixed, so that the output is the same on every machine.
     console = Plain(highlight=False, width=None if sys.stdout.isatty() else 120)
+    if results.as_of is not None:
+        console.print(f"as of {results.as_of}", markup=False)
     for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
         for start in range(0, len(results.models), MODELS_ABREAST):
             console.print(_title(results, dataset), markup=False, style="italic")

@@ -32,8 +32,8 @@ def gather(
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = settled if plan.task == "binary" and settled else (None, None)
     return Results(
-        evalpipe_version=VERSION, name=plan.name, title=plan.title, task=plan.task, event=event, other=other,
-        levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
+        evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
+        other=other, levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
         weight=asdict(plan.weight) if plan.weight else None,
         exposure=asdict(plan.exposure) if plan.exposure else None,
         inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],

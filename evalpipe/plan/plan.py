@@ -58,6 +58,7 @@ class Plan:
 
     name: str
     title: str
+    as_of: str | None
     spec_sha256: str
     task: Task
     seed: int

@@ -61,9 +61,7 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
     return _resolved(spec, (dataset,))
 
 
-def _resolved(
-    spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: CandidatesPlan | None = None
-) -> Plan:
+def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: CandidatesPlan | None = None) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
@@ -71,7 +69,8 @@ def _resolved(
     metrics, models = asked(spec), models_plan(spec)
     limited = intervals.method != "none"
     return Plan(
-        name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
+        name=spec.name, title=spec.title or spec.name, as_of=spec.as_of, spec_sha256=spec_sha256(spec),
+        task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),

@@ -39,6 +39,8 @@ class Document(Record):
     evalpipe_version: str
     name: str
     title: str
+    as_of: str | None = None
+    """The day that the card is about; null where the spec states none. It is never that of the run."""
     statement: Stated = Stated()
     """What people state of the model and its evaluation."""
     task: Literal["binary", "multiclass", "ordinal", "regression", "count"]

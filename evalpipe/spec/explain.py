@@ -14,7 +14,7 @@ from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.expressions import MeasureExpression
-from evalpipe.spec.kinds import PATTERN, RULES, is_number
+from evalpipe.spec.kinds import DAY, PATTERN, RULES, is_day, is_number
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
@@ -216,6 +216,8 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
     hint = None
     if isinstance(value, float) and not math.isfinite(value):
         hint = "a number must be finite"
+    elif any(schema.get("pattern") == DAY for schema in shapes.schemas) and isinstance(value, str | int | float):
+        hint = _day_hint(str(value))
     elif isinstance(value, str) and choices:
         guess = closest(value, choices)
         hint = f"did you mean '{guess}'?" if guess else None
@@ -230,6 +232,16 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
     elif shapes.takes("object") and not shapes.keys and isinstance(value, list):
         hint = "give each of them a name: {name: …}"
     return hint
+
+
+def _day_hint(value: str) -> str | None:
+    """Guess the day that was meant by a text or number that is none."""
+    digits = f"{value[:4]}-{value[4:6]}-{value[6:]}"
+    if is_day(digits):
+        return f"write {digits}"
+    if is_day(value[:10]) and value[10:11] in ("T", "t", " "):
+        return f"a day has no time: write {value[:10]}"
+    return "the calendar has no such day" if re.fullmatch(DAY, value) else None
 
 
 def _number_hint(value: object, shapes: Shapes) -> str | None:

@@ -73,12 +73,19 @@ Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 
-def _day(text: str) -> str:
-    """Refuse what is no day of the calendar."""
+def is_day(text: str) -> bool:
+    """Tell whether a text is a day of the calendar, such as 2026-11-21."""
     try:
         date.fromisoformat(text if re.fullmatch(DAY, text) else "")
     except ValueError:
-        raise PydanticCustomError("no_day", "not a day of the calendar") from None
+        return False
+    return True
+
+
+def _day(text: str) -> str:
+    """Refuse what is no day of the calendar."""
+    if not is_day(text):
+        raise PydanticCustomError("no_day", "not a day of the calendar")
     return text
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
+from evalpipe.spec.environment import Dated
 from evalpipe.spec.text import read_text
 from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, without
 from evalpipe.spec.yaml import parse
@@ -92,6 +93,9 @@ class Layers:
         if name is UNREADABLE:
             self.complete = False
             return None
+        if isinstance(name, Dated):
+            message = "'extends' cannot hold ${date}: the day is known only when all files are read"
+            return self._refuse(Problem("bad-reference", message, link.place, "name one file, whatever the day"))
         if not isinstance(name, str) or not name:
             message = f"'extends' takes the path of a file, got {'an empty text' if name == '' else kind(name)}"
             return self._refuse(Problem("wrong-type", message, link.place, "name one file, relative to this one"))

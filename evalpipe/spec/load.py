@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.origin import Origin
+from evalpipe.spec.day import on_day
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import explain
 from evalpipe.spec.layers import Layers
@@ -22,6 +23,7 @@ from evalpipe.spec.text import STDIN
 from evalpipe.spec.tree import Node, flatten, from_plain, without
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
 
     from evalpipe.errors import Problem
@@ -35,14 +37,14 @@ Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 
 def load(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
-    origin: Origin | None = None,
+    origin: Origin | None = None, as_of: str | dt.date | None = None,
 ) -> Spec:
     """Return the checked spec of a YAML file, a mapping or a spec, with ``overrides`` such as ``"seed=2"`` applied.
 
     The path ``-`` is the standard input, whose ``extends`` and paths start from the working folder.
-    References in files are replaced from ``environment``, that of the process where None; a mapping is taken as it is,
-    and its ``extends`` and paths start from the working folder, or from where ``origin`` says that it was written.
-    Raises SpecError with every problem, in the order of the files and their lines.
+    References in files are replaced: from ``environment``, that of the process where None, and by the day, which is
+    ``as_of`` where given. A mapping is taken as it is; its ``extends`` and paths start from the working folder, or from
+    where ``origin`` says. Raises SpecError with every problem, in the order of the files and their lines.
     """
     layers = Layers(os.environ if environment is None else environment)
     root, path, newest = _root(source, layers, origin)
@@ -50,7 +52,8 @@ def load(
     if root is None:
         raise SpecError(*_ordered(problems, layers))
     root, refused = apply(root, overrides, layers.environment)
-    problems += refused
+    root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
+    problems += [*refused, *undated]
     folders = {**layers.folders, **(source.origin if isinstance(source, Spec) else origin or Origin()).folders}
     # An empty list takes away what a base declares, so these go when all is merged.
     tree = flatten(_without_empty(root), path, folders, FILE if overrides else newest)

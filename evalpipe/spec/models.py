@@ -49,7 +49,8 @@ class Spec(SpecPart):
     title: Shown | None = None
     """The card's title; the name where absent."""
     as_of: Day | None = None
-    """The day that the card is about, such as 2026-11-21; a card never bears the day on which it was made."""
+    """The day that the card is about, such as 2026-11-21; `--as-of` of the command line overrides it. `${date}` in any
+    text of the spec, such as a path, stands for this day. A card never bears the day on which it was made."""
     card: Statement = Statement()
     """What people state on the card: use and limits, owner, monitoring, changes."""
     standards: Annotated[tuple[Standard, ...], OneOrMore(), Field(min_length=1)] | None = None

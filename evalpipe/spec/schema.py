@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.describe import Schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_REFERENCE = {"type": "string", "pattern": r"\$\{env:",
-              "description": "A reference to an environment variable: ${env:NAME} or ${env:NAME:-default}."}
+_REFERENCE = {"type": "string", "pattern": r"\$\{(env:|date\})",
+              "description": "A reference to an environment variable, ${env:NAME} or ${env:NAME:-default}, or to the "
+              "day under as_of, ${date}."}
 _EXTENDS = {
     "type": "string", "minLength": 1, "title": "Extends",
     "description": "Another spec file, relative to this one. This file's mappings merge into it; its lists and values "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evalpipe.errors import Place, Problem
 from evalpipe.levels import level_text
 from evalpipe.origin import Loc, Origin, path_text
+from evalpipe.spec.environment import Dated
 from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
@@ -45,14 +46,16 @@ class Foreign:
 class Node:
     """A value and where it was written.
 
-    ``content`` is a scalar, a tuple of nodes, a mapping from text to nodes, or `UNREADABLE`; ``key`` the place of its
-    key; ``environment`` whether an environment variable took part in it.
+    ``content`` is a scalar, a text that waits for its day, a tuple of nodes, a mapping from text to nodes, or
+    `UNREADABLE`; ``key`` the place of its key; ``environment`` whether an environment variable took part in it, and
+    ``dated`` whether the day did.
     """
 
     content: Any
     place: Place | None = None
     key: Place | None = None
     environment: bool = False
+    dated: bool = False
 
     def at(self, path: tuple[str, ...]) -> Node | None:
         """Return the node at a path of mappings within this one; None where there is none."""
@@ -70,7 +73,7 @@ def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
         content = {key: from_plain(item, origin, (*loc, key)) for key, item in texts.items()}
     elif isinstance(content, list | tuple):
         content = tuple(from_plain(item, origin, (*loc, index)) for index, item in enumerate(content))
-    return Node(content, origin.values.get(loc), origin.keys.get(loc), loc in origin.environment)
+    return Node(content, origin.values.get(loc), origin.keys.get(loc), loc in origin.environment, loc in origin.dated)
 
 
 def _plain(value: object) -> Any:
@@ -106,7 +109,7 @@ def kind(value: object) -> str:
     """Name the kind of a plain value."""
     names: dict[type, str] = {
         bool: "true or false", int: "a number", float: "a number", str: "a text", type(None): "nothing",
-        dict: "a mapping", list: "a list", tuple: "a list",
+        dict: "a mapping", list: "a list", tuple: "a list", Dated: "a text",
     }
     return names.get(type(value), "another object")
 
@@ -220,5 +223,6 @@ def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: 
     values = {loc: item.place for loc, item in nodes.items() if item.place is not None}
     keys = {loc: item.key for loc, item in nodes.items() if item.key is not None}
     origin = Origin(path, MappingProxyType(values), MappingProxyType(keys), MappingProxyType(dict(folders)),
-                    frozenset(loc for loc, item in nodes.items() if item.environment), newest)
+                    frozenset(loc for loc, item in nodes.items() if item.environment), newest,
+                    frozenset(loc for loc, item in nodes.items() if item.dated))
     return Tree(_value(node), origin, frozenset(loc for loc, item in nodes.items() if item.content is UNREADABLE))

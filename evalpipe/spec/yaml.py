@@ -13,7 +13,7 @@ from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.environment import BadReferenceError, expand, refers
+from evalpipe.spec.environment import BadReferenceError, Dated, expand, refers
 from evalpipe.spec.scalars import CORE, PLAIN, TAGS, tagged
 from evalpipe.spec.syntax import explained
 from evalpipe.spec.tree import UNREADABLE, Node
@@ -31,6 +31,9 @@ MAX_DEPTH = 50
 # Ten lines of aliases of aliases can stand for billions of values, which would fill the memory.
 MAX_ALIASED = 10_000
 """How many values aliases may add."""
+
+ANY_DAY = "2000-01-01"
+"""Stands for a day that is not known yet: a text with a day in it is a text, whatever day that is."""
 
 _KINDS = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
 
@@ -188,9 +191,11 @@ class _Builder:
         """Build a scalar, its references to the environment replaced."""
         content: object = UNREADABLE
         try:
-            text = expand(node.value, self.environment)
+            expanded = expand(node.value, self.environment)
+            text = expanded.on(ANY_DAY) if isinstance(expanded, Dated) else expanded
             if _writable(text):
-                content = tagged(text, node.tag)
+                value = tagged(text, node.tag)
+                content = expanded if isinstance(expanded, Dated) else value
             else:
                 self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
         except BadReferenceError as error:

@@ -182,7 +182,9 @@ def test_other_variants_say_what_they_are_and_carry_the_same_files(
     variant: str, version: str, part: str, conformance: str, build: Any, tmp_path: Path
 ) -> None:
     small = build(datasets=1, models=1)
-    small = small.model_copy(update={"spec": small.spec | {"report": {"pdf_variant": variant}}, "curves": []})
+    day = None if variant == "pdf/a-3b" else "2026-11-21"
+    spec = small.spec | {"report": {"pdf_variant": variant}}
+    small = small.model_copy(update={"spec": spec, "curves": [], "as_of": day})
     (tmp_path / "card.pdf").write_bytes(render(small, ["pdf"])["card.pdf"])
     with pikepdf.open(tmp_path / "card.pdf") as pdf:
         assert ("/Info" in pdf.trailer) == (part == "3")  # PDF/A-4 forbids it
@@ -193,6 +195,8 @@ def test_other_variants_say_what_they_are_and_carry_the_same_files(
         assert pdf.pdf_version == version
         assert pdf.Root.MarkInfo.Marked
         assert [str(file.UF) for file in pdf.Root.AF] == ["estimates.csv", "results.json", "spec.yaml"]
-        assert pdf.attachments["results.json"].get_file().read_bytes() == small.to_json().encode()
+        carried = pdf.attachments["results.json"].get_file()
+        assert carried.read_bytes() == small.to_json().encode()
+        assert f"{carried.creation_date:%Y-%m-%d}" == f"{carried.mod_date:%Y-%m-%d}" == (day or "2000-01-01")
     if variant == "pdf/a-3b":
         assert pdfa.validate_written(tmp_path / "card.pdf", "3b").findings == []

@@ -66,7 +66,7 @@ def _compared(results: Results) -> bool:
 
 EVIDENCE: dict[str, Evidence] = {
     "title": Evidence("Title and outcome", _always(FIRST_SCREEN)),
-    "dated": Evidence("Day that the card is about", _where(FIRST_SCREEN, lambda results: results.statement.as_of)),
+    "dated": Evidence("Day that the card is about", _where(FIRST_SCREEN, lambda results: results.as_of)),
     "values": Evidence("Values of the measures", _in_dataset("dataset", _values)),
     "intervals": Evidence("Intervals of the measures", _in_dataset("dataset", _intervals)),
     "definitions": Evidence("Definitions of the measures", _always("definitions")),

@@ -66,11 +66,11 @@ def statement_plan(spec: Spec, metrics: Sequence[MetricPlan], models: Mapping[st
 
 
 def _values(spec: Spec) -> dict[str, Any]:
-    """Return what is stated, texts in place of their files, with the day that the card is about."""
+    """Return what is stated, texts in place of their files."""
     texts = {loc[1:]: prose.text for loc, prose in spec.texts.items()}
     card = spec.card
     return {
-        "as_of": spec.as_of, "id": card.id, "status": card.status,
+        "id": card.id, "status": card.status,
         **{key: texts[key,] for key in FIELDS if (key,) in texts},
         "limits": [texts["limits", place] for place in range(len(card.limits))],
         "changes": [{"date": change.date, "text": texts["changes", place, "text"]}

@@ -35,8 +35,6 @@ class StatedFile(Record):
 class StatedDocument(Record):
     """What tells a document from others, and how far it is."""
 
-    as_of: str | None = None
-    """The day that the card is about."""
     id: str | None = None
     """The id of the document."""
     status: Literal["draft", "in_review", "final"] = "draft"
