@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.earlier import ReferenceChange
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
+    from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results, RowFile
@@ -109,14 +110,13 @@ def run(
     frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
     cache: bool = True, as_of: str | date | None = None,
 ) -> Results:
-    """Run the whole evaluation and return its results; with ``out``, also write the output folder.
+    """Run the whole evaluation and return its results; with ``out``, also write the output folder and the ledger.
 
     ``as_of`` is the day that the card is about, in place of the spec's.
     A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`. Where files are read
     part by part, what each part comes to is kept beside ``out``, and not read again; not without ``cache``.
-    Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
-    ``out`` is replaced only when everything is done. Its signatures stay where the results are the same, byte for byte;
-    those of other results are moved to a file of their own.
+    Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, missing library); earlier output is
+    replaced only when everything is done. Signatures of the same results, byte for byte, stay; others are moved.
     """
     clock = _Clock(progress or Progress())
     clock(1)
@@ -126,13 +126,14 @@ def run(
         planned, written = _planned(spec, frames)
         clock(3)
         work = _work(spec, planned, folder, clock.progress, cached=cache)
+        ledger = _ledger(planned, folder)
         samples, candidates, earlier = _read(planned, frames, folder, work)
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
         clock(5)
         results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
         if folder is not None:
-            _written(folder, results, _reference(results, earlier, fail_on), clock, _computed(planned, work))
+            _written(folder, results, _reference(results, earlier, fail_on), clock, _computed(planned, work), ledger)
     return results
 
 
@@ -230,9 +231,10 @@ def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[
 
 
 def _written(
-    folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock, computed: Mapping[str, object]
+    folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock, computed: Mapping[str, object],
+    ledger: Ledger | None,
 ) -> None:
-    """Render the card and write the output folder (steps 6, 7); signatures stay where they are of these results."""
+    """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
     from evalpipe.signatures import carried
 
     clock(6)
@@ -240,8 +242,23 @@ def _written(
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock(7)
     folder.write(results, {**files, **signed, **reference}, clock.durations, computed)
+    if ledger is not None:
+        ledger.record(results, folder.out)
     if moved is not None:
         clock.progress.signatures_moved(moved)
+
+
+def _ledger(planned: Plan, folder: Recorder | None) -> Ledger | None:
+    """Reach the ledger before anything is read, and record in it what a run that was killed could not."""
+    if folder is None or planned.ledger is False:
+        return None
+    from evalpipe.ledger.place import LedgerPlace
+    from evalpipe.ledger.store import Ledger
+
+    place = LedgerPlace.beside(folder.out) if planned.ledger is True else LedgerPlace.of(str(planned.ledger))
+    ledger = Ledger.open(place)
+    ledger.catch_up(folder.out)
+    return ledger
 
 
 def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Recorder | None]:

@@ -121,9 +121,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "__main__": {"cli"},
     "record": {"folders", "formats", "lock", "results", "signatures", "version", "errors"},
     "row_writing": {"cells"},
+    "ledger": {"results", "spelling", "errors"},
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "reading", "engine", "findings",
-        "results", "card", "record", "row_writing", "signatures", "streams", "templating.files", "errors",
+        "results", "card", "record", "row_writing", "ledger", "signatures", "streams", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
@@ -135,9 +136,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "doctor", "formats",
-        "intervals.declare", "numbers", "run", "record", "recalibration", "signing", "spec", "plan", "results",
-        "metrics", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
-        "errors",
+        "intervals.declare", "ledger", "numbers", "run", "record", "recalibration", "signing", "spec", "plan",
+        "results", "metrics", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams",
+        "version", "errors",
     },
 }
 

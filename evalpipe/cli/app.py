@@ -13,6 +13,7 @@ import click
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
+from evalpipe.cli.history import history
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
@@ -228,6 +229,9 @@ def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | 
     from evalpipe.cli.running import recalibrate_file
 
     recalibrate_file(results, model, data, out, fitted_on)
+
+
+app.add_command(history)
 
 
 @app.command(short_help="List or explain the measures.")

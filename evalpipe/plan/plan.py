@@ -53,7 +53,8 @@ class Plan:
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
-    of files, "local" for one that the run starts, None where threads read.
+    of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URL of the
+    ledger, True for that beside the output folder, False for none.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Plan:
     workers: int | Literal["auto"]
     memory: int | None
     dask: str | None
+    ledger: str | bool
     no_information: bool
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]

@@ -66,14 +66,14 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
     from evalpipe.spec.schema import spec_sha256
 
     intervals, weight, exposure, memory = spec.intervals, spec.weight, spec.exposure, spec.engine.memory
-    metrics, models = asked(spec), models_plan(spec)
-    limited = intervals.method != "none"
+    metrics, models, limited = asked(spec), models_plan(spec), intervals.method != "none"
     return Plan(
         name=spec.name, title=spec.title or spec.name, as_of=spec.as_of, spec_sha256=spec_sha256(spec),
         task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
+        ledger=_ledger(spec),
         formats=spec.report.formats, no_information=spec.no_information, appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
@@ -90,6 +90,14 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
     )
+
+
+def _ledger(spec: Spec) -> str | bool:
+    """Return the file or the URL of the ledger; True for that beside the output folder, False for none."""
+    written = spec.ledger
+    if isinstance(written, bool) or "://" in written:
+        return written
+    return str(spec.origin.folder_of("ledger") / written)
 
 
 def _dask(spec: Spec) -> str | None:

@@ -233,6 +233,13 @@ ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[
 ]
 """A pattern with {level}, or the column of each level."""
 
+Ledger = Annotated[
+    Annotated[StrictBool, Tag("a flag")] | Annotated[FilePath, Tag("a place")],
+    Discriminator(lambda value: "a place" if isinstance(value, str) else "a flag"),
+    AnyOf(),
+]
+"""The path of a file or the URL of a database; true for the usual file, false for none."""
+
 FilePaths = Annotated[
     Annotated[FilePath, Tag("a path")] | Annotated[dict[StrictStr, FilePath], Field(min_length=1), Tag("paths")],
     Discriminator(lambda value: "paths" if isinstance(value, Mapping) else "a path"),

@@ -32,7 +32,7 @@ from evalpipe.origin import Loc, Origin
 from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.expressions import MeasureEntry, MeasureExpression, Measures, expressed
-from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
+from evalpipe.spec.kinds import ColumnName, Day, Key, Ledger, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
@@ -143,6 +143,10 @@ class Spec(SpecPart):
     """The rendered formats."""
     engine: Engine = Engine()
     """How the numbers are computed."""
+    ledger: Ledger = True
+    """Where runs are recorded: the path of an SQLite file, or a database by its URL, as in
+    `postgresql://user@host/name`; passwords belong into `${env:NAME}`. By default `ledger.sqlite` beside the output
+    folder; `false` records none. It changes no byte of the results, which do not hold this key."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())

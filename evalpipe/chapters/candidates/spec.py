@@ -12,7 +12,7 @@ from evalpipe.spec.kinds import ColumnName, FilePath, OneOrMore, Sparse
 from evalpipe.spec.separated import Csv
 
 ALONE = frozenset({
-    "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report",
+    "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report", "ledger",
 })
 """The keys that a spec of candidates alone may have: none that does nothing without predictions."""
 

@@ -1,0 +1,91 @@
+"""`evalpipe history`: the runs of an output folder, as the ledger has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+Run = dict[str, Any]
+
+
+@click.command(short_help="List the runs of an output folder.")
+@click.argument("folder", type=click.Path())
+@click.option("--metric", help="The measure to show.  [default: the first of the newest run]")
+@click.option("--last", type=click.IntRange(min=1), default=30, show_default=True, help="How many runs, the newest.")
+@click.option("--ledger", "where", help="The ledger: a file or a URL.  [default: ledger.sqlite beside the folder]")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def history(folder: str, metric: str | None, last: int, where: str | None, form: str) -> int:
+    """List the runs of an output folder, the oldest first: day, verdict, and a measure of each model.
+
+    The json has all estimates and verdicts that the ledger has.
+    """
+    from evalpipe.ledger.place import LedgerPlace
+    from evalpipe.ledger.store import Ledger
+
+    out = Path(folder)
+    place = LedgerPlace.beside(out) if where is None else LedgerPlace.of(where)
+    runs = Ledger.read(place).runs(out, last)
+    if form == "json":
+        _print_json(folder, place.shown, runs)
+    elif not runs:
+        click.echo(f"{place.shown} has no run of {folder}")
+    else:
+        _print_table(folder, place.shown, runs, metric)
+    return 0
+
+
+def _print_json(folder: str, ledger: str, runs: list[Run]) -> None:
+    document = {
+        "schema_version": 1, "folder": folder, "ledger": ledger,
+        "runs": [{key: value for key, value in run.items() if key not in ("run", "folder")} for run in runs]}
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _print_table(folder: str, ledger: str, runs: list[Run], metric: str | None) -> None:
+    """Print a line for each run, with the intervals of a measure."""
+    from evalpipe.ledger.measures import measure_of
+
+    name = measure_of(runs, metric)
+    columns = _columns([estimate for run in runs for estimate in run["estimates"] if estimate["metric"] == name])
+    lines = [("day", "verdict", *columns.values(), "results")]
+    for run in runs:
+        values = {_key(estimate): estimate for estimate in run["estimates"] if estimate["metric"] == name}
+        lines.append((
+            run["as_of"] or run["last_recorded"][:10], run["verdict"] or "no gates",
+            *(_number(values.get(key)) for key in columns), run["results_sha256"][:8]))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    several = "" if len(runs) == 1 else "s"
+    click.echo(f"{folder}: {len(runs):,} run{several} in {ledger}; {name} with its interval")
+    for line in lines:
+        click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _columns(estimates: list[dict[str, Any]]) -> dict[str, str]:
+    """Return what a measure is of, by its key: the model, and what else tells it from others."""
+    keys = list(dict.fromkeys(map(_key, estimates)))
+    parts = [[str(part) for part in json.loads(key)] for key in keys]
+    differing = [0, *(place for place, values in enumerate(zip(*parts, strict=True)) if place and len(set(values)) > 1)]
+    return {key: ", ".join(texts[place] for place in differing if texts[place]) for key, texts in
+            zip(keys, parts, strict=True)}
+
+
+def _key(estimate: dict[str, Any]) -> str:
+    """Return the model with its variant, the dataset, the average and the options, as JSON."""
+    variant = "" if estimate["variant"] == "original" else f"+{estimate['variant']}"
+    options = " ".join(f"{key} {value}" for key, value in estimate["params"].items())
+    return json.dumps([f"{estimate['model']}{variant}", estimate["dataset"], estimate["average"] or "", options])
+
+
+def _number(estimate: dict[str, Any] | None) -> str:
+    """Write a value with its interval."""
+    from evalpipe.numbers import decimals, fixed, ranged
+
+    if estimate is None or estimate["value"] is None:
+        return "—" if estimate is None else estimate["status"]
+    numbers = [estimate[key] for key in ("value", "lower", "upper") if estimate[key] is not None]
+    digits = decimals(*numbers)
+    value, *interval = (fixed(number, digits) for number in numbers)
+    return f"{value} ({ranged(*interval)})" if len(interval) == 2 else value

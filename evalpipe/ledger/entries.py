@@ -1,0 +1,44 @@
+"""What a ledger keeps of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalpipe.results import Estimate, Gate, Results
+
+OF_ESTIMATE = (
+    "dataset", "model", "variant", "metric", "params", "average", "value", "lower", "upper", "level", "method", "n",
+    "events", "status",
+)
+SUBJECT = ("metric", "desirability", "params", "average", "class", "dataset", "model", "variant", "slice")
+OF_GATE = ("gate", "name", "limit", "verdict", "severity", "observed", "lower", "upper", "reason")
+
+Row = dict[str, Any]
+
+
+def run_row(results: Results) -> Row:
+    """Return what is known of a run without its place and time."""
+    return {
+        "name": results.name, "as_of": results.statement.as_of,
+        "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
+        "evalpipe_version": results.evalpipe_version, "verdict": results.verdict if results.judged else None,
+    }
+
+
+def estimate_rows(results: Results) -> list[Row]:
+    """Return the headline estimates: those of all rows of a dataset, and not of one class."""
+    headline = (estimate for estimate in results.rows if estimate.slice is None and estimate.class_ is None)
+    return [{"place": place, **_fields(estimate, OF_ESTIMATE)} for place, estimate in enumerate(headline)]
+
+
+def verdict_rows(results: Results) -> list[Row]:
+    """Return the verdicts of the gates, those on slices and classes too."""
+    return [
+        {"place": place, **_fields(gate, OF_GATE), "subject": _fields(gate, SUBJECT)}
+        for place, gate in enumerate(results.gates)]
+
+
+def _fields(record: Estimate | Gate, names: tuple[str, ...]) -> Row:
+    document = record.model_dump(mode="json", by_alias=True)
+    return {name: document[name] for name in names}

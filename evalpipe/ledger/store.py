@@ -1,0 +1,182 @@
+"""Writing to a ledger and reading from it, safe with any number of runs at once."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import NullPool, create_engine, event, select
+from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from evalpipe.errors import DataError, UsageError
+from evalpipe.ledger.entries import estimate_rows, run_row, verdict_rows
+from evalpipe.ledger.tables import ESTIMATES, LEDGER_FORMAT, RUNS, VERDICTS, format_of, prepare
+from evalpipe.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+    from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.place import LedgerPlace
+
+PATIENCE = 60
+"""Seconds for which a run waits for others that write to the ledger."""
+
+ONE_AT_A_TIME = 7_365_201
+"""The number of PostgreSQL's advisory lock that whoever makes the tables holds."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A ledger that can be reached, whose tables are there."""
+
+    place: LedgerPlace
+    engine: Engine
+
+    @classmethod
+    def open(cls, place: LedgerPlace) -> Ledger:
+        """Reach a ledger to write to, and make its tables; raises UsageError where that cannot be."""
+        with _told(place):
+            engine = _engine(place, "BEGIN IMMEDIATE")
+            with engine.begin() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})")
+                there = prepare(connection)
+        return cls(place, engine).of_this_format(there)
+
+    @classmethod
+    def read(cls, place: LedgerPlace) -> Ledger:
+        """Reach a ledger that is there, to read from; raises UsageError where there is none."""
+        if place.file is not None and not place.file.exists():
+            hint = "the first 'evalpipe run' begins one; name another ledger with --ledger"
+            raise UsageError.of("no-ledger", f"there is no ledger at '{place.shown}'", hint)
+        with _told(place):
+            engine = _engine(place, "BEGIN")
+            with engine.connect() as connection:
+                there = format_of(connection)
+        if there is None or there < LEDGER_FORMAT:
+            what = "has no runs yet" if there is None else "has an older format"
+            raise UsageError.of("no-ledger", f"the ledger '{place.shown}' {what}", "the next evalpipe run sees to it")
+        return cls(place, engine).of_this_format(there)
+
+    def of_this_format(self, there: int) -> Ledger:
+        """Return this ledger; raises UsageError where its format, ``there``, is newer than this version's."""
+        if there > LEDGER_FORMAT:
+            hint = f"it has format {there}, and this version writes {LEDGER_FORMAT}: install a newer evalpipe"
+            raise UsageError.of("ledger-newer", f"a newer evalpipe wrote the ledger '{self.place.shown}'", hint)
+        return self
+
+    def catch_up(self, out: Path) -> None:
+        """Record the results in an output folder that are not, as of a run that was killed before it could."""
+        file = out / "results.json"
+        if not file.is_file() or self.knows(out, hashlib.sha256(file.read_bytes()).hexdigest()):
+            return
+        with suppress(DataError):  # results that cannot be read are no run of this version
+            self.record(Results.read(file), out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
+
+    def record(self, results: Results, out: Path, at: datetime | None = None) -> None:
+        """Record a run of an output folder; the same results there again are counted, not doubled."""
+        now = (at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+        row = run_row(results) | {"folder": self.place.folder(out)}
+        same = (RUNS.c.folder == row["folder"]) & (RUNS.c.results_sha256 == row["results_sha256"])
+        again = RUNS.update().where(same).values(times=RUNS.c.times + 1, last_recorded=now)
+        with _told(self.place), self.engine.begin() as connection:
+            if connection.execute(again).rowcount:
+                return
+            try:
+                with connection.begin_nested():
+                    self._insert(connection, row | {"first_recorded": now, "last_recorded": now, "times": 1}, results)
+            except IntegrityError:  # another machine recorded the same results of this folder meanwhile
+                connection.execute(again)
+
+    def _insert(self, connection: Connection, row: Row, results: Results) -> None:
+        """Insert a run with what is kept of its results."""
+        run = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
+        for table, rows in ((ESTIMATES, estimate_rows(results)), (VERDICTS, verdict_rows(results))):
+            if rows and run is not None:
+                connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
+
+    def knows(self, out: Path, results_sha256: str) -> bool:
+        """Tell whether results of an output folder are recorded."""
+        same = (RUNS.c.folder == self.place.folder(out)) & (RUNS.c.results_sha256 == results_sha256)
+        with _told(self.place), self.engine.connect() as connection:
+            return connection.execute(select(RUNS.c.run).where(same)).first() is not None
+
+    def runs(self, out: Path, last: int | None = None) -> list[Row]:
+        """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
+        newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out))
+        newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
+        with _told(self.place), self.engine.connect() as connection:
+            rows = [dict(row) for row in connection.execute(newest).mappings()][::-1]
+            for row in rows:
+                row["estimates"] = _of_run(connection, ESTIMATES, row["run"])
+                row["verdicts"] = _of_run(connection, VERDICTS, row["run"])
+        return rows
+
+
+def _of_run(connection: Connection, table: Any, run: int) -> list[Row]:
+    """Return the rows of a table that are of a run, without what tells where they stand."""
+    rows = connection.execute(select(table).where(table.c.run == run).order_by(table.c.place)).mappings()
+    return [{name: value for name, value in row.items() if name not in ("run", "place")} for row in rows]
+
+
+def _engine(place: LedgerPlace, begin: str) -> Engine:
+    """Return how the database is reached; of SQLite, transactions start with ``begin``."""
+    address = place.address
+    if address.get_backend_name() != "sqlite":
+        return create_engine(address, poolclass=NullPool)
+    engine = create_engine(address, connect_args={"timeout": PATIENCE}, poolclass=NullPool)
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where sqlite3 guesses
+        connection.execute("PRAGMA foreign_keys = ON")
+        if begin != "BEGIN":
+            _write_ahead(connection)
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have readers and a writer not wait for each other; SQLite refuses the change at once while another makes it."""
+    import sqlite3
+
+    given_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > given_up:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+@contextmanager
+def _told(place: LedgerPlace) -> Iterator[None]:
+    """Let what a database refuses be a UsageError that names the ledger, and no password."""
+    hint = ("see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
+            "records no runs")
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        way = "pip install 'evalpipe[postgresql]'" if "psycopg" in str(error) else f"pip install {error.name}"
+        message = f"the ledger '{place.shown}' needs the library {error.name}, which is not installed"
+        raise UsageError.of("missing-library", message, way) from None
+    except NoSuchModuleError:
+        raise UsageError.of("ledger", f"no library knows the kind of database of '{place.shown}'", hint) from None
+    except (SQLAlchemyError, ValueError, OSError) as error:
+        why = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise UsageError.of("ledger", f"cannot use the ledger '{place.shown}': {why}", hint) from None

@@ -1,0 +1,120 @@
+"""The tables of a ledger, and their migrations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    inspect,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+METADATA = MetaData()
+
+LEDGER_FORMAT = 1
+"""The version of the tables; `MIGRATIONS` lead to it from those before."""
+
+FORMAT = Table("evalpipe_ledger", METADATA, Column("format", Integer, nullable=False))
+"""One row: the version of the tables that are there."""
+
+RUNS = Table(
+    "evalpipe_runs", METADATA,
+    Column("run", Integer, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("folder", String, nullable=False),
+    Column("as_of", String(10)),
+    Column("first_recorded", String(27), nullable=False),
+    Column("last_recorded", String(27), nullable=False),
+    Column("times", Integer, nullable=False),
+    Column("results_sha256", String(64), nullable=False),
+    Column("spec_sha256", String(64), nullable=False),
+    Column("evalpipe_version", String, nullable=False),
+    Column("verdict", String),
+    UniqueConstraint("folder", "results_sha256"),
+)
+"""One row for each results of a folder; ``times`` counts how often a run came to the same bytes there.
+
+Times are UTC in ISO 8601, and `as_of` is a day, as text: so they sort alike in every database.
+"""
+
+ESTIMATES = Table(
+    "evalpipe_estimates", METADATA,
+    Column("run", Integer, ForeignKey(RUNS.c.run, ondelete="CASCADE"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("dataset", String, nullable=False),
+    Column("model", String, nullable=False),
+    Column("variant", String, nullable=False),
+    Column("metric", String, nullable=False),
+    Column("params", JSON, nullable=False),
+    Column("average", String),
+    Column("value", Float),
+    Column("lower", Float),
+    Column("upper", Float),
+    Column("level", Float),
+    Column("method", String, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("events", Integer),
+    Column("status", String, nullable=False),
+    UniqueConstraint("run", "place"),
+)
+"""The estimates of all rows of each dataset, in the order of the results: those of slices and classes are not kept."""
+
+VERDICTS = Table(
+    "evalpipe_verdicts", METADATA,
+    Column("run", Integer, ForeignKey(RUNS.c.run, ondelete="CASCADE"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("gate", Integer, nullable=False),
+    Column("name", String),
+    Column("subject", JSON, nullable=False),
+    Column("limit", JSON, nullable=False),
+    Column("verdict", String, nullable=False),
+    Column("severity", String, nullable=False),
+    Column("observed", Float),
+    Column("lower", Float),
+    Column("upper", Float),
+    Column("reason", String, nullable=False),
+    UniqueConstraint("run", "place"),
+)
+"""The verdicts of gates, in the order of the results."""
+
+Index("evalpipe_runs_by_folder", RUNS.c.folder, RUNS.c.last_recorded)
+
+MIGRATIONS: tuple[str, ...] = ()
+"""The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2."""
+
+
+def format_of(connection: Connection) -> int | None:
+    """Return the version of the tables that are there; None without any."""
+    if not inspect(connection).has_table(FORMAT.name):
+        return None
+    return connection.execute(FORMAT.select()).scalar()
+
+
+def prepare(connection: Connection) -> int:
+    """Make the tables where there are none, bring older ones up to date, and return the version that is there now.
+
+    The connection must be the only one that does so; see `evalpipe.ledger.store`. A later version is left as it is.
+    """
+    there = format_of(connection)
+    if there is not None and there >= LEDGER_FORMAT:
+        return there
+    METADATA.create_all(connection)
+    if there is None:
+        connection.execute(FORMAT.insert().values(format=LEDGER_FORMAT))
+        return LEDGER_FORMAT
+    for statement in MIGRATIONS[there - 1 :]:
+        connection.exec_driver_sql(statement)
+    connection.execute(FORMAT.update().values(format=LEDGER_FORMAT))
+    return LEDGER_FORMAT

@@ -1,0 +1,91 @@
+"""`evalpipe history`: the table, the document, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+import evalpipe
+from evalpipe.cli import main
+from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.store import Ledger
+from evalpipe.results import Results
+from ledger.test_store import spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an output folder with three runs of three nights, the second of which missed its gate."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "reports" / "nightly"
+    ledger = Ledger.open(LedgerPlace.beside(folder)) if folder.parent.mkdir() is None else None
+    assert ledger is not None
+    for number, limit in enumerate((0.1, 0.99, 0.1)):
+        results = evalpipe.run(spec(tmp_path, gates=[{"metric": "accuracy", "min": limit}]), out=folder,
+                               overrides=[f"seed={number}", f"as_of=2026-11-{20 + number}", "ledger=false"])
+        ledger.record(results, folder, datetime(2026, 11, 21 + number, 2, tzinfo=UTC))
+    return folder
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Return the exit code and what was printed."""
+    with pytest.raises(SystemExit) as ended:
+        main(["history", *arguments])
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+def test_the_table_has_a_line_for_each_run(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hashes = [run["results_sha256"][:8] for run in Ledger.read(LedgerPlace.beside(out)).runs(out)]
+
+    assert called(capsys, "reports/nightly", "--metric", "accuracy") == (0, (
+        "reports/nightly: 3 runs in reports/ledger.sqlite; accuracy with its interval\n"
+        "day         verdict  m                 results\n"
+        f"2026-11-20  pass     0.78 (0.69–0.85)  {hashes[0]}\n"
+        f"2026-11-21  fail     0.78 (0.69–0.85)  {hashes[1]}\n"
+        f"2026-11-22  pass     0.78 (0.69–0.85)  {hashes[2]}\n"), "")
+
+
+def test_the_last_runs_are_those_that_were_asked_for(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, printed, _ = called(capsys, str(out), "--last", "1", "--format", "json")
+
+    document = json.loads(printed)
+    assert list(document) == ["schema_version", "folder", "ledger", "runs"]
+    (run,) = document["runs"]
+    results = Results.read(out)
+    assert (run["as_of"], run["results_sha256"]) == ("2026-11-22", results.evidence_sha256)
+    assert [row["metric"] for row in run["estimates"]] == ["accuracy", "brier"]
+    assert [row["verdict"] for row in run["verdicts"]] == ["pass"]
+
+
+@pytest.mark.parametrize(("arguments", "code", "printed", "error"), [
+    (["reports/other"], 0, "reports/ledger.sqlite has no run of reports/other\n", ""),
+    (["reports/nightly", "--metric", "acuracy"], 2, "", (
+        "error[unknown-metric]: no run in the ledger has the measure 'acuracy'\n"
+        "  = help: did you mean 'accuracy'?\n")),
+    (["reports/nightly", "--metric", "kappa"], 2, "", (
+        "error[unknown-metric]: no run in the ledger has the measure 'kappa'\n"
+        "  = help: measures of these runs: accuracy, brier\n")),
+    (["elsewhere/nightly"], 2, "", (
+        "error[no-ledger]: there is no ledger at 'elsewhere/ledger.sqlite'\n"
+        "  = help: the first 'evalpipe run' begins one; name another ledger with --ledger\n")),
+    (["reports/nightly", "--ledger", "spec.yaml"], 2, "", (
+        "error[ledger]: cannot use the ledger 'spec.yaml': file is not a database\n"
+        "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
+        "records no runs\n")),
+    (["reports/nightly", "--ledger", "oracl://me:horse@host/x"], 2, "", (
+        "error[ledger]: no library knows the kind of database of 'oracl://me:***@host/x'\n"
+        "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
+        "records no runs\n")),
+])
+def test_what_is_told(
+    out: Path, arguments: list[str], code: int, printed: str, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert out.exists()
+    assert called(capsys, *arguments) == (code, printed, error)

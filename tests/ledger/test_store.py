@@ -1,0 +1,257 @@
+"""The ledger: what is kept of a run, by whom it may be written at once, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from sqlalchemy import func, select, text
+
+import evalpipe
+from engine.runs import people
+from evalpipe.errors import UsageError
+from evalpipe.ledger import store, tables
+from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.store import Ledger
+from evalpipe.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+SPEC: dict[str, Any] = {
+    "evalpipe": 1, "name": "nightly", "task": "binary", "as_of": "2026-11-21",
+    "datasets": {"d": {"path": "d.parquet"}}, "outcome": {"column": "y", "event": 1},
+    "models": {"m": {"probability": "p"}}, "metrics": ["accuracy", "brier"], "slices": ["s"],
+    "gates": [{"metric": "accuracy", "min": 0.1}], "intervals": {"replicates": 100}, "report": {"formats": []},
+}
+
+
+def spec(folder: Path, **keys: Any) -> Path:
+    """Write a spec and its data, and return its path."""
+    people(120).write_parquet(folder / "d.parquet")
+    path = folder / "spec.yaml"
+    path.write_text(yaml.safe_dump(SPEC | keys), encoding="utf-8")
+    return path
+
+
+def recorded(out: Path, where: str | None = None) -> list[dict[str, Any]]:
+    """Return the runs of an output folder that its ledger, or the one at a place, has."""
+    return Ledger.read(LedgerPlace.beside(out) if where is None else LedgerPlace.of(where)).runs(out)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    return evalpipe.run(spec(tmp_path))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> LedgerPlace:
+    """Return the place of a ledger that is not begun yet, in either database."""
+    if request.param == "postgresql":
+        return LedgerPlace.of(request.getfixturevalue("database"))
+    return LedgerPlace.of(str(tmp_path / "ledger.sqlite"))
+
+
+def test_every_run_is_recorded_with_its_hash_verdicts_and_headline_numbers(tmp_path: Path) -> None:
+    out = tmp_path / "reports" / "nightly"
+    results = evalpipe.run(spec(tmp_path), out=out)
+
+    (run,) = recorded(out)
+    assert {key: run[key] for key in ("name", "folder", "as_of", "times", "verdict", "evalpipe_version")} == {
+        "name": "nightly", "folder": "nightly", "as_of": "2026-11-21", "times": 1, "verdict": "pass",
+        "evalpipe_version": evalpipe.__version__}
+    assert (run["results_sha256"], run["spec_sha256"]) == (results.evidence_sha256, results.spec_sha256)
+    assert run["first_recorded"] == run["last_recorded"]
+    assert [(row["metric"], row["value"], row["lower"], row["upper"], row["n"]) for row in run["estimates"]] == [
+        (row.metric, row.value, row.lower, row.upper, row.n) for row in results.rows if row.slice is None]
+    (verdict,) = run["verdicts"]
+    assert (verdict["verdict"], verdict["limit"], verdict["subject"]["model"]) == ("pass", {"min": 0.1}, "m")
+    assert verdict["reason"] == results.gates[0].reason
+
+
+def test_the_same_results_are_counted_and_not_doubled(place: LedgerPlace, results: Results, tmp_path: Path) -> None:
+    ledger = Ledger.open(place)
+    ledger.record(results, tmp_path / "a", NOON)
+    ledger.record(results, tmp_path / "a", NOON.replace(hour=13))
+    ledger.record(results, tmp_path / "b", NOON)
+
+    (run,) = ledger.runs(tmp_path / "a")
+    assert (run["times"], run["first_recorded"], run["last_recorded"]) == (
+        2, "2026-11-21T12:00:00.000000Z", "2026-11-21T13:00:00.000000Z")
+    assert len(run["estimates"]) == 2
+    assert len(ledger.runs(tmp_path / "b")) == 1
+
+
+def test_the_runs_are_in_the_order_in_which_they_were_last_recorded(
+    place: LedgerPlace, results: Results, tmp_path: Path
+) -> None:
+    ledger, other = Ledger.open(place), results.model_copy(update={"title": "another"})
+    for hour, run in enumerate((results, other, results), 1):
+        ledger.record(run, tmp_path / "a", NOON.replace(hour=hour))
+
+    hashes = [run["results_sha256"] for run in ledger.runs(tmp_path / "a")]
+    assert hashes == [other.evidence_sha256, results.evidence_sha256]
+    assert [run["results_sha256"] for run in ledger.runs(tmp_path / "a", 1)] == hashes[1:]
+
+
+def test_folder_and_ledger_may_be_moved_together(tmp_path: Path) -> None:
+    evalpipe.run(spec(tmp_path), out=tmp_path / "reports" / "nightly")
+    shutil.move(tmp_path / "reports", tmp_path / "archive")
+
+    assert len(recorded(tmp_path / "archive" / "nightly")) == 1
+
+
+def test_a_run_that_was_killed_before_it_was_recorded_is_recorded_by_the_next(tmp_path: Path) -> None:
+    path, out = spec(tmp_path), tmp_path / "reports" / "nightly"
+    first = evalpipe.run(path, out=out, overrides=["ledger=false"])
+    assert not (tmp_path / "reports" / "ledger.sqlite").exists()
+    second = evalpipe.run(path, out=out, overrides=["seed=2"])
+
+    assert [run["results_sha256"] for run in recorded(out)] == [first.evidence_sha256, second.evidence_sha256]
+
+
+def test_the_ledger_changes_no_byte_of_the_results(tmp_path: Path, database: str) -> None:
+    path = spec(tmp_path)
+    written = []
+    for number, ledger in enumerate(("true", "false", "own.sqlite", database)):
+        out = tmp_path / str(number) / "nightly"
+        evalpipe.run(path, out=out, overrides=[f"ledger={ledger}"])
+        written.append((out / "results.json").read_bytes())
+
+    assert set(written) == {written[0]}
+    assert len(recorded(tmp_path / "2" / "nightly", str(tmp_path / "own.sqlite"))) == 1
+    assert len(recorded(tmp_path / "3" / "nightly", database)) == 1
+
+
+RUN = """
+import sys
+import evalpipe
+for seed in range(int(sys.argv[3])):
+    evalpipe.run(sys.argv[1], out=sys.argv[2], overrides=[f"seed={seed}", f"ledger={sys.argv[4]}"])
+"""
+
+
+def at_once(lines: Sequence[Sequence[str]]) -> None:
+    """Start a process for each line, and wait until all have ended well."""
+    processes = [subprocess.Popen([sys.executable, "-c", RUN, *line], stderr=subprocess.PIPE) for line in lines]
+    failed = [error for process in processes if (error := process.communicate()[1]) and process.returncode]
+    assert failed == []
+
+
+def test_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path) -> None:
+    path, where = spec(tmp_path), place.url or str(place.file)
+    outs = [tmp_path / "reports" / f"out{number}" for number in range(4)]
+    at_once([(str(path), str(out), "2", where) for out in outs])
+
+    ledger = Ledger.read(place)
+    for out in outs:
+        runs = ledger.runs(out)
+        assert len(runs) == 2
+        assert runs[-1]["results_sha256"] == Results.read(out).evidence_sha256
+        assert all(len(run["estimates"]) == 2 and len(run["verdicts"]) == 1 for run in runs)
+
+
+@pytest.mark.nightly
+def test_twenty_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path) -> None:
+    path, where = spec(tmp_path), place.url or str(place.file)
+    outs = [tmp_path / "reports" / f"out{number}" for number in range(20)]
+    at_once([(str(path), str(out), "3", where) for out in outs])
+
+    ledger = Ledger.read(place)
+    assert [len(ledger.runs(out)) for out in outs] == [3] * 20
+    with ledger.engine.connect() as connection:
+        counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
+            tables.RUNS, tables.ESTIMATES, tables.VERDICTS, tables.FORMAT)]
+    assert counts == [60, 120, 60, 1]
+
+
+def test_an_older_ledger_is_brought_up_to_date(
+    place: LedgerPlace, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ledger.open(place).record(results, tmp_path / "a", NOON)
+    monkeypatch.setattr(tables, "MIGRATIONS", ("ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR",))
+    for module in (tables, store):
+        monkeypatch.setattr(module, "LEDGER_FORMAT", 2)
+    with pytest.raises(UsageError, match="has an older format"):
+        Ledger.read(place)
+
+    ledger = Ledger.open(place)
+    with ledger.engine.connect() as connection:
+        assert tables.format_of(connection) == 2
+        assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
+    assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
+
+
+def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> None:
+    with Ledger.open(place).engine.begin() as connection:
+        connection.execute(tables.FORMAT.update().values(format=9))
+    with pytest.raises(UsageError) as raised:
+        Ledger.open(place)
+
+    assert str(raised.value) == (
+        f"error[ledger-newer]: a newer evalpipe wrote the ledger '{place.shown}'\n"
+        "  = help: it has format 9, and this version writes 1: install a newer evalpipe")
+
+
+def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:
+    path, out = spec(tmp_path), tmp_path / "reports" / "nightly"
+    with pytest.raises(UsageError) as raised:
+        evalpipe.run(path, out=out, overrides=["ledger=spec.yaml"])
+
+    assert str(raised.value) == (
+        f"error[ledger]: cannot use the ledger '{path}': file is not a database\n"
+        "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
+        "records no runs")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (("correct-horse", "wrong-horse"), 'password authentication failed for user "keeper"'),
+    (("/ledger", "/nowhere"), 'database "nowhere" does not exist'),
+    (("127.0.0.1:", "127.0.0.1:1"), "port"),
+])
+def test_a_server_that_refuses_is_told_without_the_password(
+    database: str, change: tuple[str, str], why: str, tmp_path: Path
+) -> None:
+    url = database.replace(*change)
+    with pytest.raises(UsageError) as raised:
+        evalpipe.run(spec(tmp_path), out=tmp_path / "reports" / "nightly", overrides=[f"ledger={url}"])
+
+    assert raised.value.problems[0].code == "ledger"
+    assert why in str(raised.value)
+    assert "horse" not in str(raised.value)
+
+
+def test_a_password_from_the_environment_is_in_no_output(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEDGER_URL", database)
+    out = tmp_path / "reports" / "nightly"
+    evalpipe.run(spec(tmp_path, ledger="${env:LEDGER_URL}", report={"formats": ["html"]}), out=out)
+
+    assert [file.name for file in out.rglob("*") if b"horse" in file.read_bytes()] == []
+    assert json.dumps(recorded(out, database)).count("horse") == 0
+
+
+def test_a_ledger_keeps_what_was_recorded_when_a_writer_dies(tmp_path: Path, results: Results) -> None:
+    place = LedgerPlace.of(str(tmp_path / "ledger.sqlite"))
+    Ledger.open(place).record(results, tmp_path / "a", NOON)
+    dying = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN IMMEDIATE');"
+        "c.execute('DELETE FROM evalpipe_runs'); os.kill(os.getpid(), 9)")
+    subprocess.run([sys.executable, "-c", dying, str(place.file)], check=False)
+
+    assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
+    connection = sqlite3.connect(tmp_path / "ledger.sqlite")
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
