@@ -20,7 +20,7 @@ Row = dict[str, Any]
 def run_row(results: Results) -> Row:
     """Return what is known of a run without its place and time."""
     return {
-        "name": results.name, "as_of": results.statement.as_of,
+        "name": results.name, "as_of": results.as_of,
         "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
         "evalpipe_version": results.evalpipe_version, "verdict": results.verdict if results.judged else None,
     }
