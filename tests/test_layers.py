@@ -132,10 +132,16 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "verification": {
         "card", "file_differences", "formats", "numbers", "results", "signatures", "templating", "version", "errors",
     },
+    "differences": {
+        "card", "chapters.records", "chapters.card", "numbers", "origin", "records", "results", "signatures",
+        "spelling", "version", "errors",
+    },
+    # It evaluates the rows of two runs again, by the whole pipeline.
+    "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "doctor", "formats",
+        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "differences", "doctor", "formats",
         "intervals.declare", "ledger", "numbers", "run", "record", "recalibration", "signing", "spec", "plan",
         "results", "metrics", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams",
         "version", "errors",

@@ -13,7 +13,9 @@ from evalpipe.card.explorer import Explorer
 from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
+from evalpipe.card.own import PLAIN
 from evalpipe.card.theme import sheets
+from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.spelling import legible
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page import Allowed, check_page, has_pictures
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from markupsafe import Markup
 
+    from evalpipe.card.contents import Card
     from evalpipe.card.page import Formula
     from evalpipe.results import Results
     from evalpipe.templating.files import Templates
@@ -78,6 +81,19 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
     check_page(templates, page, own)
     return page.encode("utf-8")
+
+
+def write_sections(card: Card, template: str) -> bytes:
+    """Render sections that are no card of a run by a template of evalpipe's own, in the styles of the card.
+
+    The page has no figures, formulas or scripts.
+    """
+    environment = _environment()
+    environment.globals |= {"write": _writer(environment, PLAIN), "limit": None, "linked": False, "SHORT": SHORT}
+    styles = sheets(Appearance(), PLAIN, linked=False)
+    values = {"page": card, "page_styles": [(media, _safe(sheet)) for media, sheet in styles],
+              "policy": _policy([sheet for _, sheet in styles], [], pictures=False)}
+    return environment.get_template(template).render(values).encode("utf-8")
 
 
 def _environment() -> Environment:

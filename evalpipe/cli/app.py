@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
@@ -256,6 +257,7 @@ def schema(kind: str) -> None:
 
 
 app.add_command(doctor)
+app.add_command(diff)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,239 @@
+"""The comparison in sections of blocks, from which the terminal, Markdown and the page are written alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from evalpipe import numbers
+from evalpipe.card.first import SIGNS
+from evalpipe.card.names import Names
+from evalpipe.card.page import Aside, Bullets, Code, Column, Facts, Row, Section, Table, Text, Verdict
+from evalpipe.card.wording import capital, joined
+from evalpipe.chapters.gates.card import KINDS, LIMITS
+from evalpipe.differences.matching import text_of
+from evalpipe.differences.numbers_table import REST, numbers_table
+from evalpipe.differences.spec_keys import without_null
+from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.spelling import clipped, legible, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.differences.records import ComparedRun, Difference, FindingChange, GateChange, GateSide, InputChange
+    from evalpipe.results import InputFile, Results
+
+OVERLAPPING = ("Intervals that overlap do not prove that two values are the same. A paired difference, where there is "
+               "one, is of the same rows in both runs: its interval says more than the two intervals beside it.")
+SAME_ROWS = "Paired differences take thresholds and recalibrations as they are."
+
+
+def names_of_both(a: Results, b: Results) -> Names:
+    """Gather the names of two runs; of one that has two names, that of the second run."""
+    from evalpipe.card.names import names_of
+
+    forms: dict[str, set[str]] = {}
+    for row in (*a.rows, *b.rows):
+        forms.setdefault(row.metric, set()).add(text_of(row.params))
+    first, second = names_of(a), names_of(b)
+    return Names({**first.titles, **second.titles}, {**first.labels, **second.labels},
+                 first.conditions | second.conditions,
+                 frozenset(metric for metric, params in forms.items() if len(params) == 1))
+
+
+def facts(difference: Difference) -> Facts:
+    """Say what was compared, and by which tolerance."""
+    entries: list[tuple[str, Cell]] = [("A", _run(difference.a)), ("B", _run(difference.b))]
+    if not difference.identical:
+        entries.append(("Tolerance", _tolerance(difference)))
+        if difference.ignored:
+            entries.append(("Not counted", joined(difference.ignored)))
+    return Facts(tuple(entries))
+
+
+def _run(run: ComparedRun) -> Cell:
+    evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
+    return _code(run.source), f": {run.name}, evalpipe {run.evalpipe_version}, evidence ", evidence
+
+
+def _code(text: str) -> Code:
+    """Write a name that anybody may have chosen, without characters that a terminal would obey."""
+    return Code(printable(legible(text)))
+
+
+def _tolerance(difference: Difference) -> str:
+    given = difference.tolerance
+    parts = [f"{numbers.plain(given.absolute)} absolute"] if given.absolute else []
+    parts += [f"{numbers.plain(given.relative)} of the larger value"] if given.relative else []
+    parts += [f"{numbers.plain(value)} for {metric}" for metric, value in given.by_metric.items()]
+    return ", ".join(parts) or "none: every difference counts"
+
+
+def sections(difference: Difference, names: Names, most: int | None = None) -> Iterator[Section]:
+    """Write a section for each kind of difference that there is; tables show ``most`` rows, None for all."""
+    if difference.gates:
+        yield Section("gates", "Gates", (_gates(difference, names, most),))
+    yield from _estimates(difference, names, most)
+    if difference.findings:
+        yield Section("findings", "Findings", (
+            Bullets(tuple(map(_finding, difference.findings)), "findings"), *_restated(difference)))
+    for anchor, title, changes in (("thresholds", "Thresholds", difference.thresholds),
+                                   ("desirability", "Desirability", difference.desirability)):
+        if changes:
+            yield Section(anchor, title, (numbers_table(f"{title} that differ", names, changes, most),))
+    if difference.spec:
+        yield Section("spec", "Spec", (_spec(difference, most),))
+    if difference.data:
+        yield Section("data", "Data", (_data(difference, most),))
+    if difference.versions:
+        rows = tuple(Row((change.library, change.a or "–", change.b or "–")) for change in difference.versions)
+        yield Section("versions", "Versions", (
+            Table("Libraries of other versions", (Column("Library"), Column("A"), Column("B")), rows, stacked=True),))
+    if difference.other:
+        yield Section("other", "Other parts of the results", (_other(difference),))
+
+
+def _gates(difference: Difference, names: Names, most: int | None) -> Table:
+    columns = (Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B"))
+    rows = tuple(_gate(names, change) for change in difference.gates)
+    title = "Gates that differ, those that got worse most first"
+    return Table(title, columns, rows, stacked=True, heading=1, most=most, rest=REST)
+
+
+def _gate(names: Names, change: GateChange) -> Row:
+    title = change.name or capital(names.subject(change))
+    limits = [_limits(side) for side in (change.a, change.b) if side is not None]
+    limit = " → ".join(dict.fromkeys(limits))
+    return Row((_turn(change), (title, Aside(limit, "limit"),
+                  Aside(f"of {names.scope(change)}", "definition")),
+                *("not there" if side is None else side.reason for side in (change.a, change.b))))
+
+
+def _turn(change: GateChange) -> Cell:
+    """Write what became of a gate from one run to the other."""
+    sides = [None if side is None else side.kind for side in (change.a, change.b)]
+    words = ["none" if kind is None else KINDS[kind].word for kind in sides]
+    kind = sides[1]
+    sign, style = ("–", "skipped") if kind is None else (KINDS[kind].sign, kind)
+    text = f"{words[1]}, other limit" if sides[0] == sides[1] else " → ".join(words)
+    return Verdict(text, sign, f"outcome {style}")
+
+
+def _limits(side: GateSide) -> str:
+    limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
+    by = "" if side.on == "interval" else f" by its {side.on}"
+    return f"{limits}{by}{', severity warn' if side.severity == 'warn' else ''}"
+
+
+def _estimates(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
+    differ = [change for change in difference.estimates
+              if not change.counted_alone and "presence" not in change.differs_in]
+    alone = [change for change in difference.estimates if change.counted_alone]
+    blocks: list[Block] = []
+    if differ:
+        blocks += [Text(OVERLAPPING, "lead"), numbers_table("Estimates that differ", names, differ, most)]
+        blocks += [Text(SAME_ROWS, "small")] if any(change.paired for change in differ) else []
+        blocks += [Bullets(tuple(_unpaired(names, why) for why in difference.unpaired))] if difference.unpaired else []
+    if alone:
+        title = "Estimates whose value is the same, and whose interval or details differ"
+        blocks.append(numbers_table(title, names, alone, most))
+    lone = list(_lone(difference, names))
+    blocks += [Bullets(tuple(lone))] if lone else []
+    if difference.counts.within_tolerance:
+        count = difference.counts.within_tolerance
+        blocks.append(Text(f"{_some(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
+                           "the tolerance.", "small"))
+    if blocks:
+        yield Section("estimates", "Estimates", tuple(blocks))
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count:,} {what if count == 1 else what + 's'}"
+
+
+def _unpaired(names: Names, why: Any) -> str:
+    """Say why there is no paired difference."""
+    if why.model is None:
+        return f"No paired difference{' in slices' if why.slices else ''}: {why.reason}."
+    measures = ", ".join(names.titles.get(metric, metric) for metric in why.metrics)
+    of = f" of {measures}" if measures else ""
+    return (f"No paired difference{of} of {names.model(why.model, why.variant or 'original')} on {why.dataset}: "
+            f"{why.reason}.")
+
+
+def _lone(difference: Difference, names: Names) -> Iterator[str]:
+    """Say what one run alone has: datasets, models and metrics by name, further estimates by their number."""
+    for subject in difference.subjects:
+        name = {"metric": names.titles, "model": names.labels}.get(subject.kind, {}).get(subject.name, subject.name)
+        yield f"In {subject.only_in.upper()} alone: the {subject.kind} {name}."
+    lone = {(subject.kind, subject.name) for subject in difference.subjects}
+    rest: Counter[tuple[str, str]] = Counter()
+    for change in difference.estimates:
+        known = {("dataset", change.dataset), ("model", change.model), ("metric", change.metric)} & lone
+        if "presence" in change.differs_in and not known:
+            where = f"{names.model(change.model, change.variant)} on {change.dataset}"
+            inside = "" if change.slice is None else f", {names.slice(change.slice)}"
+            rest["B" if change.a is None else "A", where + inside] += 1
+    for (run, where), count in rest.items():
+        yield f"In {run} alone: {_some(count, 'estimate')} of {where}."
+
+
+def _finding(change: FindingChange) -> Cell:
+    if change.b is None:
+        return Verdict("", "–", "finding"), "" if change.a is None else f"Gone: {change.a.text}"
+    sign, style = SIGNS[change.b.kind]
+    text = f"New: {change.b.text}" if change.a is None else f"Turned: {change.b.text} Before: {change.a.text}"
+    return Verdict("", sign, f"finding {style}"), text
+
+
+def _restated(difference: Difference) -> Iterator[Block]:
+    count = difference.counts.restated
+    if count:
+        verb = "says" if count == 1 else "say"
+        yield Text(f"{_some(count, 'further finding')} {verb} the same with other numbers or words.", "small")
+
+
+def _spec(difference: Difference, most: int | None) -> Table:
+    columns = (Column("Key", style="what"), Column("A"), Column("B"))
+    rows = tuple(Row((_code(change.key), _value(change.a), _value(change.b))) for change in difference.spec)
+    return Table("Keys of the resolved specs that differ", columns, rows, stacked=True, most=most, rest=REST)
+
+
+def _value(value: Any) -> Cell:
+    return "not set" if value is None else _code(clipped(text_of(without_null(value))))
+
+
+def _data(difference: Difference, most: int | None) -> Table:
+    columns = (Column("Dataset", style="what"), Column("A"), Column("B"), Column("Differs in"))
+    rows = tuple(Row((change.dataset, _file(change.a), _file(change.b), _aspects(change)))
+                 for change in difference.data)
+    return Table("Files of data that differ", columns, rows, stacked=True, most=most, rest=REST)
+
+
+def _file(file: InputFile | None) -> Cell:
+    if file is None:
+        return "not read"
+    digits = "" if file.sha256 is None else f", sha256 {file.sha256[:EVIDENCE_DIGITS]}"
+    rows = f"{numbers.count(file.rows)} rows, {numbers.count(file.used_rows)} used{digits}"
+    return (_code(file.path), f": {rows}") if file.path is not None else rows
+
+
+def _aspects(change: InputChange) -> str:
+    said = {"presence": "only one run reads it", "used_rows": "rows used"}
+    parts = [said.get(aspect, aspect) for aspect in change.differs_in]
+    if change.a is not None and change.b is not None:
+        gone = [name for name in change.a.columns if name not in change.b.columns]
+        new = [name for name in change.b.columns if name not in change.a.columns]
+        parts += [f"column {name} in A alone" for name in gone] + [f"column {name} in B alone" for name in new]
+    return ", ".join(part for part in parts if part != "columns")
+
+
+def _other(difference: Difference) -> Table:
+    columns = (Column("Part", style="what"), Column("Rows in A", "num"), Column("Rows in B", "num"),
+               Column("Differ", "num"),
+               Column("In A alone", "num", shown=any(part.only_a for part in difference.other)),
+               Column("In B alone", "num", shown=any(part.only_b for part in difference.other)))
+    rows = tuple(Row((_code(change.part), *(numbers.count(count) for count in (
+        change.rows_a, change.rows_b, change.differ, change.only_a, change.only_b)))) for change in difference.other)
+    return Table("Parts that differ, counted and not listed", columns, rows, stacked=True)

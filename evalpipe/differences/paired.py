@@ -1,0 +1,191 @@
+"""Paired differences: both runs evaluated side by side on the rows of their row-level files.
+
+The rows of the two files become one dataset with two models, which the engine compares as it compares any two. Its
+values must be those of the runs, or nothing is said: this proves that the files hold all that a measure needs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.differences.matching import text_of
+from evalpipe.differences.paired_rows import PROBABILITY, RefusedError, joined_rows, refusal
+from evalpipe.differences.records import PairedDifference, Unpaired
+from evalpipe.errors import EvalpipeError
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from evalpipe.differences.reading import Run
+    from evalpipe.differences.records import Difference, NumberChange
+    from evalpipe.results import Results
+
+    Place = tuple[str | None, str, str]
+
+IN_SLICES = "the row-level file does not say which slice a row is in"
+OTHER_VALUES = "the rows do not give the values of the runs, so something else than the predictions is in them"
+INTERVALS = ("level", "method", "replicates", "stratify", "resampling")
+"""What the paired intervals take over from the spec of the runs."""
+
+
+def with_paired(difference: Difference, a: Run, b: Run) -> Difference:
+    """Return a comparison with the paired difference of each estimate whose value differs, or why there is none."""
+    wanted = [change for change in difference.estimates
+              if change.difference is not None and "value" in change.differs_in]
+    if not wanted:
+        return difference
+    why_not = refusal(difference, a, b)
+    if why_not is not None:
+        return difference.model_copy(update={"unpaired": [Unpaired(reason=why_not)]})
+    unpaired = [Unpaired(slices=True, reason=IN_SLICES)] if any(change.slice for change in wanted) else []
+    known: dict[int, PairedDifference] = {}
+    places: dict[Place, list[NumberChange]] = {}
+    for change in wanted:
+        if change.slice is None:
+            places.setdefault((change.dataset, change.model, change.variant), []).append(change)
+    for place, changes in places.items():
+        unpaired += _pair(a, b, place, changes, known)
+    estimates = [change.model_copy(update={"paired": known.get(id(change))}) for change in difference.estimates]
+    return difference.model_copy(update={"estimates": estimates, "unpaired": unpaired})
+
+
+def _pair(
+    a: Run, b: Run, place: Place, changes: Sequence[NumberChange], known: dict[int, PairedDifference]
+) -> Iterator[Unpaired]:
+    """Add the paired differences of one model on a dataset to those ``known``; yield why there are none."""
+    dataset, model, variant = place
+    said = {"dataset": dataset, "model": model, "variant": variant}
+    # Draws depend on the order of the columns, so the two are always set side by side in one order.
+    swapped = b.results.evidence_sha256 < a.results.evidence_sha256
+    first, second = (b, a) if swapped else (a, b)
+    try:
+        rows = joined_rows(first, second, place)
+    except RefusedError as why:
+        yield Unpaired.model_validate(said | {"reason": _of_runs(str(why), swapped=swapped)})
+        return
+    answers = _answers(first.results, rows, changes, swapped=swapped)
+    reasons: dict[str, list[str]] = {}
+    for change, answer in zip(changes, answers, strict=True):
+        if isinstance(answer, PairedDifference):
+            known[id(change)] = answer
+        else:
+            reasons.setdefault(answer, []).append(str(change.metric))
+    for reason, metrics in reasons.items():
+        yield Unpaired.model_validate(said | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
+
+
+def _of_runs(reason: str, *, swapped: bool) -> str:
+    """Let a reason name the runs as the comparison does."""
+    return reason.format(first="B" if swapped else "A", second="A" if swapped else "B")
+
+
+def _answers(
+    run: Results, rows: pl.DataFrame, changes: Sequence[NumberChange], *, swapped: bool
+) -> Iterator[PairedDifference | str]:
+    """Yield the paired difference of each change, or why there is none."""
+    entries = _entries(run, changes)
+    compared, refused = _evaluated(run, rows, entries)
+    for change in changes:
+        yield refused.get(str(change.metric)) or _answer(compared, change, swapped=swapped)
+
+
+def _entries(run: Results, changes: Sequence[NumberChange]) -> dict[str, list[Any]]:
+    """Return the entries of the spec's measures by the metrics that differ; one that it does not list is plain."""
+    entries: dict[str, list[Any]] = {str(change.metric): [] for change in changes}
+    for entry in run.spec.get("metrics") or ():
+        name = entry if isinstance(entry, str) else entry.get("metric") or entry.get("name")
+        if name in entries:
+            entries[name].append(_set(entry) if isinstance(entry, dict) else entry)
+    return {name: listed or [name] for name, listed in entries.items()}
+
+
+def _evaluated(
+    run: Results, rows: pl.DataFrame, entries: dict[str, list[Any]]
+) -> tuple[list[Results], dict[str, str]]:
+    """Evaluate all measures at once; where one of them cannot be, each by itself, with the reasons by metric."""
+    try:
+        return [_run(run, rows, [entry for listed in entries.values() for entry in listed])], {}
+    except EvalpipeError:
+        results, refused = [], {}
+    for name, listed in entries.items():
+        try:
+            results.append(_run(run, rows, listed))
+        except EvalpipeError as error:
+            refused[name] = f"it cannot be computed from the rows: {error.problems[0].message}"
+    return results, refused
+
+
+def _run(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
+    """Evaluate the two models on their rows; raises EvalpipeError where the rows lack what a measure needs."""
+    from evalpipe.run import run as evaluate
+
+    spec, columns = run.spec, set(rows.columns)
+    named = text_of(metrics)
+    outcome = {"column": "truth"} if run.task in NUMBERS else {
+        "column": "truth", "levels": run.levels, **({"event": run.event} if run.task == "binary" else {})}
+    written: dict[str, Any] = {
+        "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), "outcome": outcome,
+        "datasets": {"rows": {"path": "memory"}}, "metrics": metrics, "compare": {"baseline": "first"},
+        "models": {model: _model(model, run, columns) for model in ("first", "second")},
+        "intervals": {name: value for name, value in _set(spec.get("intervals") or {}).items() if name in INTERVALS},
+        "report": {"formats": []},
+    }
+    if "weight" in columns:
+        written["weight"] = _set(spec["weight"]) | {"column": "weight"}
+    if "exposure" in columns:
+        written["exposure"] = "exposure"
+    if spec.get("prevalence") is not None and any(name in named for name in ("ppv", "npv", "prevalence")):
+        written["prevalence"] = _set(spec["prevalence"])
+    if spec.get("costs") is not None and "cost" in named:
+        written["costs"] = [_set(cost) for cost in spec["costs"]]
+    return evaluate(written, frames={"rows": rows})
+
+
+def _set(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a resolved spec without the keys that nobody set."""
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def _model(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
+    """Return the columns of one of the two models, as a spec names them."""
+    keys = {key: f"{model}.{key}" for key in ("probability", "score", "prediction") if f"{model}.{key}" in columns}
+    if f"{model}.{PROBABILITY}{run.levels[0]}" in columns if run.levels else False:
+        keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}  # type: ignore[assignment]
+    return keys
+
+
+def _answer(compared: Sequence[Results], change: NumberChange, *, swapped: bool) -> PairedDifference | str:
+    """Return the paired difference of an estimate; a reason where the rows do not give the values of the runs."""
+    what = text_of([change.metric, change.params, change.average, change.class_])
+    values = (change.b, change.a) if swapped else (change.a, change.b)
+    for results in compared:
+        own = {row.model: row.value for row in results.rows if what == _what(row)}
+        row = next((row for row in results.comparisons if what == _what(row)), None)
+        if row is None:
+            continue
+        if not all(side is not None and _same(own.get(model), side.value)
+                   for model, side in zip(("first", "second"), values, strict=True)):
+            return OTHER_VALUES
+        limits = (row.lower, row.upper)
+        if swapped:
+            limits = _negative(row.upper), _negative(row.lower)
+        return PairedDifference(
+            difference=_negative(row.difference) if swapped else row.difference, lower=limits[0], upper=limits[1],
+            level=row.level, method=row.method, p_value=row.p_value, n=row.n, status=row.status, reason=row.reason)
+    return OTHER_VALUES
+
+
+def _what(row: Any) -> str:
+    return text_of([row.metric, row.params, row.average, row.class_])
+
+
+def _same(a: float | None, b: float | None) -> bool:
+    return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value

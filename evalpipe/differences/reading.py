@@ -1,0 +1,68 @@
+"""The two runs as they lie on the disk: an output folder, or its `results.json` alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import DataError
+from evalpipe.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION = 1
+"""The version of the format of `results.json` that is read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run: its results, the folder that they lie in, and the versions of what computed them by name.
+
+    ``source`` is how the command line names it. ``folder`` is where files beside the results are looked for.
+    """
+
+    source: str
+    results: Results
+    folder: Path | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_run(source: str) -> Run:
+    """Read an output folder or a `results.json`; raises DataError where it cannot, or is of another format version."""
+    path = Path(source)
+    file = path / "results.json" if path.is_dir() else path
+    try:
+        results = Results.read(path)
+    except DataError:
+        _refuse_other_version(file)
+        raise
+    shown = source.encode("utf-8", "replace").decode()  # a path may have bytes that are no text
+    return Run(shown, results, file.parent, _versions(file.parent, results))
+
+
+def _refuse_other_version(file: Path) -> None:
+    """Raise DataError where a file holds results of another version of the format."""
+    try:
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if isinstance(version, int) and version != VERSION:
+        message = f"{file} holds results of format version {version}, and this evalpipe reads version {VERSION}"
+        raise DataError.of("results-version", message, hint="run both specs with one evalpipe, and compare these runs")
+
+
+def _versions(folder: Path, results: Results) -> dict[str, str]:
+    """Return the versions of evalpipe, and of Python and libraries where `run.json` is of these results."""
+    versions = {"evalpipe": results.evalpipe_version}
+    try:
+        document = json.loads((folder / "run.json").read_bytes())
+        if document["evidence_sha256"] != results.evidence_sha256:
+            return versions
+        named = {"python": document["python"], **document["libraries"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return versions
+    return versions | {name: version for name, version in named.items() if isinstance(version, str)}
