@@ -140,11 +140,14 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
+    "proposal": {
+        "data", "levels", "origin", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
+    },
     "cli": {
         "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "differences", "doctor", "formats",
-        "intervals.declare", "ledger", "numbers", "run", "record", "recalibration", "signing", "spec", "plan",
-        "results", "metrics", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams",
-        "version", "errors",
+        "intervals.declare", "ledger", "numbers", "proposal", "run", "record", "recalibration", "signing", "spec",
+        "spelling", "plan", "results", "metrics", "card.first", "card.names", "card.page", "card.tables",
+        "card.wording", "streams", "version", "errors",
     },
 }
 

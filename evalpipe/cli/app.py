@@ -15,6 +15,7 @@ from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
 from evalpipe.cli.history import history
+from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
@@ -50,6 +51,7 @@ def app() -> None:
     """Evaluate a model's predictions and write a model card.
 
     \b
+    evalpipe init data.csv        a spec from the columns of predictions
     evalpipe run spec.yaml        the whole pipeline
     evalpipe validate spec.yaml   every fault of the spec and the data's columns
     evalpipe metrics brier        what a number means
@@ -258,6 +260,7 @@ def schema(kind: str) -> None:
 
 app.add_command(doctor)
 app.add_command(diff)
+app.add_command(init)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,136 @@
+"""`evalpipe init`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from evalpipe.cli.output import printing
+from evalpipe.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.proposal.look import Looked
+    from evalpipe.proposal.propose import Proposal
+    from evalpipe.proposal.questions import Answers, Question
+
+STDOUT = "-"
+
+
+@click.command(short_help="Write a spec for predictions.")
+@click.argument("data", nargs=-1, required=True, type=click.Path())
+@click.option("-o", "--out", metavar="SPEC", help="File to write, or - for the standard output.  [default: the first "
+              "DATA's name with .yaml, in the working folder]")
+@click.option("--event", metavar="LEVEL", help="The level of a binary outcome that is the event.")
+@click.option("--outcome", metavar="COLUMN", help="The column of the true outcome.")
+@click.option("--task", type=click.Choice(["binary", "multiclass", "ordinal", "regression", "count"]),
+              help="The kind of outcome.")
+@click.option("--levels", metavar="A,B,…", help="All levels of an ordinal outcome, from the lowest to the highest.")
+@click.option("--model", "models", metavar="NAME=COLUMN", multiple=True,
+              help="A model and a column of its predictions; may be repeated. With several levels COLUMN may hold "
+                   "{level}.")
+@click.option("--force", is_flag=True, help="Replace a SPEC that exists.")
+def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: bool, **answers: str | None) -> None:
+    """Write a spec for files of predictions, with the reason for each key beside it.
+
+    Each DATA becomes a dataset to evaluate: csv (also with semicolons), csv.gz, tsv, parquet, ipc, ndjson, a folder or
+    a glob. The outcome, its kind and the columns of the models are proposed from names and values. The event is never
+    guessed: it is asked for in a terminal, and elsewhere --event has to give it. So is all else that the data leave
+    open.
+
+    The spec runs as it is: it is planned and its data are read and checked before it is written. Where it is not
+    written, the exit code is 2 for what the command line leaves open or a SPEC that exists, 3 for data that are wrong.
+    """
+    from evalpipe.proposal.look import look_at
+    from evalpipe.proposal.questions import Answers
+    from evalpipe.proposal.target import refuse_existing, target_of
+    from evalpipe.proposal.trial import tried
+    from evalpipe.proposal.written import spec_text
+
+    target = target_of(out, data[0])
+    refuse_existing(target, force=force)
+    looked = look_at(data)
+    proposal = settled(looked, Answers(models=tuple(models), **answers))
+    text = spec_text(proposal, target)
+    tried(text, target)
+    deliver(proposal, text, target, force=force)
+
+
+def settled(looked: Looked, answers: Answers) -> Proposal:
+    """Return the proposal when all questions are answered; in a terminal they are asked, else the first is an error."""
+    from evalpipe.proposal.propose import propose
+    from evalpipe.proposal.questions import Question
+
+    proposal = propose(looked, answers)
+    while isinstance(proposal, Question):
+        if not at_terminal():
+            raise proposal.error()
+        answers = asked(looked, answers, proposal)
+        proposal = propose(looked, answers)
+    return proposal
+
+
+def at_terminal() -> bool:
+    """Tell whether somebody reads the questions and can answer them."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
+    """Ask a question until its answer can be; the prompt is on stderr, and nothing is chosen for who presses return."""
+    from evalpipe.proposal.propose import propose
+    from evalpipe.spelling import clipped
+
+    click.echo(f"\n{question.known}:", err=True)
+    width = max(len(clipped(choice)) for choice, _ in question.choices)
+    for choice, note in question.choices:
+        click.echo(f"  {clipped(choice):<{width}}  {note}", err=True)
+    while True:
+        text = click.prompt(question.asks, prompt_suffix=" ", err=True)
+        given = question.answered(answers, text)
+        try:
+            propose(looked, given)
+        except UsageError as error:
+            click.echo(f"{error.problems[0].message}; {error.problems[0].hint}", err=True)
+            continue
+        return given
+
+
+def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
+    """Write the spec, and say what was proposed, what a person has to know, and the command that runs it."""
+    from evalpipe.proposal.target import write
+
+    if target == STDOUT:
+        with printing():
+            click.echo(text, nl=False)
+    else:
+        write(target, text, force=force)
+    for line in summary(proposal):
+        click.echo(line, err=target == STDOUT)
+    if target != STDOUT:
+        click.echo(f"\n{target}\nrun it: evalpipe run {quoted_path(target)}")
+
+
+def quoted_path(target: str) -> str:
+    """Return a path as a shell takes it."""
+    import shlex
+
+    return shlex.quote(target)
+
+
+def summary(proposal: Proposal) -> list[str]:
+    """Return what was proposed in a few lines, and the notes."""
+    from evalpipe.proposal.yaml_text import scalar
+    from evalpipe.spelling import clipped
+
+    outcome, levels = proposal.outcome, proposal.levels
+    event = "" if levels.event is None else f", event {clipped(levels.event)}"
+    lines = [f"task     {outcome.task}: {outcome.task_reason}",
+             f"outcome  {clipped(outcome.column.name)}{event}: {outcome.reason}"]
+    for model in proposal.models:
+        keys = [f"{line.key} {'of each level' if isinstance(line.value, dict) else clipped(scalar(line.value))}"
+                for line in model.lines]
+        lines.append(f"model    {model.name}: {', '.join(keys)}")
+    return [*lines, *(f"note     {note}" for note in proposal.notes)]

@@ -1,0 +1,205 @@
+"""What is seen of a column: its kind, how many values it has and which, and how far its numbers reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+ColumnKind = Literal["number", "boolean", "text", "date", "nested", "empty"]
+
+MOST_LEVELS = 50
+"""The levels that an outcome may have here; a column of more is no outcome of levels."""
+
+LONGEST_LEVEL = 100
+"""The characters of a level."""
+
+NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "missing", "-", ".", "?"})
+"""Texts, in small letters, that are written for a missing value among numbers. `none` is a level more often."""
+
+WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
+"""Those that are taken for a missing value among texts too."""
+
+_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+_ENDLESS = r"^[+-]?(?i:inf|infinity)$"
+_CODE = r"^[+-]?0\d"
+_DATE = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$"
+
+
+class ColumnPart(NamedTuple):
+    """The cells of a column in a dataset, [n], and how its numbers may be written.
+
+    ``as_text`` allows numbers in texts, ``decimal`` is their sign; of ``separated`` text words may be declared missing.
+    """
+
+    cells: pl.Series
+    as_text: bool
+    separated: bool
+    decimal: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLook:
+    """A column over all datasets, as far as its rows were looked at.
+
+    ``missing`` of its ``rows`` have no value, ``distinct`` is the number of its values; ``levels`` gives their texts
+    and counts where they are few. ``unique`` says that no two rows of a dataset have the same value and none has none,
+    ``blank`` that some cells are an empty text, and ``nulls`` are texts of separated files that mean a missing value.
+    Of a number ``low`` and ``high`` are its limits, ``whole`` whether it is whole throughout, and ``values`` [n] has
+    null where it is missing.
+    """
+
+    name: str
+    kind: ColumnKind
+    rows: int
+    missing: int
+    distinct: int
+    texts: pl.Series
+    values: pl.Series | None = None
+    levels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    nulls: tuple[str, ...] = ()
+    unique: bool = False
+    blank: bool = False
+    low: float = 0.0
+    high: float = 0.0
+    whole: bool = False
+
+    @property
+    def constant(self) -> bool:
+        """Whether it has one value throughout."""
+        return self.distinct == 1
+
+    @property
+    def graded(self) -> bool:
+        """Whether it can be an outcome of levels."""
+        short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
+        kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole)
+        return kind and len(self.levels) > 1 and short
+
+    def within(self, low: float, high: float) -> bool:
+        """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""
+        return self.kind == "number" and not self.constant and low <= self.low and self.high <= high
+
+
+def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
+    """Return what is seen of a column in the rows of all datasets."""
+    import polars as pl
+
+    from evalpipe.data.errors import Unreadable
+    from evalpipe.data.values import texts
+
+    rows = sum(len(part.cells) for part in parts)
+    try:
+        words = pl.concat([texts(part.cells).alias(name) for part in parts])
+    except Unreadable:
+        return ColumnLook(name, "nested", rows, 0, 0, pl.Series(name, [], dtype=pl.String))
+    unique = rows > len(parts) and all(
+        not column.null_count() and column.n_unique() == len(column) for column in _apart(words, parts))
+    numbers = [_numbers(part) for part in parts]
+    if words.null_count() == rows:
+        return ColumnLook(name, "empty", rows, rows, 0, words)
+    if None not in numbers:
+        nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
+        values = pl.concat([read[0] for read in numbers if read])
+        return replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique)
+    absent = _absent(words) if all(part.separated for part in parts) else []
+    words = words.set(words.is_in(absent), None)
+    missing, distinct = words.null_count(), words.drop_nulls().n_unique()
+    kind = _kind([part.cells for part in parts], words)
+    return ColumnLook(
+        name, kind, rows, missing, distinct, words, levels=_levels(words, distinct), nulls=tuple(absent),
+        unique=unique and not missing, blank=any(_blank(part.cells) for part in parts))
+
+
+def _blank(cells: pl.Series) -> bool:
+    """Tell whether some cells hold the empty text, which is no null."""
+    import polars as pl
+
+    return cells.dtype == pl.String and bool((cells == "").any())
+
+
+def _apart(words: pl.Series, parts: Sequence[ColumnPart]) -> Iterator[pl.Series]:
+    """Yield the texts of each dataset."""
+    begin = 0
+    for part in parts:
+        yield words.slice(begin, len(part.cells))
+        begin += len(part.cells)
+
+
+def _absent(words: pl.Series) -> list[str]:
+    """Return the texts of a column that mean a missing value, where it has two others; such as NA."""
+    present = words.drop_nulls().unique()
+    absent = present.filter(present.str.to_lowercase().is_in(list(WORD_NULLS)))
+    return sorted(absent) if len(absent) and len(present) - len(absent) > 1 else []
+
+
+def _of_numbers(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...]) -> ColumnLook:
+    """Return what is seen of a column of numbers; its levels are the texts of those that are not missing."""
+    present = values.drop_nulls()
+    missing, distinct = values.null_count(), present.n_unique()
+    words = words.set(values.is_null(), None)
+    if not distinct:
+        return ColumnLook(name, "empty", len(values), missing, 0, words, nulls=nulls)
+    low, high = float(present.min()), float(present.max())  # type: ignore[arg-type]
+    whole = bool((present == present.floor()).all())
+    levels = _levels(words, words.drop_nulls().n_unique(), sort_as=values)
+    return ColumnLook(name, "number", len(values), missing, distinct, words, values, levels, nulls,
+                      low=low, high=high, whole=whole)
+
+
+def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
+    """Tell a column of truth values, of dates and of texts from each other."""
+    import polars as pl
+
+    present = words.drop_nulls()
+    if all(part.dtype.is_temporal() for part in parts) or present.str.contains(_DATE).all():
+        return "date"
+    written = present.str.to_lowercase().is_in(["true", "false"]).all()
+    return "boolean" if written or all(part.dtype == pl.Boolean for part in parts) else "text"
+
+
+def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str]] | None:
+    """Return the numbers of a column, and the texts in it that mean a missing value; None where it holds others.
+
+    Numbers that begin with 0, such as `0123`, are codes and so texts.
+    """
+    import polars as pl
+
+    from evalpipe.data.celltypes import decimals
+
+    column = part.cells
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).fill_nan(None), set()
+    if column.dtype != pl.String or not part.as_text:
+        return None
+    cells = column.str.strip_chars()
+    cells = cells.set(cells == "", None)
+    plain = decimals(cells, part.decimal) if part.separated else cells
+    fits = plain.str.contains(_NUMBER) & ~plain.str.contains(_CODE) | plain.str.contains(_ENDLESS)
+    others = cells.filter(~fits.fill_null(value=True)).unique()
+    words = set(others.to_list())
+    # In other formats than separated text no word can be declared missing; NaN is a number everywhere.
+    allowed = NULLS if part.separated else {"nan"}
+    if not fits.any() or any(word.lower() not in allowed for word in words):
+        return None
+    values = plain.set(~fits.fill_null(value=False), None).cast(pl.Float64, strict=False)
+    return values, {word for word in words if word.lower() != "nan"}
+
+
+def _levels(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
+    """Return the texts of few values with their counts: by size where they are numbers, else by their letters."""
+    import polars as pl
+
+    if distinct > MOST_LEVELS:
+        return MappingProxyType({})
+    keys = words if sort_as is None else sort_as
+    frame = pl.DataFrame({"level": words, "key": keys.alias("key")}).drop_nulls()
+    counts = frame.group_by("level").agg(pl.len().alias("rows"), pl.col("key").first()).sort("key", "level")
+    return MappingProxyType(dict(zip(counts["level"], counts["rows"], strict=True)))

@@ -1,0 +1,117 @@
+"""Columns that are named after the levels of an outcome: a model's prediction of each level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.data.rounding import MOST
+from evalpipe.proposal.names import SCORES as SCORE_WORDS
+from evalpipe.proposal.names import has, like_prediction, plain, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalpipe.proposal.columns import ColumnLook
+
+FamilyKind = Literal["probabilities", "loose", "percent", "scores"]
+"""Probabilities that sum to 1; numbers from 0 to 1 that do not; those that sum to 100; any others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The columns of a model by level, and what their numbers are; ``pattern`` names all of them where one can."""
+
+    columns: Mapping[str, str]
+    kind: FamilyKind
+    pattern: str | None
+    widest: float
+
+    @property
+    def stem(self) -> str:
+        """What the names of all columns have in common."""
+        level, column = next(iter(self.columns.items()))
+        return self.pattern.replace("{level}", "") if self.pattern else plain(column).removesuffix(plain(level))
+
+
+def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, without: str) -> list[Family]:
+    """Return the families of columns of numbers that are named after the levels, but for the column ``without``."""
+    if len(levels) < 2:
+        return []
+    numeric = [name for name, look in columns.items() if look.kind == "number" and name != without]
+    named: list[tuple[dict[str, str], str | None]] = [
+        ({level: f"{before}{level}{after}" for level in levels}, f"{before}{{level}}{after}")
+        for before, after in _around(levels, numeric, set(numeric)) if "{level}" not in before + after
+    ]
+    taken = {column for by_level, _ in named for column in by_level.values()}
+    alike = {plain(name): name for name in reversed(numeric) if name not in taken}
+    plains = [plain(level) for level in levels]
+    if all(plains) and len(set(plains)) == len(plains):
+        named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
+                  for before, after in _around(plains, list(alike), set(alike))]
+    kept = [_family(by_level, pattern, columns) for by_level, pattern in named]
+    return [family for family in kept if family is not None]
+
+
+def _around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after each level in as many names; the columns of two pairs do not overlap."""
+    longest, yielded = max(levels, key=len), set[str]()
+    for name in names:
+        at = name.find(longest) if longest else -1
+        while at >= 0:
+            before, after = name[:at], name[at + len(longest):]
+            members = {f"{before}{level}{after}" for level in levels}
+            if members <= known and not members & yielded and _apart(before, after, levels):
+                yielded |= members
+                yield before, after
+            at = name.find(longest, at + 1)
+
+
+def _apart(before: str, after: str, levels: Sequence[str]) -> bool:
+    """Tell whether a level is a word of its own in a name, so that 'no' is none in 'notes'."""
+    outer = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
+    return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in outer)
+
+
+def _family(by_level: dict[str, str], pattern: str | None, columns: Mapping[str, ColumnLook]) -> Family | None:
+    """Tell what the numbers of columns are; None where nothing says that they are predictions."""
+    looks = [columns[column] for column in by_level.values()]
+    called = all(like_prediction(look.name) for look in looks)
+    low, high = min(look.low for look in looks), max(look.high for look in looks)
+    if all(look.missing == look.rows for look in looks):
+        return None
+    widest, total = _sums(looks)
+    if low >= 0 and high <= 1 and widest <= MOST:
+        return Family(by_level, "probabilities", pattern, widest)
+    if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST:
+        return Family(by_level, "percent", pattern, widest)
+    scored = any(has(look.name, SCORE_WORDS) for look in looks)
+    if not called or any(not words(look.name) for look in looks):
+        return None
+    return Family(by_level, "loose" if low >= 0 and high <= 1 and not scored else "scores", pattern, widest)
+
+
+def _sums(looks: Sequence[ColumnLook]) -> tuple[float, float]:
+    """Return by how much the sums over columns differ from 1 at most, and the mean of the sums."""
+    import polars as pl
+
+    columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
+    total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
+    if total.null_count() == len(total):
+        return float("inf"), 0.0
+    return float((total - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
+
+
+def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
+    """Return the pairs of columns from 0 to 1 that sum to 1 in all rows: the probabilities of two levels."""
+    means = [(look, float(look.values.mean())) for look in columns if look.values is not None]  # type: ignore[arg-type]
+    summed: list[tuple[str, str]] = []
+    for at, (look, mean) in enumerate(means):
+        for other, its_mean in means[at + 1:]:
+            if abs(mean + its_mean - 1) <= MOST and _sums([look, other])[0] <= _PAIR:
+                summed.append((look.name, other.name))
+    return summed
+
+
+_PAIR = 0.0101
+"""How far two probabilities of two decimals may be from a sum of 1."""

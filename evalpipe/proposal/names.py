@@ -1,0 +1,99 @@
+"""What the name of a column says it may hold; a hint beside its values, never instead of them."""
+
+from __future__ import annotations
+
+import re
+
+OUTCOME = frozenset({
+    "y", "truth", "true", "target", "label", "outcome", "class", "actual", "observed", "obs", "response", "event",
+    "status", "gold", "ground", "value", "flag", "is", "n", "count", "counts",
+})
+"""Words of which alone the names of outcomes are made."""
+
+ANSWERS = frozenset({
+    "y", "truth", "true", "target", "label", "outcome", "class", "actual", "observed", "obs", "response", "event",
+    "status", "gold",
+})
+"""Words of which the name of an outcome has one."""
+
+SURE = ANSWERS - {"class", "event", "status"}
+"""Words that other columns rarely have in their names: a class may be that of a cabin."""
+
+SCORES = frozenset({"score", "scores", "margin", "logit", "logits", "logodds", "decision", "lp"})
+LEFT_OUT = frozenset({"loo", "leave"})
+PREDICTED = frozenset({
+    "p", "pr", "prob", "probs", "proba", "probability", "probabilities", "pred", "preds", "prediction", "predictions",
+    "predicted", "hat", "yhat", "phat", "pd", "fitted", "fit", "estimate", "estimated", "forecast", "risk",
+    "likelihood", "posterior", "pct", "percent", "percentage", "prognosis", "expected", "mu",
+}) | SCORES | LEFT_OUT
+"""Words in the names of predictions."""
+
+METHODS = frozenset({
+    "regression", "logistic", "linear", "logreg", "glm", "gam", "lm", "lasso", "ridge", "elastic", "net", "forest",
+    "rf", "tree", "boost", "boosting", "boosted", "xgb", "xgboost", "gbm", "lgbm", "lightgbm", "catboost", "svm",
+    "bayes", "nb", "knn", "nn", "mlp", "cnn", "rnn", "lstm", "neural", "network", "transformer", "bert", "ensemble",
+    "stack", "model", "baseline", "champion", "challenger",
+})
+"""Words for models."""
+
+IDS = frozenset({"id", "ids", "uuid", "guid", "key", "identifier"})
+ROWS = IDS | {"row", "index", "idx", "nr", "no", "number", "record", "case", "rowid", "rownames", "unnamed"}
+WEIGHTS = frozenset({"weight", "weights", "wt", "wgt", "w", "freq", "frequency"})
+EXPOSURES = frozenset({"exposure", "exposures"})
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PARTS = re.compile(r"[\s_.:/\-]+")
+
+
+def words(name: str) -> list[str]:
+    """Return the words and numbers in a name, in small letters: `predProb_2` is pred, prob, 2."""
+    return [word.casefold() for part in _CAMEL.split(name) for word in _WORD.findall(part)]
+
+
+def like_outcome(name: str) -> bool:
+    """Tell whether a name is that of an outcome."""
+    said = set(words(name))
+    return bool(said & ANSWERS) and said <= OUTCOME
+
+
+def like_prediction(name: str) -> bool:
+    """Tell whether a name says prediction or score, or names a kind of model."""
+    return bool(set(words(name)) & (PREDICTED | METHODS))
+
+
+def like_id(name: str) -> bool:
+    """Tell whether a name is that of a row or of what a row belongs to."""
+    said = set(words(name))
+    return bool(said & IDS) or (bool(said) and said <= ROWS)
+
+
+def has(name: str, vocabulary: frozenset[str]) -> bool:
+    """Tell whether a name has a word of a vocabulary."""
+    return bool(set(words(name)) & vocabulary)
+
+
+def plain(text: str) -> str:
+    """Return a name or a level without capitals, with one `_` for all that is no letter and no digit."""
+    return "_".join(words(text))
+
+
+def mentions(name: str, level: str) -> bool:
+    """Tell whether a name has the words of a level, one after the other."""
+    inner = words(level)
+    outer = words(name)
+    return bool(inner) and any(outer[at:at + len(inner)] == inner for at in range(len(outer)))
+
+
+def model_name(name: str, level: str = "") -> str:
+    """Return what the model is called whose predictions a column has: its name without the words for predictions.
+
+    Words of the ``level`` that the column is about are taken away too. Empty where nothing is left.
+    """
+    inner = words(level)
+    kept = [part for part in _PARTS.split(name) if part and not set(words(part)) <= PREDICTED | {"class", "label"}]
+    text = "_".join(kept)
+    if inner and plain(text).endswith("_".join(inner)):
+        kept = kept[: len(kept) - len([part for part in _PARTS.split(level) if part])]
+        text = "_".join(kept)
+    return text.strip(" -_=@.")

@@ -1,0 +1,199 @@
+"""Which column is the outcome, and of what kind: proposed where the data say it, asked for where they do not."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from evalpipe.data.words import counted
+from evalpipe.errors import UsageError
+from evalpipe.levels import find_level, meant_level
+from evalpipe.proposal.families import Family, families
+from evalpipe.proposal.names import SURE, WEIGHTS, has, like_id, like_outcome, like_prediction
+from evalpipe.proposal.questions import Answers, Question
+from evalpipe.spelling import closest, listed, quoted
+from evalpipe.tasks import CLASSES, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalpipe.proposal.columns import ColumnLook
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeChoice:
+    """The outcome, why it is this column, its kind, and why it is that."""
+
+    column: ColumnLook
+    reason: str
+    task: Task
+    task_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChoice:
+    """The levels of an outcome in order, and the event of two; ``answered`` says that a person gave the order."""
+
+    levels: tuple[str, ...]
+    event: str | None = None
+    answered: bool = False
+
+
+def column_of(name: str, columns: Mapping[str, ColumnLook], flag: str) -> ColumnLook:
+    """Return a column that a flag names; raises UsageError where there is none of the name."""
+    if name in columns:
+        return columns[name]
+    close = closest(name, columns)
+    hint = f"did you mean {quoted(close)}?" if close else f"the columns are {listed(list(columns)[:12], 'and')}"
+    raise UsageError.of("unknown-column", f"{flag} names the column {quoted(name)}, which the data do not have", hint)
+
+
+def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple[ColumnLook, str] | Question:
+    """Return the outcome and the reason, or the question which column it is; raises UsageError for a wrong answer."""
+    if answers.outcome is not None:
+        return column_of(answers.outcome, columns, "--outcome"), "your answer"
+    graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
+    named = [look for look in columns.values() if like_outcome(look.name) and _usable(look)]
+    matched = [look for look in graded if _sure(families(tuple(look.levels), columns, without=look.name))]
+    two = [look for look in graded if len(look.levels) == 2 and not has(look.name, WEIGHTS)]
+    likely = [*named, *(look for look in two if look not in named)]
+    event = [] if answers.event is None else [
+        look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
+    others = [look for look in columns.values()
+              if _usable(look) and not like_prediction(look.name) and not (look.unique and like_id(look.name))]
+    sure = [look for look in named if has(look.name, SURE)]
+    evidence = (
+        ([look for look in matched if look in named] or matched, "columns of predictions are named after its levels"),
+        (sure or (named if len(likely) == 1 else []), "its name is that of an outcome"),
+        ([] if named else two, "the only column of two levels"),
+        (event, f"the only column of two levels of which one is {quoted(answers.event)}"),
+        (others, "the only column that can be an outcome"),
+    )
+    for columns_of_it, reason in evidence:
+        if len(columns_of_it) == 1:
+            return columns_of_it[0], reason
+    return _which(sure or likely or others, columns)
+
+
+def _usable(look: ColumnLook) -> bool:
+    return look.graded or (look.kind == "number" and not look.constant)
+
+
+def _sure(named: Sequence[Family]) -> bool:
+    return any(family.kind in ("probabilities", "percent") for family in named)
+
+
+def _which(candidates: Sequence[ColumnLook], columns: Mapping[str, ColumnLook]) -> Question:
+    """Return the question which column is the outcome."""
+    if not candidates:
+        raise UsageError.of("no-outcome", f"none of the {counted(len(columns), 'column')} can be an outcome",
+                            "give a file with a column of levels, numbers or counts beside the predictions")
+    known = f"{counted(len(candidates), 'column')} may be the outcome"
+    return Question("outcome", known, "which column is the outcome?",
+                    tuple((look.name, described(look)) for look in candidates))
+
+
+def described(look: ColumnLook) -> str:
+    """Say in a clause what a column holds."""
+    if look.levels and (look.kind != "number" or len(look.levels) <= 6):
+        some = list(look.levels)[:6]
+        return f"{counted(len(look.levels), 'level')}, {listed(some, 'and')}" if len(some) == len(look.levels) else (
+            f"{counted(len(look.levels), 'level')}, the first {listed(some, 'and')}")
+    if look.kind == "number":
+        return f"{'whole numbers' if look.whole else 'numbers'} from {look.low:g} to {look.high:g}"
+    return counted(look.distinct, "value")
+
+
+def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers) -> tuple[Task, str] | Question:
+    """Return the kind of outcome and the reason, or the question; raises UsageError for an answer that cannot be."""
+    possible = _possible(look)
+    if answers.task is not None:
+        task = cast("Task", answers.task)
+        if task not in possible:
+            hint = f"it can be {listed(possible)}" if possible else "give another column with --outcome"
+            raise UsageError.of("wrong-task", f"{quoted(look.name)} cannot be of the task {task}: it has "
+                                f"{described(look)}", hint)
+        return task, "your answer"
+    if not possible:
+        raise UsageError.of("no-outcome", f"{quoted(look.name)} cannot be an outcome: it has {described(look)}",
+                            "give another column with --outcome")
+    if possible[0] == "binary":
+        return "binary", "the outcome has two levels"
+    if len(possible) == 1:
+        return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
+    if look.kind != "number":
+        return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
+    if _sure(families(tuple(look.levels), columns, without=look.name)):
+        return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
+    known = f"the outcome {quoted(look.name)} holds {described(look)}"
+    return Question("task", known, "what are they?", tuple((task, _TASKS[task]) for task in possible))
+
+
+_TASKS = {"count": "how often something happened", "regression": "a number that was measured",
+          "ordinal": "levels that have an order", "multiclass": "levels that have none",
+          "binary": "two levels, of which one is the event"}
+
+
+def _possible(look: ColumnLook) -> list[Task]:
+    """Return the kinds of outcome that a column can be."""
+    numbers: list[Task] = [] if look.kind != "number" or look.constant else (
+        ["count", "regression"] if look.whole and look.low >= 0 else ["regression"])
+    if not look.graded:
+        return numbers
+    if len(look.levels) == 2:
+        return ["binary", *numbers]
+    return [*numbers, "ordinal", "multiclass"] if numbers else ["multiclass", "ordinal"]
+
+
+def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice | Question:
+    """Return the levels, and the event of two, or the question for it; raises UsageError for a wrong answer."""
+    _refuse_flags(task, answers)
+    levels = tuple(look.levels)
+    if task == "ordinal":
+        return _order(look, answers)
+    if task != "binary":
+        return LevelChoice(levels if task in CLASSES else ())
+    counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
+    if answers.event is None:
+        return Question("event", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
+                        "which of them is the event?", counts)
+    event = find_level(answers.event, levels)
+    if event is None:
+        guess = meant_level(answers.event, levels)
+        hint = f"did you mean {quoted(guess)}?" if guess else f"its levels are {listed(levels, 'and')}"
+        message = f"{quoted(answers.event)} is no level of the outcome {quoted(look.name)}"
+        raise UsageError.of("unknown-level", message, hint, tuple(f"{level}: {rows}" for level, rows in counts))
+    return LevelChoice((*(level for level in levels if level != event), event), event, answered=True)
+
+
+def _refuse_flags(task: Task, answers: Answers) -> None:
+    """Refuse an event or an order where the outcome has none."""
+    if answers.event is not None and task != "binary":
+        raise UsageError.of("not-for-task", f"--event is for a binary outcome, not for one of the task {task}",
+                            "remove it, or give --outcome or --task too")
+    if answers.levels is not None and task != "ordinal":
+        raise UsageError.of("not-for-task", f"--levels is for an ordinal outcome, not for one of the task {task}",
+                            "remove it, or add --task ordinal")
+
+
+def _order(look: ColumnLook, answers: Answers) -> LevelChoice | Question:
+    """Return the levels in the order that was given; asks for it, for no order of letters is one of grades."""
+    levels = tuple(look.levels)
+    if answers.levels is None:
+        counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
+        return Question("levels", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
+                        "what is their order, from the lowest to the highest?", counts, _LEVELS)
+    given = [cell.strip() for cell in next(csv.reader([answers.levels]), [])]
+    meant = [find_level(level, levels) or level for level in given]
+    if sorted(meant) != sorted(levels):
+        absent = [level for level in levels if level not in meant]
+        strange = [level for level in meant if level not in levels]
+        what = f"--levels lacks {listed(absent, 'and')}" if absent else (
+            f"--levels names {listed(strange, 'and')}, which the data do not have" if strange else
+            "--levels names a level twice")
+        raise UsageError.of("wrong-levels", what, f"the levels of {quoted(look.name)} are {listed(levels, 'and')}")
+    return LevelChoice(tuple(meant), answered=True)
+
+
+_LEVELS = "LOWEST,…,HIGHEST"

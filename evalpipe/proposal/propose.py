@@ -1,0 +1,181 @@
+"""From what is seen of the data and what a person answered to the parts of a spec, or to the next question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evalpipe.data.words import counted
+from evalpipe.errors import UsageError
+from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
+from evalpipe.proposal.many import asked_levels, level_models
+from evalpipe.proposal.models import ModelChoice, ModelChoices, called, fractional, named_apart
+from evalpipe.proposal.numbers import asked_number, number_models
+from evalpipe.proposal.others import OtherColumns, id_candidates, other_columns
+from evalpipe.proposal.outcome import (
+    LevelChoice,
+    OutcomeChoice,
+    choose_levels,
+    choose_outcome,
+    choose_task,
+    column_of,
+)
+from evalpipe.proposal.questions import Answers, Question
+from evalpipe.spec.named import bad_key, is_key
+from evalpipe.spelling import listed, quoted
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.proposal.columns import ColumnLook
+    from evalpipe.proposal.look import Looked
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The parts of a spec: what was looked at, the outcome with its levels, the models, and the other columns."""
+
+    looked: Looked
+    outcome: OutcomeChoice
+    levels: LevelChoice
+    models: tuple[ModelChoice, ...]
+    others: OtherColumns
+
+    @property
+    def used(self) -> tuple[ColumnLook, ...]:
+        """The columns that the spec names as outcome, predictions and id."""
+        names = [self.outcome.column.name, *(column for model in self.models for column in model.columns)]
+        names += [self.others.id[0]] if self.others.id is not None else []
+        return tuple(self.looked.columns[name] for name in dict.fromkeys(names))
+
+    @property
+    def predicted(self) -> tuple[ColumnLook, ...]:
+        """The columns of predictions."""
+        names = dict.fromkeys(column for model in self.models for column in model.columns)
+        return tuple(self.looked.columns[name] for name in names)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person has to know before running it."""
+        column, nulls = self.outcome.column, ""
+        if column.nulls:
+            nulls = f" ({listed(column.nulls, 'or')})"
+        rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
+        absent = [f"{rows}: left out by 'where'"] if column.missing else []
+        return (*absent, *(note for model in self.models for note in model.notes))
+
+
+def propose(looked: Looked, answers: Answers) -> Proposal | Question:
+    """Return the parts of a spec, or the next question; raises UsageError for an answer that cannot be."""
+    parts = _parts(looked.columns, answers)
+    if isinstance(parts, Question):
+        known = f"in the first {counted(looked.rows, 'row')} {parts.known}"
+        return parts if looked.whole else replace(parts, known=known)
+    outcome, levels, choices = parts
+    used = [outcome.column.name, *(column for model in choices.models for column in model.columns)]
+    rows_named = id_candidates(looked.columns, used)[:1]
+    if not looked.whole:
+        # What was seen in the first rows is looked at again in all rows: a level, a limit, a row without a value.
+        beside = [column for model in choices.models for column in model.beside]
+        looked = looked.fully([*used, *beside, *rows_named])
+        answered = replace(answers, outcome=outcome.column.name, task=outcome.task)
+        parts = _parts({name: looked.columns[name] for name in (*used, *beside)}, answered)
+        if isinstance(parts, Question):
+            return parts
+        outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
+        levels, choices = parts[1], replace(parts[2], refused=choices.refused)
+    row_id = looked.columns[rows_named[0]] if rows_named and looked.columns[rows_named[0]].unique else None
+    within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
+    others = other_columns(looked.columns, used, row_id, choices.refused, within)
+    return Proposal(looked, outcome, levels, named_apart(choices.models), others)
+
+
+def _parts(
+    columns: Mapping[str, ColumnLook], answers: Answers
+) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
+    """Choose the outcome, its kind, its levels and the models, in this order; the first question is returned."""
+    chosen = choose_outcome(columns, answers)
+    if isinstance(chosen, Question):
+        return chosen
+    column, reason = chosen
+    task = choose_task(column, columns, answers)
+    if isinstance(task, Question):
+        return task
+    outcome = OutcomeChoice(column, reason, *task)
+    levels = choose_levels(column, outcome.task, answers)
+    if isinstance(levels, Question):
+        return levels
+    choices = _asked(outcome, levels, columns, answers) if answers.models else _models(outcome, levels, columns)
+    if isinstance(choices, Question):
+        return choices
+    if not choices.models:
+        event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
+        other = ", or another --event" if choices.refused else ""
+        raise UsageError.of(
+            "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}",
+            f"name its column, --model NAME=COLUMN{other}",
+            tuple(f"{name}: {why}" for name, why in choices.refused.items()))
+    return outcome, levels, choices
+
+
+def _models(
+    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
+) -> ModelChoices | Question:
+    """Return the models that the data show, or the question which they are."""
+    if outcome.task in NUMBERS:
+        return number_models(outcome.column, outcome.task, columns)
+    if outcome.task == "binary":
+        return binary_models(BinaryColumns(outcome.column, levels, columns))
+    return level_models(outcome.column, levels.levels, columns)
+
+
+def _asked(
+    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], answers: Answers
+) -> ModelChoices:
+    """Return the models that flags name; flags of one name give columns of one model."""
+    models: dict[str, ModelChoice] = {}
+    for text in answers.models:
+        name, sign, column = text.partition("=")
+        if text in columns or not sign:  # a column alone, whose name may hold the sign
+            name, column = called(text), text
+        elif not is_key(name):
+            message, hint = bad_key(name, quoted(name))
+            raise UsageError.of("bad-name", message, hint)
+        model, before = _asked_model(name, column, outcome, levels, columns), models.get(name)
+        if before is not None:
+            model = _together(before, model)
+        models[name] = model
+    return ModelChoices(tuple(models.values()))
+
+
+def _together(first: ModelChoice, second: ModelChoice) -> ModelChoice:
+    """Return one model of two columns; raises UsageError where both are the same."""
+    same = {line.key for line in first.lines} & {line.key for line in second.lines}
+    if same:
+        raise UsageError.of("model-twice", f"--model gives {quoted(first.name)} two columns for {min(same)}",
+                            "give the models different names")
+    return replace(first, lines=(*first.lines, *second.lines), columns=(*first.columns, *second.columns),
+                   notes=(*first.notes, *second.notes))
+
+
+def _asked_model(
+    name: str, column: str, outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
+) -> ModelChoice:
+    """Return the model of a flag; what its column is follows from the values."""
+    if outcome.task in NUMBERS:
+        return asked_number(name, column_of(column, columns, "--model"))
+    if outcome.task != "binary":
+        return asked_levels(name, column, levels.levels, columns)
+    look = column_of(column, columns, "--model")
+    data = BinaryColumns(outcome.column, levels, columns)
+    if look.levels and set(look.levels) <= set(levels.levels):
+        model = class_model(name, look)
+    elif look.kind != "number" or look.constant:
+        raise UsageError.of("not-predictions", f"the column {quoted(column)} holds no predictions of "
+                            f"{quoted(outcome.column.name)}", "name a column of probabilities, scores or its levels")
+    elif fractional(look):
+        model = probability(data, look, "your answer; its values are")
+    else:
+        model = percent(data, look) if is_percent(look) else score(data, look)
+    return replace(model, name=name)

@@ -1,0 +1,59 @@
+"""What only a person can say of the data: the questions, the answers, and the flags that give them."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evalpipe.errors import UsageError
+from evalpipe.spelling import clipped, joined
+
+SHOWN = 12
+"""The choices that a question shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models."""
+
+    outcome: str | None = None
+    task: str | None = None
+    event: str | None = None
+    levels: str | None = None
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that the data leave open: which answer it asks for, what is known, and the choices with their notes.
+
+    ``known`` is a clause of what is seen, ``asks`` the question itself, ``example`` the argument of the flag where it
+    is no choice.
+    """
+
+    key: str
+    known: str
+    asks: str
+    choices: tuple[tuple[str, str], ...]
+    example: str = ""
+
+    @property
+    def flag(self) -> str:
+        """The flag that answers it."""
+        return f"--{self.key}"
+
+    def error(self) -> UsageError:
+        """Return the error of a command line that leaves it open."""
+        notes = tuple(f"{clipped(choice)}: {note}" for choice, note in self.choices[:SHOWN])
+        more = (f"and {len(self.choices) - SHOWN:,} more",) if len(self.choices) > SHOWN else ()
+        ways = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
+        hint = f"add {joined([f'{self.flag} {shlex.quote(way)}' for way in ways], 'or')}"
+        return UsageError.of(f"{self.key}-needed", f"{self.known}; {self.asks}", hint, (*notes, *more))
+
+    def answered(self, answers: Answers, text: str) -> Answers:
+        """Return the answers with this one."""
+        if self.key == "model":
+            return replace(answers, models=(*answers.models, *filter(None, (part.strip() for part in text.split(",")))))
+        given: dict[str, Any] = {self.key: text}
+        return replace(answers, **given)

@@ -1,0 +1,184 @@
+"""The spec as text: each key with the reason beside it, and what may be added as comments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalpipe.data.formats import SEPARATORS
+from evalpipe.data.words import counted
+from evalpipe.proposal.models import reach
+from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
+from evalpipe.spec.named import bad_plain_name
+from evalpipe.spelling import clipped, quoted
+from evalpipe.tasks import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.proposal.look import DataLook
+    from evalpipe.proposal.models import ModelChoice
+    from evalpipe.proposal.propose import Proposal
+
+NOT_HERE = "-"
+"""Stands for the standard output, where a spec has no file of its own."""
+
+
+def spec_name(target: str, proposal_path: str) -> str:
+    """Return the name of the evaluation: that of the spec's file, else of the first file of predictions."""
+    stem = Path(proposal_path if target == NOT_HERE else target).name
+    stem = stem.partition(".")[0] or stem
+    hint = bad_plain_name(stem, quoted(stem))[1]
+    fixed = (hint or "").removeprefix("write '").removesuffix("'")
+    return fixed or "evaluation"
+
+
+def spec_text(proposal: Proposal, target: str) -> str:
+    """Return the text of the spec; its paths start from the folder of ``target``."""
+    name = spec_name(target, proposal.looked.datasets[0].path)
+    lines = [*_head(proposal, target), *_identity(proposal, name), *_outcome(proposal), *_rows(proposal),
+             *_datasets(proposal, target), *_models(proposal), *_further(proposal)]
+    return laid_out(lines)
+
+
+def _head(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield what the file is and how it is run."""
+    shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
+    yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
+    yield SpecLine(comment=" ")
+    yield SpecLine(comment=f"    evalpipe run {shown}")
+    yield SpecLine(comment=" ")
+    yield SpecLine(comment="Each comment is the reason for its key: check it, and change what is not so.")
+    for note in proposal.notes:
+        yield SpecLine(comment=f"Note: {note}.")
+    yield SpecLine()
+
+
+def _identity(proposal: Proposal, name: str) -> Iterator[SpecLine]:
+    yield SpecLine("evalpipe: 1", "the version of this file's format")
+    yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
+    yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
+    yield SpecLine()
+
+
+def _outcome(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the outcome with its event or levels."""
+    column, levels = proposal.outcome.column, proposal.levels
+    yield SpecLine("outcome:")
+    holds = "" if proposal.outcome.task in CLASSES else f"; values {reach(column)}"
+    yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{holds}")
+    if levels.event is not None:
+        count = column.levels[levels.event]
+        yield SpecLine(f"  event: {level(levels.event)}",
+                   f"your answer: {count:,} of {counted(column.rows - column.missing, 'row')}")
+    if proposal.outcome.task in CLASSES:
+        listed = ", ".join(level(text) for text in levels.levels)
+        why = "in the order that you gave" if levels.answered and levels.event is None else "as they are in the data"
+        yield SpecLine(f"  levels: [{listed}]", f"{why}; any other value is an error")
+    yield SpecLine()
+
+
+def _rows(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield what rows are, and keys that a person may switch on."""
+    others = proposal.others
+    written = False
+    if others.id is not None:
+        yield SpecLine(f"id: {scalar(others.id[0])}", others.id[1])
+        written = True
+    if any(look.missing for look in proposal.predicted):
+        most = max(proposal.predicted, key=lambda look: look.missing)
+        yield SpecLine("complete_case: all", f"{counted(most.missing, 'row')} without {clipped(most.name)}: left out, "
+                   "and counted on the card")
+        written = True
+    may_be = [("cluster", others.clusters), ("weight", others.weights)]
+    may_be += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
+    for name, columns in may_be:
+        for column, why in columns[:3]:
+            yield SpecLine(f"# {name}: {scalar(column)}", why)
+            written = True
+    if written:
+        yield SpecLine()
+
+
+def _datasets(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield the datasets."""
+    yield SpecLine("datasets:", "paths start from the folder of this file")
+    for dataset in proposal.looked.datasets:
+        rows = "" if dataset.rows is None else f"{counted(dataset.rows, 'row')}, "
+        yield SpecLine(f"  {key(dataset.name)}:")
+        yield SpecLine(f"    path: {scalar(relative(dataset.path, target))}",
+                   f"{rows}{counted(len(dataset.table.columns), 'column')}")
+        written = _csv(dataset, proposal)
+        if written:
+            yield SpecLine(f"    csv: {inline(written)}", "how the file is written" + (
+                "; null: what counts as missing" if "null" in written else ""))
+        if proposal.outcome.column.missing:
+            name = _sql(proposal.outcome.column.name)
+            condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if proposal.outcome.column.blank else "")
+            yield SpecLine(f"    where: {scalar(condition)}",
+                       f"{counted(proposal.outcome.column.missing, 'row')} without an outcome")
+    yield SpecLine()
+
+
+def _sql(column: str) -> str:
+    """Write the name of a column for a condition."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def relative(path: str, target: str) -> str:
+    """Return a path from the folder of the spec, with slashes."""
+    folder = Path() if target == NOT_HERE else Path(target).parent
+    return os.path.relpath(path, folder).replace(os.sep, "/")
+
+
+def _csv(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
+    """Return what the spec says of how separated text is written."""
+    if not dataset.separated:
+        return {}
+    plan, written = dataset.csv, dict[str, str]()
+    if plan.separator is not None and plan.separator != SEPARATORS[dataset.table.format]:
+        written["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
+    if plan.decimal != ".":
+        written["decimal"] = f'"{plan.decimal}"'
+    nulls = sorted({word for look in proposal.used for word in look.nulls})
+    if nulls:
+        written["null"] = "[" + ", ".join(scalar(word) for word in nulls) + "]"
+    return written
+
+
+def _models(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the models, and the threshold of those that give probabilities."""
+    yield SpecLine("models:")
+    for model in proposal.models:
+        yield from _model(model)
+    yield SpecLine()
+    keys = [{line.key for line in model.lines} for model in proposal.models]
+    if any("probability" in written and "prediction" not in written for written in keys):
+        yield SpecLine("threshold: 0.5", "rows with probability >= 0.5 are predicted as events")
+        yield SpecLine()
+
+
+def _model(model: ModelChoice) -> Iterator[SpecLine]:
+    """Yield the keys of a model."""
+    yield SpecLine(f"  {key(model.name)}:")
+    for line in model.lines:
+        if isinstance(line.value, dict):
+            yield SpecLine(f"    {line.key}:", line.reason)
+            yield from (SpecLine(f"      {key(name)}: {scalar(column)}") for name, column in line.value.items())
+        else:
+            yield SpecLine(f"    {line.key}: {scalar(line.value)}", line.reason)
+
+
+def _further(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield slices as comments, and what is not used."""
+    slices = proposal.others.slices
+    if slices:
+        yield SpecLine("# slices:", "columns of few levels; each measure is then given for each level too")
+        for column, why in slices:
+            yield SpecLine(f"#   - {scalar(column)}", why)
+        yield SpecLine()
+    if proposal.others.left_out:
+        yield SpecLine(comment="Not used:")
+        for line in proposal.others.left_out:
+            yield SpecLine(comment=f"- {line}")
