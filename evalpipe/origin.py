@@ -22,13 +22,22 @@ _PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
 
 
 @dataclass(frozen=True, slots=True)
+class SpecFile:
+    """A file that a spec was read from, with the sha256 of its bytes; without a path it is the standard input."""
+
+    path: Path | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Places of keys and values, and the folder that relative paths start from.
 
     ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` that of its key in the mapping that holds it;
     ``folders[file]`` the folder of each file the spec was read from; ``newest`` what was written for this run alone:
     the file that was asked for, or the overrides laid over it; ``dated`` the texts that hold the day of the spec, where
-    ``${date}`` was written.
+    ``${date}`` was written. ``files`` are those that were read, each before those that it extends; ``overrides`` the
+    texts of ``--set`` as they were given.
     """
 
     path: Path | None = None
@@ -38,6 +47,8 @@ class Origin:
     environment: frozenset[Loc] = frozenset()
     newest: str | None = None
     dated: frozenset[Loc] = frozenset()
+    files: tuple[SpecFile, ...] = ()
+    overrides: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
+from evalpipe.origin import SpecFile
 from evalpipe.spec.environment import Dated
-from evalpipe.spec.text import read_text
+from evalpipe.spec.text import STDIN, read_text
 from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, without
 from evalpipe.spec.yaml import parse
 from evalpipe.spelling import quoted
@@ -26,13 +27,14 @@ class Layers:
     """Reads files and those they extend; gathers problems, folders and who included whom.
 
     ``folders`` holds the folder of each file under the name shown for it, in reading order; ``notes`` how each extended
-    file was reached; ``complete`` whether every file could be read.
+    file was reached; ``files`` what was read; ``complete`` whether every file could be read.
     """
 
     environment: Mapping[str, str]
     folders: dict[str, Path] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    files: list[SpecFile] = field(default_factory=list)
     complete: bool = True
 
     def file(
@@ -48,6 +50,8 @@ class Layers:
         if isinstance(text, Problem):
             return self._refuse(text)
         self.folders[shown] = path.parent
+        if text.sha256 is not None:
+            self.files.append(SpecFile(None if shown == STDIN else path, text.sha256))
         if links:
             self.notes[shown] = "included from: " + " -> ".join((*links, shown))
         node = self._mapping(text)

@@ -54,23 +54,32 @@ def load(
     root, refused = apply(root, overrides, layers.environment)
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
-    folders = {**layers.folders, **(source.origin if isinstance(source, Spec) else origin or Origin()).folders}
+    known = source.origin if isinstance(source, Spec) else origin or Origin()
+    folders = {**layers.folders, **known.folders}
     # An empty list takes away what a base declares, so these go when all is merged.
     tree = flatten(_without_empty(root), path, folders, FILE if overrides else newest)
     draft = Draft(tree)
-    reported = [*(explain(draft.error, tree, model_schema()) if draft.error else ()), *check(draft)]
-    if not layers.complete:  # absent keys may well be in a file that could not be read
-        reported = [problem for problem in reported if problem.code != "missing-key"]
+    reported = _reported(draft, layers)
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
         raise SpecError(*_ordered(problems, layers))
-    return _with_places(draft, _ordered([problem for problem in reported if problem.severity != "error"], layers))
+    written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))
+    return _with_places(
+        draft, written, _ordered([problem for problem in reported if problem.severity != "error"], layers))
 
 
-def _with_places(draft: Draft, warnings: list[Problem]) -> Spec:
+def _reported(draft: Draft, layers: Layers) -> list[Problem]:
+    """Return what is wrong with each key, and across keys."""
+    reported = [*(explain(draft.error, draft.tree, model_schema()) if draft.error else ()), *check(draft)]
+    if not layers.complete:  # absent keys may well be in a file that could not be read
+        reported = [problem for problem in reported if problem.code != "missing-key"]
+    return reported
+
+
+def _with_places(draft: Draft, written: Origin, warnings: list[Problem]) -> Spec:
     """Return the spec with where its keys were written, what was read of files that it names, and what to warn of."""
     spec = draft.spec
-    spec._origin, spec._texts = draft.tree.origin, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
+    spec._origin, spec._texts = written, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
     spec._templates, spec._plugins, spec._warnings = draft.templates, draft.plugins, tuple(warnings)  # noqa: SLF001
     return spec
 

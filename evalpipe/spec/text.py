@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import hashlib
 import re
 import sys
 from contextlib import nullcontext
@@ -27,12 +28,16 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True)
 class SpecText:
-    """A text and the name shown for it; ``first_line`` is its line number, ``skip`` where its YAML begins."""
+    """A text and the name shown for it; ``first_line`` is its line number, ``skip`` where its YAML begins.
+
+    ``sha256`` is that of the file's bytes, None of a text that is no whole file.
+    """
 
     file: str
     text: str
     first_line: int = 1
     skip: int = 0
+    sha256: str | None = None
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -77,7 +82,8 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
 def _decoded(content: bytes, shown: str) -> SpecText | Problem:
     """Return the text of a file's bytes, which are UTF-8, with or without a byte order mark."""
     try:
-        return SpecText(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
+        text = content.decode("utf-8-sig").removeprefix("\ufeff")
+        return SpecText(shown, text, sha256=hashlib.sha256(content).hexdigest())
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
