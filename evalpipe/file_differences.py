@@ -80,10 +80,12 @@ def _called(row: object, table: str, place: int) -> str:
     return f"{table}, {row['metric']}{model}{variant}{on}".removeprefix(", ")
 
 
-def notes_on(differences: Iterable[Difference], file: str, word: str = "in") -> list[str]:
-    """Write the first differences of a file from what stands in, or follows by, results.json; and how many more."""
+def notes_on(
+    differences: Iterable[Difference], file: str, word: str = "in", other: str = "results.json"
+) -> list[str]:
+    """Write the first differences of a file from what stands in, or follows by, another; and how many more."""
     known = list(differences)
-    notes = [f"{where}: {_shown(there, here)} in {file}, {_shown(here, there)} {word} results.json"
+    notes = [f"{where}: {_shown(there, here)} in {file}, {_shown(here, there)} {word} {other}"
              for where, there, here in known[:MOST_DIFFERENCES]]
     more = len(known) - len(notes)
     return notes + ([f"{more:,} more {'place differs' if more == 1 else 'places differ'}"] if more else [])

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -17,21 +16,21 @@ from evalpipe.errors import UsageError
 from evalpipe.folders import exchanged, remove, sweep
 from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
+from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, sha256, signed_manifest, versions
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.signatures import SIGNATURES
-from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from evalpipe.ed25519 import Signer
+    from evalpipe.manifest import Manifest
     from evalpipe.results import Results
 
 WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json", SIGNATURES,
-           "rows.parquet", "rows.csv")
+           "rows.parquet", "rows.csv", MANIFEST, KEY_SIGNATURE)
 """Every file that a run may write; those of an earlier run are replaced or removed."""
-
-LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
 
 
 class Recorder:
@@ -42,11 +41,12 @@ class Recorder:
     the earlier files as they were. Files that evalpipe did not write stay.
     """
 
-    def __init__(self, out: str | os.PathLike[str]) -> None:
-        """Choose the folder ``out``."""
+    def __init__(self, out: str | os.PathLike[str], by: Signer | None = None) -> None:
+        """Choose the folder ``out``, whose manifest is signed ``by`` someone with a key, or by no one."""
         self.out = Path(out).absolute()
         self.shown = str(out)
         self.began = datetime.now(UTC)
+        self._by = by
         self._old = self.out.parent / f".{self.out.name}.previous"
         self._locks = ExitStack()
         self._fresh: Path | None = None
@@ -91,14 +91,22 @@ class Recorder:
         return refused(f"to the output folder '{self.shown}'", hint)
 
     def write(
-        self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float],
-        computed: Mapping[str, object] | None = None,
+        self, results: Results, card: Mapping[str, bytes], others: Mapping[str, bytes], run: Mapping[str, object],
+        manifest: Manifest,
     ) -> None:
-        """Write every file, then let the new folder take the place of the old; ``computed`` is for `run.json`."""
-        texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
-                 "run.json": _run_json(self.began, durations, results.evidence_sha256, computed or {})}
+        """Write every file, then let the new folder take the place of the old.
+
+        ``others`` are files that are no part of this run; ``run`` is what `run.json` says beside times and versions.
+        ``manifest`` holds what was read, and the files of the run are added to it.
+        """
+        files = {**card, "results.json": results.to_json().encode(), "estimates.csv": estimates_csv(results).encode()}
+        digests = {name: sha256(content) for name, content in files.items()}
+        if results.row_file is not None:
+            digests[results.row_file.file] = results.row_file.sha256
+        files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self._by)}
+        files["run.json"] = _run_json(self.began, results.evidence_sha256, run).encode()
         with self.refused:
-            for name, content in (*card.items(), *((name, text.encode()) for name, text in texts.items())):
+            for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
             self._exchange(self.fresh)
@@ -155,10 +163,10 @@ def refused(where: str, hint: str) -> Iterator[None]:
         raise UsageError.of("output-folder", f"cannot write {where}: {error.strerror or error}", hint) from None
 
 
-def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
-    """Put files into an output folder, each replaced whole; all others stay. Raises UsageError where it cannot."""
+def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes], by: Signer | None = None) -> None:
+    """Put files into an output folder as `put_files` does; raises UsageError where it cannot."""
     with held(folder) as target:
-        put_files(target, files)
+        put_files(target, files, by)
 
 
 @contextmanager
@@ -169,25 +177,29 @@ def held(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield target
 
 
-def put_files(target: Path, files: Mapping[str, bytes]) -> None:
-    """Put files into a folder that is held, each replaced whole."""
+def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None) -> None:
+    """Put files into a folder that is held, each replaced whole; all others stay, and the manifest follows.
+
+    Its signature by a key is that of ``by``. Without one, a signature of the manifest as it was is removed. Raises
+    DataError, and writes nothing, where the manifest was changed.
+    """
+    written = {**files, **following(target, files, by)}
     with tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
-        for name, content in files.items():
+        for name, content in written.items():
             (Path(fresh) / name).write_bytes(content)
-        for name in files:
+        for name in written:
             (Path(fresh) / name).replace(target / name)
+    if MANIFEST in written and KEY_SIGNATURE not in written:
+        (target / KEY_SIGNATURE).unlink(missing_ok=True)
 
 
-def _run_json(
-    began: datetime, durations: Mapping[str, float], evidence_sha256: str, computed: Mapping[str, object]
-) -> str:
+def _run_json(began: datetime, evidence_sha256: str, run: Mapping[str, object]) -> str:
     """Return what differs from run to run: times, host and versions; and the sha256 of `results.json`, to prove it."""
     ended = datetime.now(UTC)
     document = {
-        "evalpipe_version": VERSION, "evidence_sha256": evidence_sha256,
+        "evidence_sha256": evidence_sha256,
         "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
-        "seconds": round((ended - began).total_seconds(), 3), "seconds_by_step": dict(durations), **computed,
-        "host": platform.node(), "platform": platform.platform(), "python": platform.python_version(),
-        "libraries": {name: metadata.version(name) for name in LIBRARIES},
+        "seconds": round((ended - began).total_seconds(), 3), **run,
+        "host": platform.node(), "platform": platform.platform(), **versions(),
     }
     return json.dumps(document, indent=1) + "\n"

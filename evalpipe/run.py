@@ -108,32 +108,32 @@ def plan(
 def run(
     source: Source, *, out: str | os.PathLike[str] | None = None, overrides: Sequence[str] = (),
     frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
-    cache: bool = True, as_of: str | date | None = None,
+    cache: bool = True, as_of: str | date | None = None, key: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder and the ledger.
 
-    ``as_of`` is the day that the card is about, in place of the spec's.
-    A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`. Where files are read
-    part by part, what each part comes to is kept beside ``out``, and not read again; not without ``cache``.
-    Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, missing library); earlier output is
-    replaced only when everything is done. Signatures of the same results, byte for byte, stay; others are moved.
+    ``as_of`` is the day that the card is about, in place of the spec's; ``key`` the PEM file of a key that signs the
+    manifest, in place of that of the environment. A run that does not hold by ``fail_on`` does not become the reference
+    of gates `against: last`. Where files are read part by part, what each part comes to is kept beside ``out``, but not
+    without ``cache``. Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, key, library);
+    earlier output is replaced only when everything is done. Signatures of the same results stay; others are moved.
     """
     clock = _Clock(progress or Progress())
     clock(1)
     spec = load(source, overrides, as_of=as_of)
-    with _recorder(out) as folder:
+    with _recorder(out, key) as folder:
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
-        work = _work(spec, planned, folder, clock.progress, cached=cache)
-        ledger = _ledger(planned, folder)
+        work, ledger = _work(spec, planned, folder, clock.progress, cached=cache), _ledger(planned, folder)
         samples, candidates, earlier = _read(planned, frames, folder, work)
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
         clock(5)
         results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
         if folder is not None:
-            _written(folder, results, _reference(results, earlier, fail_on), clock, _computed(planned, work), ledger)
+            reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
+            _written(folder, spec, results, reference, clock, facts, ledger)
     return results
 
 
@@ -231,17 +231,20 @@ def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[
 
 
 def _written(
-    folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock, computed: Mapping[str, object],
-    ledger: Ledger | None,
+    folder: Recorder, spec: Spec, results: Results, reference: Mapping[str, bytes], clock: _Clock,
+    computed: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
+    from evalpipe.inputs import manifest_of, start_of_paths
     from evalpipe.signatures import carried
 
     clock(6)
     signatures, signed, moved = carried(folder.out, results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock(7)
-    folder.write(results, {**files, **signed, **reference}, clock.durations, computed)
+    run_facts = {"seconds_by_step": clock.durations, **computed, "inputs_from": start_of_paths(spec, folder.out)}
+    own, others = (signed, {}) if moved is None else ({}, signed)
+    folder.write(results, {**files, **own, **reference}, others, run_facts, manifest_of(spec, results))
     if ledger is not None:
         ledger.record(results, folder.out)
     if moved is not None:
@@ -261,10 +264,13 @@ def _ledger(planned: Plan, folder: Recorder | None) -> Ledger | None:
     return ledger
 
 
-def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Recorder | None]:
+def _recorder(
+    out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None
+) -> AbstractContextManager[Recorder | None]:
+    from evalpipe.ed25519 import signer
     from evalpipe.record import Recorder
 
-    return nullcontext() if out is None else Recorder(out)
+    return nullcontext() if out is None else Recorder(out, signer(key))
 
 
 def render(
@@ -311,18 +317,22 @@ def _rendered(
     return render_card(results, wanted, signatures, templates)
 
 
-def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[ReferenceChange]]:
+def accept(
+    folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None
+) -> tuple[Results, list[ReferenceChange]]:
     """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
 
-    Returns its results, and for each of its verdicts against the reference the value before and from now on. Raises
-    DataError for a folder without results, UsageError where it cannot be written.
+    Returns its results, and for each of its verdicts against the reference the value before and from now on. The
+    manifest follows, signed as by `run`. Raises DataError for a folder without results, or whose manifest was changed;
+    UsageError where it cannot be written.
     """
     from evalpipe.chapters.gates.compute_numbers import EarlierRun
     from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
+    from evalpipe.ed25519 import signer
     from evalpipe.record import replace_files
     from evalpipe.results import Results
 
     path = Path(folder)
     results, before = Results.read(path / LAST), read_reference(path, str(folder))
-    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()})
+    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()}, signer(key))
     return results, reference_changes(results, before if isinstance(before, EarlierRun) else None)

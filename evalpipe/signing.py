@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.ed25519 import signer
 from evalpipe.errors import DataError, UsageError
 from evalpipe.run import templates_from
 from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from evalpipe.ed25519 import Signer
     from evalpipe.signatures import Decision, Role
     from evalpipe.templating.files import Templates
 
@@ -34,14 +36,14 @@ class SignedCard:
 def sign(
     folder: str | os.PathLike[str], *, role: Role, name: str, decision: Decision, date: str | dt.date,
     conditions: Sequence[str] = (), expires: str | dt.date | None = None, organisation: str | None = None,
-    template: str | os.PathLike[str] | Literal[False] | None = None,
+    template: str | os.PathLike[str] | Literal[False] | None = None, key: str | os.PathLike[str] | None = None,
 ) -> SignedCard:
     """Add a signature to the card in an output folder: a decision on its results, which stay as they are.
 
     The folder must be what its run wrote; the card is then rendered again in the formats that are there, signed.
     Days are ISO texts or dates; the clock is never read, so the same call gives the same bytes. ``template`` is as of
-    `evalpipe.render`, where the card was rendered with it. Raises UsageError with every wrong argument, DataError where
-    a file was changed or cannot be read. Nothing is written then.
+    `evalpipe.render`, where the card was rendered with it; ``key`` signs the manifest, which follows. Raises UsageError
+    with every wrong argument, DataError where a file was changed or cannot be read. Nothing is written then.
     """
     fields: dict[str, object] = {
         "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso(date),
@@ -49,10 +51,12 @@ def sign(
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
-    return _signed(folder, fields, templates_from(template))
+    return _signed(folder, fields, templates_from(template), signer(key))
 
 
-def _signed(folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None) -> SignedCard:
+def _signed(
+    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, by: Signer | None
+) -> SignedCard:
     """Verify the folder, add the signature to it and render its card, while no run can write to it."""
     from evalpipe.card import render
     from evalpipe.card.page import plain
@@ -69,7 +73,7 @@ def _signed(folder: str | os.PathLike[str], fields: dict[str, object], templates
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
         card = render(results, formats_in(path), signatures, templates)
-        put_files(target, {SIGNATURES: signatures_json(signatures), **card})
+        put_files(target, {SIGNATURES: signatures_json(signatures), **card}, by)
     written = tuple(str(path / name) for name in (*card, SIGNATURES))
     return SignedCard(signature, plain(status(results, signatures)).strip(), written)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,18 +24,20 @@ from evalpipe.card.pdf_reading import files_in
 from evalpipe.errors import DataError, Problem
 from evalpipe.file_differences import notes_on, of_csv, of_json, of_lines, of_words
 from evalpipe.formats import FORMATS
+from evalpipe.manifest import read_manifest, sha256
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from evalpipe.card.page_text import PageText
     from evalpipe.file_differences import Difference
     from evalpipe.formats import FormatName
+    from evalpipe.manifest import Manifest
     from evalpipe.signatures import Signature
     from evalpipe.templating.files import Templates
 
@@ -51,15 +55,31 @@ def verified(folder: Path, templates: Templates | None = None) -> tuple[Results,
     ``templates`` are those that its card was rendered with, None for those that the results hold. Raises DataError with
     every file that is not as the run wrote it, where results.json is.
     """
-    results, written = Results.read(folder / RESULTS), _Written(folder)
-    _check_results(written, results)
+    results, written = Results.read(folder / RESULTS), Written(folder)
+    _refuse(folder, of_results(written, results, recorded(folder, read_manifest(folder))))
     signatures = signatures_of(folder, results.evidence_sha256)
-    _check_signatures(written, signatures)
-    edition = Edition(results, signatures, templates)
-    problems = [*_estimates(written, results), *_rows(written, results), *_cards(written, edition)]
+    _refuse(folder, of_signatures(written, signatures))
+    _refuse(folder, [*of_tables(written, results), *of_cards(written, Edition(results, signatures, templates))])
+    return results, signatures
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How a file of an output folder is not what its run wrote, as the end of a sentence, and the way out."""
+
+    file: str
+    how: str
+    hint: str
+    notes: tuple[str, ...] = ()
+    code: str = "changed-file"
+
+
+def _refuse(folder: Path, deviations: Iterable[Deviation]) -> None:
+    """Raise DataError with every deviation, where there is one."""
+    problems = [Problem(deviation.code, f"{folder / deviation.file} {deviation.how}", hint=deviation.hint,
+                        notes=deviation.notes) for deviation in deviations]
     if problems:
         raise DataError(*problems)
-    return results, signatures
 
 
 def formats_in(folder: Path) -> list[FormatName]:
@@ -67,12 +87,14 @@ def formats_in(folder: Path) -> list[FormatName]:
     return [name for name, entry in FORMATS.items() if (folder / entry.file).exists()]
 
 
-class _Written:
+class Written:
     """The files of an output folder, each read once."""
 
     def __init__(self, folder: Path) -> None:
+        """Read nothing yet."""
         self.folder = folder
         self._contents: dict[str, bytes] = {}
+        self._digests: dict[str, str] = {}
 
     def has(self, name: str) -> bool:
         """Return whether a file is there."""
@@ -83,6 +105,12 @@ class _Written:
         if name not in self._contents:
             self._contents[name] = _content(self.folder / name)
         return self._contents[name]
+
+    def digest(self, name: str) -> str:
+        """Return the sha256 of a file, which may be large; raises DataError where it cannot be read."""
+        if name not in self._digests:
+            self._digests[name] = _digest(self.folder / name)
+        return self._digests[name]
 
     @cached_property
     def page(self) -> PageText | None:
@@ -95,76 +123,98 @@ class _Written:
         return files_in(self.content(PDF)) if self.has(PDF) else {}
 
 
-def _check_results(written: _Written, results: Results) -> None:
-    """Raise DataError where results.json is not what the run wrote, as far as that is known."""
-    path, recorded = written.folder / RESULTS, _recorded(written.folder)
-    if recorded is not None and recorded != results.evidence_sha256:
-        digits = f"its sha256 begins with {results.evidence_sha256[:EVIDENCE_DIGITS]}, that of the run with"
-        raise DataError(_changed(path, f"was changed after the run: {digits} {recorded[:EVIDENCE_DIGITS]}", RUN_AGAIN,
-                                 _beside(written, results)))
-    if recorded is not None:
+def of_results(written: Written, results: Results, records: Sequence[str]) -> Iterator[Deviation]:
+    """Yield how results.json is not what the run wrote; ``records`` are what is known of its sha256."""
+    here = results.evidence_sha256
+    other = next((digest for digest in records if digest != here), None)
+    if other is not None:
+        digits = f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, that of the run with {other[:EVIDENCE_DIGITS]}"
+        yield _changed(RESULTS, f"was changed after the run: {digits}", RUN_AGAIN, beside(written, results))
+    if records:
         return
-    if _of_this_version(results) and written.content(RESULTS) != results.to_json().encode():
-        raise DataError(_changed(path, "is not as evalpipe writes it", RUN_AGAIN))
     named = _named_evidence(written)
-    if named is not None and named != results.evidence_sha256:
-        digits = f"evidence {named[:EVIDENCE_DIGITS]}, and results.json is {results.evidence_sha256[:EVIDENCE_DIGITS]}"
-        raise DataError(_changed(path, f"is not what the card beside it was made from: that names {digits}", RUN_AGAIN,
-                                 _beside(written, results)))
+    if _of_this_version(results) and written.content(RESULTS) != results.to_json().encode():
+        yield _changed(RESULTS, "is not as evalpipe writes it", RUN_AGAIN)
+    elif named not in (None, here):
+        digits = f"evidence {str(named)[:EVIDENCE_DIGITS]}, and results.json is {here[:EVIDENCE_DIGITS]}"
+        yield _changed(RESULTS, f"is not what the card beside it was made from: that names {digits}", RUN_AGAIN,
+                       beside(written, results))
 
 
-def _named_evidence(written: _Written) -> str | None:
+def _named_evidence(written: Written) -> str | None:
     """Return the sha256 of the results that a card was made from; None where there is none that says so."""
     return written.page.evidence if written.page is not None else _sha256(written.carried.get(RESULTS))
 
 
 def _sha256(content: bytes | None) -> str | None:
-    return None if content is None else hashlib.sha256(content).hexdigest()
+    return None if content is None else sha256(content)
 
 
-def _check_signatures(written: _Written, signatures: tuple[Signature, ...]) -> None:
-    """Raise DataError where signatures that a card shows are no longer in signatures.json, or are others there."""
+def of_signatures(written: Written, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
+    """Yield that signatures which a card shows are no longer in signatures.json, or are others there."""
     shown = {PDF: _sha256(written.carried.get(SIGNATURES))}
     if written.page is not None:
         shown[PAGE] = written.page.signatures
     # A card may lack the last of them, where it could not be written.
     known = {None, *(_sha256(signatures_json(signatures[:count])) for count in range(1, len(signatures) + 1))}
-    for file, sha256 in shown.items():
-        if sha256 not in known:
-            folder = written.folder
-            hint = f"restore it; or remove it, render the card again (evalpipe render {folder}) and sign again"
-            raise DataError(_changed(folder / SIGNATURES, f"does not hold the signatures that {file} shows", hint))
+    other = next((file for file, digest in shown.items() if digest not in known), None)
+    if other is not None:
+        hint = f"restore it; or remove it, render the card again (evalpipe render {written.folder}) and sign again"
+        yield _changed(SIGNATURES, f"does not hold the signatures that {other} shows", hint)
+
+
+def of_tables(written: Written, results: Results) -> Iterator[Deviation]:
+    """Yield each table beside the card that does not agree with the results."""
+    yield from _estimates(written, results)
+    yield from _rows(written, results)
 
 
 def _of_this_version(results: Results) -> bool:
     return results.evalpipe_version == VERSION
 
 
-def _recorded(folder: Path) -> str | None:
+def recorded(folder: Path, manifest: Manifest | None) -> list[str]:
+    """Return the sha256 of results.json by run.json and by the manifest; none of what an earlier version wrote."""
+    listed = None if manifest is None else manifest.sha256_of.get(RESULTS)
+    return [digest for digest in (evidence_in(folder), listed) if digest is not None]
+
+
+def evidence_in(folder: Path) -> str | None:
     """Return the sha256 of results.json that run.json has; None where it has none, as of earlier versions."""
     try:
-        recorded = json.loads((folder / "run.json").read_bytes())["evidence_sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
+        named = json.loads((folder / "run.json").read_bytes())["evidence_sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return recorded if isinstance(recorded, str) else None
+    return named if isinstance(named, str) else None
 
 
 def _content(path: Path) -> bytes:
     """Return the bytes of a file; raises DataError where it cannot be read."""
-    try:
+    with _readable(path):
         return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError.of("missing-file", f"{path} is missing", RUN_AGAIN) from None
+
+
+def _digest(path: Path) -> str:
+    """Return the sha256 of a file; raises DataError where it cannot be read."""
+    with _readable(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Let an error of the file system be a DataError."""
+    try:
+        yield
     except OSError as error:
         message = f"cannot read {path}: {error.strerror or error}"
-        raise DataError.of("unreadable-file", message, "let it be read, and sign again") from None
+        raise DataError.of("unreadable-file", message, "let it be read, and try again") from None
 
 
-def _changed(path: Path, how: str, hint: str, notes: Sequence[str] = ()) -> Problem:
-    return Problem("changed-file", f"{path} {how}", hint=hint, notes=tuple(notes))
+def _changed(file: str, how: str, hint: str, notes: Sequence[str] = ()) -> Deviation:
+    return Deviation(file, how, hint, tuple(notes))
 
 
-def _beside(written: _Written, results: Results) -> list[str]:
+def beside(written: Written, results: Results) -> list[str]:
     """Say in what results.json differs from the copy of it in the card, or from the estimates beside it."""
     attached = written.carried.get(RESULTS)
     if attached is not None:
@@ -174,28 +224,30 @@ def _beside(written: _Written, results: Results) -> list[str]:
     return notes_on(of_csv(table, expected), ESTIMATES)
 
 
-def _estimates(written: _Written, results: Results) -> Iterator[Problem]:
-    """Yield the problem of estimates.csv where it is not the table of the estimates."""
+def _estimates(written: Written, results: Results) -> Iterator[Deviation]:
+    """Yield that estimates.csv is missing, or is not the table of the estimates."""
+    if not written.has(ESTIMATES):
+        yield Deviation(ESTIMATES, "is missing", RUN_AGAIN, code="missing-file")
+        return
     there, here = written.content(ESTIMATES), estimates_csv(results).encode()
     if there != here:
-        notes = notes_on(of_csv(there, here), ESTIMATES)
-        yield _changed(written.folder / ESTIMATES, "does not agree with results.json", RUN_AGAIN, notes)
+        yield _changed(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
+                       notes_on(of_csv(there, here), ESTIMATES))
 
 
-def _rows(written: _Written, results: Results) -> Iterator[Problem]:
-    """Yield the problem of the row-level file where it is another; it may be kept elsewhere, as it holds the rows."""
+def _rows(written: Written, results: Results) -> Iterator[Deviation]:
+    """Yield that the row-level file is another; it may be kept elsewhere, as it holds the rows."""
     file = results.row_file
     if file is None or not written.has(file.file):
         return
-    there = hashlib.sha256(written.content(file.file)).hexdigest()
+    there = written.digest(file.file)
     if there != file.sha256:
         digits = f"its sha256 begins with {there[:EVIDENCE_DIGITS]}, that of the run with"
-        how = f"was changed after the run: {digits} {file.sha256[:EVIDENCE_DIGITS]}"
-        yield _changed(written.folder / file.file, how, RUN_AGAIN)
+        yield _changed(file.file, f"was changed after the run: {digits} {file.sha256[:EVIDENCE_DIGITS]}", RUN_AGAIN)
 
 
-def _cards(written: _Written, edition: Edition) -> Iterator[Problem]:
-    """Yield the problem of each file of the card that does not agree with the results and the signatures."""
+def of_cards(written: Written, edition: Edition) -> Iterator[Deviation]:
+    """Yield each file of the card that does not agree with the results and the signatures."""
     folder, results = written.folder, edition.results
     present = formats_in(folder)
     texts = [name for name in present if name == "html" or (name != "pdf" and _of_this_version(results))]
@@ -205,7 +257,7 @@ def _cards(written: _Written, edition: Edition) -> Iterator[Problem]:
         if differences or (not same and _of_this_version(results)):
             notes = notes_on(differences, file, "by") or [SAME_WORDS]
             form = next(name for name in texts if FORMATS[name].file == file)
-            yield _changed(folder / file, "is not the card of results.json", _again(folder, form), notes)
+            yield _changed(file, "is not the card of results.json", _again(folder, form), notes)
     if "pdf" in present:
         yield from _pdf(written, edition)
 
@@ -214,7 +266,7 @@ def _again(folder: Path, form: str) -> str:
     return f"write it again and read it before you sign: evalpipe render {folder} --format {form}"
 
 
-def _of_card(written: _Written, file: str, here: str, results: Results) -> Iterator[Difference]:
+def _of_card(written: Written, file: str, here: str, results: Results) -> Iterator[Difference]:
     """Yield in what a file of the card differs from what this version writes."""
     if file != PAGE or written.page is None:
         yield from of_lines(written.content(file).decode("utf-8", "replace"), here)
@@ -245,21 +297,21 @@ def _exact_numbers(value: object) -> Iterator[str]:
         yield numbers.exact(value)
 
 
-def _pdf(written: _Written, edition: Edition) -> Iterator[Problem]:
-    """Yield the problem of each file that card.pdf carries and that is not the one beside it."""
-    path, hint = written.folder / PDF, _again(written.folder, "pdf")
+def _pdf(written: Written, edition: Edition) -> Iterator[Deviation]:
+    """Yield that card.pdf carries other files than those beside it."""
+    hint = _again(written.folder, "pdf")
     carried, expected = written.carried, {file.name: file.content for file in attached_files(edition)}
     if RESULTS not in carried:
-        yield _changed(path, "has no results.json attached", hint)
+        yield _changed(PDF, "has no results.json attached", hint)
         return
     # A card that this version rendered from results of another carries them as this version writes them.
     same = carried[RESULTS] == expected[RESULTS]
     differing = [] if same else list(of_json(carried[RESULTS], written.content(RESULTS)))
     if differing:
-        yield _changed(path, "is not the card of results.json", hint, notes_on(differing, PDF))
+        yield _changed(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
         return
     # Another version may write the same results as other texts.
     names = [*expected, *carried] if _of_this_version(edition.results) else [SIGNATURES]
     others = [name for name in dict.fromkeys(names) if name != RESULTS and carried.get(name) != expected.get(name)]
     if others:
-        yield _changed(path, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)
+        yield _changed(PDF, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)

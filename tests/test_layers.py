@@ -63,6 +63,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "records": {"documented"},
     "arraytypes": set(),
     "errors": set(),
+    "ed25519": {"errors"},
+    "manifest": {"ed25519", "records", "version", "errors"},
+    "inputs": {"data", "manifest", "plan", "results", "spec", "errors"},
     "signatures": {"records", "spelling", "errors"},
     "constants": set(),
     "formats": set(),
@@ -86,8 +89,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "intervals": {"later", "errors"},
     "spec": {
         "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
-        "chapters.spec", "chapters.rules", "spelling", "metrics", "calibration", "plugins", "tasks", "templating.files",
-        "errors",
+        "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
+        "templating.files", "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",
@@ -119,18 +122,20 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
-    "record": {"folders", "formats", "lock", "results", "signatures", "version", "errors"},
+    "record": {"ed25519", "folders", "formats", "lock", "manifest", "results", "signatures", "errors"},
     "row_writing": {"cells"},
     "ledger": {"results", "spelling", "errors"},
     "run": {
-        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "reading", "engine", "findings",
-        "results", "card", "record", "row_writing", "ledger", "signatures", "streams", "templating.files", "errors",
+        "chapters.compute", "chapters.earlier", "ed25519", "formats", "inputs", "spec", "plan", "data", "reading",
+        "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures", "streams",
+        "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
     "file_differences": {"card.page_text", "numbers", "spelling"},
     "verification": {
-        "card", "file_differences", "formats", "numbers", "results", "signatures", "templating", "version", "errors",
+        "card", "file_differences", "formats", "manifest", "numbers", "results", "signatures", "templating", "version",
+        "errors",
     },
     "differences": {
         "card", "chapters.records", "chapters.card", "numbers", "origin", "records", "results", "signatures",
@@ -138,16 +143,20 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
-    "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
+    "checking": {
+        "card", "ed25519", "file_differences", "manifest", "record", "results", "run", "signatures", "templating",
+        "verification", "version", "errors",
+    },
+    "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "proposal": {
         "data", "levels", "origin", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
     },
     "cli": {
-        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "differences", "doctor", "formats",
-        "intervals.declare", "ledger", "numbers", "proposal", "run", "record", "recalibration", "signing", "spec",
-        "spelling", "plan", "results", "metrics", "card.first", "card.names", "card.page", "card.tables",
-        "card.wording", "streams", "version", "errors",
+        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking", "differences", "doctor",
+        "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "proposal", "run", "record",
+        "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.first", "card.names",
+        "card.page", "card.tables", "card.wording", "streams", "version", "errors",
     },
 }
 

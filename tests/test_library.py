@@ -151,7 +151,8 @@ def test_run_takes_a_mapping_and_writes_only_when_asked(tmp_path: Path, monkeypa
     results = evalpipe.run(spec)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]
     assert evalpipe.run(spec, out="out") == results
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["estimates.csv", "results.json", "run.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "estimates.csv", "manifest.json", "results.json", "run.json"]
     assert set(evalpipe.render("out", ["html"])) == {"card.html"}
     with pytest.raises(UsageError, match="cannot be written as 'docx'"):
         evalpipe.render(results, ["docx"])

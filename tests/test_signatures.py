@@ -173,7 +173,7 @@ def test_a_run_with_other_results_moves_the_signatures_and_says_so(tmp_path: Pat
 
     assert watching.moved == name
     assert {file.name for file in tmp_path.iterdir()} == {
-        name, "card.html", "results.json", "estimates.csv", "run.json"}
+        name, "card.html", "results.json", "estimates.csv", "run.json", "manifest.json"}
     assert (tmp_path / name).read_bytes() == content
     assert "DRAFT, not signed" in (tmp_path / "card.html").read_text()
     ran(tmp_path)

@@ -35,7 +35,7 @@ SPEC: dict[str, Any] = {
     "metrics": ["brier", "roc_auc"],
     "datasets": {"d": {"path": "memory"}}, "models": {"p": {"probability": "p"}}, "slices": ["g"],
     "slice_rules": {"min_rows": 1}, "gates": [{"metric": "brier", "max": 0.5}], "intervals": {"method": "none"},
-    "report": {"formats": ["html", "pdf", "markdown", "junit"]},
+    "report": {"formats": ["html", "pdf", "markdown", "junit"]}, "ledger": False,
 }
 EVIDENCE = ("results.json", "estimates.csv", "run.json")
 
@@ -178,10 +178,10 @@ def test_only_the_formats_that_are_there_are_written(folder: Path) -> None:
         (folder / name).unlink()
     evalpipe.sign(folder, **VALIDATOR)
 
-    assert set(contents(folder)) == {*EVIDENCE, "card.md", "signatures.json"}
+    assert set(contents(folder)) == {*EVIDENCE, "card.md", "signatures.json", "manifest.json"}
     (folder / "card.md").unlink()
     evalpipe.sign(folder, **OWNER)
-    assert set(contents(folder)) == {*EVIDENCE, "signatures.json"}
+    assert set(contents(folder)) == {*EVIDENCE, "signatures.json", "manifest.json"}
 
 
 def test_days_may_be_dates_and_spaces_around_texts_go(folder: Path) -> None:
@@ -242,10 +242,12 @@ def test_a_changed_number_in_the_results_is_refused_and_named(folder: Path) -> N
 
 @pytest.mark.parametrize(("removed", "copy"), [((), "card.pdf"), (("card.html",), "card.pdf"),
                                                (("card.pdf",), "estimates.csv")])
-def test_changed_results_are_refused_without_run_json_too(folder: Path, removed: tuple[str, ...], copy: str) -> None:
+def test_changed_results_are_refused_without_run_json_and_manifest_too(
+    folder: Path, removed: tuple[str, ...], copy: str
+) -> None:
     true = hashes(folder)["results.json"][:8]
     number = json.loads((folder / "results.json").read_text())["estimates"][1]["value"]
-    for name in ("run.json", *removed):
+    for name in ("run.json", "manifest.json", *removed):
         (folder / name).unlink()
     now = changed_results(folder)
 
@@ -259,7 +261,7 @@ def test_changed_results_are_refused_without_run_json_too(folder: Path, removed:
 def test_results_that_were_signed_and_then_changed_are_refused(signed_once: Path) -> None:
     folder = signed_once
     true = hashes(folder)["results.json"][:8]
-    for name in ("run.json", "card.html", "card.pdf"):
+    for name in ("run.json", "manifest.json", "card.html", "card.pdf"):
         (folder / name).unlink()
     now = changed_results(folder)
 
@@ -271,6 +273,7 @@ def test_results_that_were_signed_and_then_changed_are_refused(signed_once: Path
 
 def test_results_that_are_written_otherwise_are_refused(folder: Path) -> None:
     (folder / "run.json").unlink()
+    (folder / "manifest.json").unlink()
     text = (folder / "results.json").read_text()
     (folder / "results.json").write_text(text.replace("{\n", "{ \n", 1))
 
@@ -402,6 +405,7 @@ def test_of_another_version_words_and_styles_may_differ(folder: Path) -> None:
 @pytest.mark.usefixtures("of_another_version")
 def test_results_of_another_version_that_this_one_writes_otherwise_are_signed(folder: Path) -> None:
     (folder / "run.json").unlink()
+    (folder / "manifest.json").unlink()
     text = (folder / "results.json").read_text(encoding="utf-8")
     assert '\n"profit": [],\n' in text
     (folder / "results.json").write_text(text.replace('\n"profit": [],\n', "\n"), encoding="utf-8")

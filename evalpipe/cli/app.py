@@ -18,6 +18,7 @@ from evalpipe.cli.history import history
 from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
+from evalpipe.cli.verifying import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem
 from evalpipe.formats import FORMATS
 from evalpipe.version import VERSION
@@ -33,6 +34,11 @@ set_option = click.option(
 )
 as_of_option = click.option(
     "--as-of", metavar="DAY", help="The day that the card is about, as in 2026-11-21; overrides 'as_of' of the spec."
+)
+
+key_option = click.option(
+    "--key", type=click.Path(), help="Sign the manifest with the private ed25519 key in this PEM file.  [default: the "
+    "key in the environment variable EVALPIPE_SIGNING_KEY, if there is one]",
 )
 
 
@@ -82,6 +88,7 @@ def app() -> None:
               help="End the run with 3 where it takes longer, such as 90s, 15m or 2h; the earlier output stays.")
 @click.option("--log-file", type=click.Path(), metavar="FILE",
               help="Add what the run does to FILE, as lines of JSON; several runs may share it.")
+@key_option
 def run(spec: str, **options: Any) -> int:
     """Run the whole pipeline; print a summary, the gates that did not hold, and where the card is.
 
@@ -130,16 +137,17 @@ def plan(spec: str, overrides: Sequence[str], as_of: str | None, out: str | None
 @click.option("--template", type=click.Path(), help="Folder of templates for the page and the PDF.  [default: those of "
               "the spec, which the results hold]")
 @click.option("--no-template", is_flag=True, help="Render with evalpipe's own templates alone.")
-def render(folder: str, forms: Sequence[str], template: str | None, no_template: bool) -> None:
+@key_option
+def render(folder: str, forms: Sequence[str], template: str | None, no_template: bool, key: str | None) -> None:
     """Render the card, and the verdicts of gates as junit.xml, again from DIR/results.json; no data are needed.
 
-    Signatures in DIR/signatures.json stand on the card; those of other results are refused.
+    Signatures in DIR/signatures.json stand on the card; those of other results are refused. The manifest follows.
     """
     from evalpipe.cli.running import render_folder
 
     if template is not None and no_template:
         raise click.UsageError("--template and --no-template exclude each other")
-    render_folder(folder, forms, False if no_template else template)
+    render_folder(folder, forms, False if no_template else template, key)
 
 
 @app.group(short_help="List or clean a cache.")
@@ -177,7 +185,8 @@ def collect_entries(folder: str) -> None:
 
 @app.command(short_help="Make a run the reference.")
 @click.argument("folder", metavar="DIR", type=click.Path())
-def accept(folder: str) -> None:
+@key_option
+def accept(folder: str, key: str | None) -> None:
     """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
 
     A run whose gates held becomes the reference by itself; a run that failed does so only by this command. Prints which
@@ -185,9 +194,11 @@ def accept(folder: str) -> None:
     done, 2 where DIR cannot be written, 3 where it holds no results of a run.
     """
     from evalpipe.cli.gates import print_accepted
+    from evalpipe.cli.verifying import telling_lost_signature
     from evalpipe.run import accept as accept_newest
 
-    print_accepted(folder, *accept_newest(folder))
+    with telling_lost_signature(folder):
+        print_accepted(folder, *accept_newest(folder, key=key))
 
 
 @app.command(short_help="Sign a card.")
@@ -204,6 +215,7 @@ def accept(folder: str) -> None:
 @click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
               "are not those of the spec.")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+@key_option
 def sign(folder: str, form: str, **fields: Any) -> None:
     """Add a signature to the card in the output folder DIR, and render the card again; its evidence stays as it is.
 
@@ -261,6 +273,7 @@ def schema(kind: str) -> None:
 app.add_command(doctor)
 app.add_command(diff)
 app.add_command(init)
+app.add_command(verify)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

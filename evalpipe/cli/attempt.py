@@ -39,6 +39,7 @@ class RunOptions:
     no_cache: bool
     log_file: str | None
     timeout: float | None
+    key: str | None
 
 
 class RunOutcome(NamedTuple):
@@ -83,7 +84,8 @@ class Attempt:
         folder = output_folder(options.out, spec.name, spec.as_of, self._log.secrets)
         self._log.spec_read(spec, folder)
         self._folder, self._before = folder, _stamp(folder)
-        results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache)
+        results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
+                      key=options.key)
         return RunOutcome(results, spec, folder, watched.moved)
 
     def _too_late(self, words: str) -> DataError:

@@ -13,6 +13,7 @@ from evalpipe.cli.attempt import COMPLETE, Attempt
 from evalpipe.cli.interrupt import watch
 from evalpipe.cli.logfile import Log
 from evalpipe.cli.output import printing
+from evalpipe.cli.verifying import telling_lost_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,13 +86,18 @@ def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
     }
 
 
-def render_folder(folder: str, forms: Sequence[str], template: str | Literal[False] | None) -> None:
+def render_folder(
+    folder: str, forms: Sequence[str], template: str | Literal[False] | None, key: str | None
+) -> None:
     """Render the card again beside its results, each file replaced whole."""
+    from evalpipe.ed25519 import signer
     from evalpipe.record import replace_files
     from evalpipe.run import render
 
+    by = signer(key)
     card = render(folder, forms or None, template=template)
-    replace_files(folder, card)
+    with telling_lost_signature(folder):
+        replace_files(folder, card, by)
     for name in card:
         click.echo(str(Path(folder) / name))
 

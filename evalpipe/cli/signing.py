@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.cli.output import printing
+from evalpipe.cli.verifying import telling_lost_signature
 
 if TYPE_CHECKING:
     from evalpipe.signing import SignedCard
@@ -17,7 +18,8 @@ def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
     """Sign the card in a folder, then print its status from now on, the evidence and what was written."""
     from evalpipe.signing import sign
 
-    signed = sign(folder, **fields)
+    with telling_lost_signature(folder):
+        signed = sign(folder, **fields)
     with printing(f"the signature was written to '{folder}'"):
         if form == "json":
             click.echo(json.dumps(document(signed), indent=2, ensure_ascii=False))

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.ed25519 import SIGNING_KEY
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -64,6 +66,9 @@ def _value(token: re.Match[str], environment: Mapping[str, str]) -> str:
         hint = f"{way}; for the text itself, '$${{'"
         raise BadReferenceError("bad-reference", f"{token[0][:40]!r} is not a reference", hint)
     name, default = body["name"], body["default"]
+    if name == SIGNING_KEY:
+        raise BadReferenceError("secret-variable", f"{name} holds the key that cards are signed with",
+                                "a spec is printed on its card: leave the key out")
     value = environment.get(name)
     if default is not None:
         return value or default

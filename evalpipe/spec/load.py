@@ -55,17 +55,16 @@ def load(
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
     known = source.origin if isinstance(source, Spec) else origin or Origin()
-    folders = {**layers.folders, **known.folders}
     # An empty list takes away what a base declares, so these go when all is merged.
-    tree = flatten(_without_empty(root), path, folders, FILE if overrides else newest)
+    tree = flatten(_without_empty(root), path, {**layers.folders, **known.folders}, FILE if overrides else newest)
     draft = Draft(tree)
     reported = _reported(draft, layers)
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
         raise SpecError(*_ordered(problems, layers))
+    warnings = [problem for problem in reported if problem.severity != "error"]
     written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))
-    return _with_places(
-        draft, written, _ordered([problem for problem in reported if problem.severity != "error"], layers))
+    return _with_places(draft, written, _ordered(warnings, layers))
 
 
 def _reported(draft: Draft, layers: Layers) -> list[Problem]:

@@ -114,5 +114,5 @@ def test_the_format_is_written_on_request_and_not_by_itself(tmp_path: Path) -> N
             "intervals": {"method": "none"}, "report": {"formats": ["markdown"]}}
     evalpipe.run(spec, frames={"d": people(60)}, out=tmp_path / "out")
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        "card.md", "results.json", "estimates.csv", "run.json"}
+        "card.md", "results.json", "estimates.csv", "run.json", "manifest.json"}
     assert "markdown" not in evalpipe.spec.parts.Report().formats  # type: ignore[attr-defined]

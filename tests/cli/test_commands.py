@@ -18,7 +18,7 @@ import pytest
 from cli.conftest import Command
 
 NO_CARD = ("--set", "report.formats=[]")
-WRITTEN = {"card.html", "results.json", "estimates.csv", "run.json"}
+WRITTEN = {"card.html", "results.json", "estimates.csv", "run.json", "manifest.json"}
 
 
 def test_run_writes_the_folder_and_says_where(process: Command, folder: Path) -> None:

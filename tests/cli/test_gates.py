@@ -60,7 +60,7 @@ def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folde
     ) in done.stdout
     assert done.stdout.endswith("\n\nout/junit.xml\nout/results.json\n")
     written = {path.name for path in (folder / "out").iterdir()}
-    assert written == {"junit.xml", "results.json", "estimates.csv", "run.json"}
+    assert written == {"junit.xml", "results.json", "estimates.csv", "run.json", "manifest.json"}
     results = json.loads((folder / "out" / "results.json").read_text())
     assert [gate["verdict"] for gate in results["gates"]] == ["pass", "indeterminate", "fail", "fail"]
 

@@ -57,7 +57,8 @@ def test_the_section_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     first = shell(shown["run"], tmp_path)
     assert (first.returncode, first.stderr, "look at" in first.stdout) == (0, "", False)
     assert {path.name for path in (tmp_path / "reports" / "nightly").iterdir()} == {
-        "card.html", "card.pdf", "junit.xml", "results.json", "estimates.csv", "run.json", "reference.json"}
+        "card.html", "card.pdf", "junit.xml", "results.json", "estimates.csv", "run.json", "manifest.json",
+        "reference.json"}
     accepted = shell(shown["accept"], tmp_path)
     assert (accepted.returncode, accepted.stderr) == (0, "")
 

@@ -1,0 +1,52 @@
+"""`evalpipe verify`: each file of an output folder, and each that it was made from, against what is recorded of it.
+
+It is a conductor beside `evalpipe.run`. The bytes of a file are held to the manifest, its numbers to `results.json`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.checking.checked import CheckedFile, Verification
+from evalpipe.checking.key_signature import check_key_signature
+from evalpipe.checking.origins import Origins
+from evalpipe.checking.outputs import Outputs
+from evalpipe.checking.recompute import recomputed
+from evalpipe.ed25519 import read_public_key
+from evalpipe.errors import DataError
+from evalpipe.manifest import MANIFEST
+from evalpipe.run import templates_from
+from evalpipe.verification import RESULTS
+
+if TYPE_CHECKING:
+    from evalpipe.run import Progress
+
+__all__ = ["CheckedFile", "Verification", "verify"]
+
+
+def verify(
+    folder: str | os.PathLike[str], *, spec: str | os.PathLike[str] | None = None,
+    public_key: str | os.PathLike[str] | None = None, recompute: bool = False,
+    template: str | os.PathLike[str] | Literal[False] | None = None, progress: Progress | None = None,
+) -> Verification:
+    """Check an output folder, its spec and its inputs against what its run recorded; nothing is written there.
+
+    ``spec`` is the spec file, where it lies elsewhere now; ``public_key`` a PEM file of the key that must have signed
+    the manifest; ``template`` is as of `evalpipe.render`. With ``recompute`` the spec is run again, in a temporary
+    folder, and the bytes are compared. Raises DataError where the folder or a file in it cannot be read, UsageError
+    where a key or a template cannot be.
+    """
+    path = Path(folder)
+    if not any(os.path.isfile(path / name) for name in (RESULTS, MANIFEST)):  # noqa: PTH113 - which raises no error
+        hint = "name the folder that a run wrote"
+        raise DataError.of("no-results", f"there is no output folder of evalpipe at '{folder}'", hint)
+    key = None if public_key is None else read_public_key(public_key)
+    outputs = Outputs(path, templates_from(template))
+    origins = Origins(path, outputs.manifest, None if spec is None else Path(spec))
+    files = [*outputs.checked(), check_key_signature(path, key), *origins.spec_files(),
+             *origins.inputs(outputs.results)]
+    if recompute:
+        files += recomputed(outputs, origins, progress)
+    return Verification(str(folder), tuple(files))

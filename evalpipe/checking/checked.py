@@ -1,0 +1,60 @@
+"""What the check of a file comes to."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalpipe.signatures import EVIDENCE_DIGITS
+
+Kind = Literal["output", "spec", "input", "recomputed"]
+Status = Literal["same", "differs", "not checked"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file with what became of its check, and the reason in a few words; ``notes`` say in what it differs."""
+
+    kind: Kind
+    file: str
+    status: Status
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the checks of an output folder came to, file by file."""
+
+    folder: str
+    files: tuple[CheckedFile, ...]
+
+    def count(self, status: Status) -> int:
+        """Return how many files have a status."""
+        return sum(file.status == status for file in self.files)
+
+    def holds(self, *, inputs: bool = False) -> bool:
+        """Tell whether no file differs, and what was to be recomputed could be.
+
+        With ``inputs``, also whether the spec and every input could be checked.
+        """
+        needed = {"recomputed", *(("spec", "input") if inputs else ())}
+        unchecked = any(file.status == "not checked" for file in self.files if file.kind in needed)
+        return not self.count("differs") and not unchecked
+
+
+def other_digest(here: str, recorded: str) -> str:
+    """Say that a file has another sha256 than the one that is recorded."""
+    return f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, the manifest has {recorded[:EVIDENCE_DIGITS]}"
+
+
+def digest_of(path: Path) -> str:
+    """Return the sha256 of a file; raises OSError where it cannot be read, or is a folder or a device."""
+    if not os.path.isfile(path):  # noqa: PTH113 - which tells no error from no file
+        raise FileNotFoundError(errno.ENOENT, "there is no such file")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

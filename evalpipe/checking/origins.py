@@ -1,0 +1,91 @@
+"""The files that a run was made from: its spec, and what it read. A file that is not here is no difference."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
+from evalpipe.manifest import ReadFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.checking.checked import Kind
+    from evalpipe.manifest import Manifest
+    from evalpipe.results import Results
+
+UNKNOWN = "run.json does not say where the spec is: name it with --spec"
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The files that an output folder was made from, as its manifest names them.
+
+    Their paths start at the folder of the spec: of the file ``given``, or of the one that `run.json` names.
+    """
+
+    folder: Path
+    manifest: Manifest | None
+    given: Path | None = None
+
+    @cached_property
+    def start(self) -> Path | None:
+        """The folder that paths start at; None where it is not known."""
+        if self.given is not None:
+            return self.given.parent
+        try:
+            named = json.loads((self.folder / "run.json").read_bytes())["inputs_from"]
+            return Path(self.folder.resolve() / named).resolve()
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    @property
+    def spec(self) -> Path | None:
+        """The file of the spec that was run; None where there was none, or where it lies is not known."""
+        written = self.manifest.spec_files[0].path if self.manifest is not None and self.manifest.spec_files else None
+        if self.given is not None or written is None or self.start is None:
+            return self.given
+        return self.start / written
+
+    def spec_files(self) -> Iterator[CheckedFile]:
+        """Check the files of the spec: the one that was run, and those that it extends."""
+        if self.manifest is None:
+            yield CheckedFile("spec", "the spec", "not checked", "no manifest says what its bytes were")
+        elif not self.manifest.spec_files:
+            yield CheckedFile("spec", "the spec", "not checked", "it was no file, but a mapping within a program")
+        for place, file in enumerate(() if self.manifest is None else self.manifest.spec_files):
+            if file.path is None:
+                yield CheckedFile("spec", "the spec", "not checked", "it was read from the standard input")
+            elif place == 0 and self.given is not None:
+                yield _checked("spec", file.path, self.given, file.sha256)
+            else:
+                yield self._at("spec", file.path, file.sha256)
+
+    def inputs(self, results: Results | None) -> Iterator[CheckedFile]:
+        """Check the files that were read; without a manifest, those of data that the results name."""
+        named = [] if results is None else [
+            ReadFile(kind="data", path=file.path, sha256=file.sha256) for file in results.inputs]
+        for file in named if self.manifest is None else self.manifest.inputs:
+            if file.path is None or file.sha256 is None:
+                yield CheckedFile("input", file.path or "data in memory", "not checked", "it was no file")
+            else:
+                yield self._at("input", file.path, file.sha256)
+
+    def _at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
+        if self.start is None and not Path(path).is_absolute():
+            return CheckedFile(kind, path, "not checked", UNKNOWN)
+        return _checked(kind, path, (self.start or Path()) / path, sha256)
+
+
+def _checked(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:
+    """Check the bytes of a file."""
+    try:
+        here = digest_of(path)
+    except OSError as error:
+        return CheckedFile(kind, shown, "not checked", f"cannot read {path}: {error.strerror or error}")
+    return CheckedFile(kind, shown, "same") if here == sha256 else (
+        CheckedFile(kind, shown, "differs", other_digest(here, sha256)))

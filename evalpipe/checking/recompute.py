@@ -1,0 +1,124 @@
+"""`evalpipe verify --recompute`: the spec is run again in a temporary folder, and the bytes of both are compared."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.checking.checked import CheckedFile, digest_of
+from evalpipe.checking.outputs import REFERENCE
+from evalpipe.errors import EvalpipeError
+from evalpipe.file_differences import notes_on, of_json
+from evalpipe.manifest import libraries
+from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES
+from evalpipe.verification import RESULTS, formats_in
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.checking.origins import Origins
+    from evalpipe.checking.outputs import Outputs
+    from evalpipe.run import Progress
+
+
+def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
+    """Run the spec again and compare each file that follows from it; why it cannot be run is told of results.json."""
+    why = _hindrance(outputs, origins)
+    if why is not None:
+        yield CheckedFile("recomputed", RESULTS, "not checked", why)
+        return
+    with tempfile.TemporaryDirectory(prefix="evalpipe-verify-") as temporary:
+        again = Path(temporary) / "again"
+        try:
+            _run_again(outputs, origins, again, progress)
+        except EvalpipeError as error:
+            first = error.problems[0]
+            place = "" if first.place is None else f" ({first.place})"
+            yield CheckedFile("recomputed", RESULTS, "not checked", f"the run ended: {first.message}{place}")
+            return
+        yield from _compared(outputs, again)
+
+
+def _hindrance(outputs: Outputs, origins: Origins) -> str | None:
+    """Return why a run cannot be repeated; None where it can."""
+    if outputs.manifest is None or not outputs.manifest.spec_files:
+        return "no file of the spec is known"
+    if origins.spec is None:
+        return "where the spec lies is not known: name it with --spec"
+    wanted = _reference(outputs)
+    if wanted is not None and not _has(outputs.folder / REFERENCE, wanted):
+        return ("its gates `against: last` were judged against results that are no longer here, with a sha256 that "
+                f"begins with {wanted[:EVIDENCE_DIGITS]}")
+    return None
+
+
+def _reference(outputs: Outputs) -> str | None:
+    """Return the sha256 of the earlier results that gates `against: last` were judged against, if there were any."""
+    gates = () if outputs.results is None else outputs.results.gates
+    return next((gate.against_sha256 for gate in gates if gate.against == "last" and gate.against_sha256), None)
+
+
+def _has(path: Path, wanted: str) -> bool:
+    try:
+        return digest_of(path) == wanted
+    except OSError:
+        return False
+
+
+def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progress | None) -> None:
+    """Run the spec in another folder, where the reference and the decisions of people are as they were."""
+    from evalpipe.card import render
+    from evalpipe.run import run
+    from evalpipe.signatures import signatures_of
+
+    again.mkdir()
+    for name in (SIGNATURES, REFERENCE) if _reference(outputs) is not None else (SIGNATURES,):
+        if (outputs.folder / name).exists():
+            shutil.copyfile(outputs.folder / name, again / name)
+    results = run(str(origins.spec), out=again, progress=progress, cache=False, key=False, **_asked(outputs))
+    # The card may have been rendered in further formats since, or with other templates.
+    done = () if outputs.templates is not None else formats_in(again)
+    further = [form for form in formats_in(outputs.folder) if form not in done]
+    signatures = signatures_of(again, results.evidence_sha256)
+    for name, content in render(results, further, signatures, outputs.templates).items():
+        (again / name).write_bytes(content)
+
+
+def _asked(outputs: Outputs) -> dict[str, Any]:
+    """Return what was asked for beside the spec: what `--set` laid over it, and the day; the ledger is left alone."""
+    manifest = outputs.manifest
+    return {} if manifest is None else {"overrides": [*manifest.overrides, "ledger=false"], "as_of": manifest.as_of}
+
+
+def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:
+    """Compare each file that a run writes with that of the run again, byte for byte."""
+    listed = [] if outputs.manifest is None else list(outputs.manifest.sha256_of)
+    for name in [RESULTS, *(name for name in listed if name not in (RESULTS, SIGNATURES, REFERENCE))]:
+        if not outputs.written.has(name):
+            yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
+        elif not _has(again / name, outputs.written.digest(name)):
+            yield CheckedFile("recomputed", name, "differs", _why(outputs, again / name), _notes(outputs, again / name))
+        else:
+            yield CheckedFile("recomputed", name, "same")
+
+
+def _why(outputs: Outputs, again: Path) -> str:
+    """Say that a file differs from that of the run again, and which versions do."""
+    then = {} if outputs.manifest is None else {
+        "evalpipe": outputs.manifest.evalpipe_version, "python": outputs.manifest.python, **outputs.manifest.libraries}
+    now = {"evalpipe": VERSION, "python": platform.python_version(), **libraries()}
+    changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if now.get(name) != then[name]]
+    missing = "" if again.exists() else "the run again does not write it"
+    return missing or "; ".join(["the run again gives other bytes", *changed])
+
+
+def _notes(outputs: Outputs, again: Path) -> tuple[str, ...]:
+    """Say in what results.json differs from that of the run again."""
+    if again.name != RESULTS or outputs.results is None:
+        return ()
+    differences = of_json(outputs.written.content(RESULTS), again.read_bytes())
+    return tuple(notes_on(differences, "the folder", "in", "the run again"))

@@ -1,0 +1,96 @@
+"""`evalpipe verify`, and what other commands say of the signature of a manifest."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evalpipe.cli.output import printing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.checking import CheckedFile, Verification
+
+HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "recomputed": "run again"}
+
+
+@click.command(short_help="Check a card and what it was made from.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option("--spec", type=click.Path(), help="The spec file, where it is not where the run found it.")
+@click.option("--inputs", is_flag=True, help="End with 1 also where the spec or an input is not here to be checked.")
+@click.option("--recompute", is_flag=True, help="Run the spec again in a temporary folder, and compare the bytes.")
+@click.option("--public-key", type=click.Path(), help="PEM file of the ed25519 key that must have signed the manifest.")
+@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
+              "are not those of the spec.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def verify(
+    folder: str, spec: str | None, inputs: bool, recompute: bool, public_key: str | None, template: str | None,
+    form: str,
+) -> int:
+    """Check the card in the output folder DIR, and the spec and the inputs that it was made from.
+
+    Each file is the same, differs, or is not checked, and why. The bytes of each are compared with DIR/manifest.json;
+    the numbers of the card, its attachments and its signatures also with results.json. Nothing is written to DIR.
+
+    The exit code is 0 where nothing differs. It is 1 where a file differs, or is missing from DIR, or the run cannot
+    be repeated that --recompute asks for; 3 where DIR cannot be read.
+    """
+    from evalpipe.checking import verify as verify_folder
+    from evalpipe.cli.progress import Lines
+
+    progress = Lines() if recompute else None
+    verification = verify_folder(
+        folder, spec=spec, public_key=public_key, recompute=recompute, template=template, progress=progress)
+    holds = verification.holds(inputs=inputs)
+    with printing():
+        if form == "json":
+            click.echo(json.dumps(document(verification, holds=holds), indent=2, ensure_ascii=False))
+        else:
+            _print(verification)
+    return 0 if holds else 1
+
+
+def document(verification: Verification, *, holds: bool) -> dict[str, object]:
+    """Return what the checks came to as plain JSON values."""
+    files = [{"kind": file.kind, "file": file.file, "status": file.status, "reason": file.reason,
+              "notes": list(file.notes)} for file in verification.files]
+    return {"ok": holds, "folder": verification.folder, "files": files}
+
+
+def _print(verification: Verification) -> None:
+    """Print a line for each file, under what it is, and how many are the same."""
+    widest = max(len(file.file) for file in verification.files)
+    kind = None
+    for file in verification.files:
+        if file.kind != kind:
+            kind = file.kind
+            click.echo(HEADINGS[kind])
+        _print_file(file, widest)
+    same, differ, unchecked = (verification.count(status) for status in ("same", "differs", "not checked"))
+    differs = f"{differ} {'differs' if differ == 1 else 'differ'}"
+    click.echo(f"\n{verification.folder}: {same} the same, {differs}, {unchecked} not checked")
+
+
+def _print_file(file: CheckedFile, widest: int) -> None:
+    reason = f"  {file.reason}" if file.reason else ""
+    click.echo(f"  {file.status:<11}  {file.file:<{widest if reason else 0}}{reason}")
+    for note in file.notes:
+        click.echo(f"{'':>13}  = {note}")
+
+
+@contextmanager
+def telling_lost_signature(folder: str) -> Iterator[None]:
+    """Tell, on stderr, that a command has changed a manifest whose signature by a key was of it as it was."""
+    from evalpipe.manifest import KEY_SIGNATURE
+
+    signature = Path(folder) / KEY_SIGNATURE
+    was_signed = signature.exists()
+    yield
+    if was_signed and not signature.exists():
+        click.echo(f"the manifest has changed, and is no longer signed: sign it with --key; {signature} was removed",
+                   err=True)

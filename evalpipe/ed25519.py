@@ -1,0 +1,170 @@
+"""Signing of a manifest by an ed25519 key, and the check of such a signature; `cryptography` does both.
+
+A signature is detached: it stands in a file of its own, so that a manifest has the same bytes signed or not.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.errors import UsageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SIGNING_KEY = "EVALPIPE_SIGNING_KEY"
+"""The environment variable that may hold the private key, as PEM text."""
+
+ALGORITHM = "ed25519"
+
+FINGERPRINT_DIGITS = 16
+"""The digits of the sha256 of a public key by which people tell keys apart."""
+
+_DER = bytes.fromhex("302a300506032b6570032100")
+"""What the DER form of every ed25519 public key begins with (RFC 8410)."""
+
+_LARGEST = 10_000
+"""The bytes that a file of a key may have."""
+
+_MAKE = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+_PUBLIC = "write it with: openssl pkey -in key.pem -pubout -out public.pem"
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Who signs manifests: a private key, which is never shown, and the raw bytes of its public key."""
+
+    key: Ed25519PrivateKey = field(repr=False)
+    public: bytes
+
+    def signature(self, content: bytes) -> bytes:
+        """Return the file of the signature of some bytes; the same bytes give the same file."""
+        return _document(self.public, self.key.sign(content))
+
+
+@dataclass(frozen=True, slots=True)
+class KeySignature:
+    """A signature as it is stored, with the raw bytes of the public key that it is said to be of."""
+
+    public: bytes
+    signature: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """The first digits of the sha256 of the key."""
+        return fingerprint(self.public)
+
+
+def fingerprint(public: bytes) -> str:
+    """Return the first digits of the sha256 of a public key in its DER form, as `openssl` writes it."""
+    return hashlib.sha256(_DER + public).hexdigest()[:FINGERPRINT_DIGITS]
+
+
+def signer(file: str | os.PathLike[str] | Literal[False] | None) -> Signer | None:
+    """Return who signs: the key in a PEM file or, without one, in the environment; None where there is no key.
+
+    False takes none, whatever the environment holds. Raises UsageError where the key cannot be read; no message says
+    anything of what is in it.
+    """
+    if file is False:
+        return None
+    if file is not None:
+        return _signer(_read(file), f"'{file}'")
+    text = os.environ.get(SIGNING_KEY, "").strip()
+    # Files of environments, such as those of containers, hold a variable in a single line.
+    return _signer(text.replace("\\n", "\n").encode(), f"the environment variable {SIGNING_KEY}") if text else None
+
+
+def _signer(content: bytes, shown: str) -> Signer:
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    except ImportError:
+        raise _not_installed() from None
+    try:
+        key = load_pem_private_key(content, password=None)
+    except TypeError:
+        hint = "evalpipe asks for no password: write the key without one, where only its owner may read it"
+        raise UsageError.of("signing-key", f"the key in {shown} is protected by a password", hint) from None
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError.of("signing-key", f"{shown} holds no private ed25519 key in PEM (PKCS 8)", _MAKE)
+    return Signer(key, key.public_key().public_bytes_raw())
+
+
+def read_public_key(file: str | os.PathLike[str]) -> bytes:
+    """Return the raw bytes of the public key in a PEM file; raises UsageError where there is none."""
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    except ImportError:
+        raise _not_installed() from None
+    try:
+        key = load_pem_public_key(_read(file))
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise UsageError.of("public-key", f"'{file}' holds no public ed25519 key in PEM", _PUBLIC)
+    return key.public_bytes_raw()
+
+
+def can_check() -> bool:
+    """Tell whether signatures can be checked here."""
+    from importlib.util import find_spec
+
+    return find_spec("cryptography") is not None
+
+
+def is_of(stored: KeySignature, content: bytes) -> bool:
+    """Tell whether a signature is of these bytes by the key that it names; raises UsageError without `cryptography`."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        raise _not_installed() from None
+    try:
+        Ed25519PublicKey.from_public_bytes(stored.public).verify(stored.signature, content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def stored_signature(content: bytes) -> KeySignature | None:
+    """Return the signature in a file; None where the file is not as `Signer.signature` writes it."""
+    try:
+        document = json.loads(content)
+        stored = KeySignature(*(base64.b64decode(document[key], validate=True) for key in ("public_key", "signature")))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    # What is not written the same is told as changed, be it a space.
+    return stored if content == _document(stored.public, stored.signature) else None
+
+
+def _document(public: bytes, signature: bytes) -> bytes:
+    texts = {"public_key": public, "signature": signature}
+    document = {"algorithm": ALGORITHM, **{key: base64.b64encode(value).decode() for key, value in texts.items()}}
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _read(file: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file of a key, as far as one may reach; raises UsageError where it cannot be read."""
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(_LARGEST)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError.of("unreadable-key", f"cannot read the key '{file}': {reason}", "check the path") from None
+
+
+def _not_installed() -> UsageError:
+    message = "signatures by a key need the library cryptography, which is not installed"
+    return UsageError.of("missing-library", message, "pip install 'evalpipe[sign]'")

@@ -1,0 +1,171 @@
+"""The manifest of an output folder: the sha256 of each of its files, of what they were made from, and the versions.
+
+It has no clock, host or folder in it, so the same inputs and versions give the same bytes. Its last line is the sha256
+of the lines above. That tells a damaged manifest from a damaged file; who means to deceive writes both anew, and only a
+signature by a key shows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from evalpipe.ed25519 import Signer
+from evalpipe.errors import DataError
+from evalpipe.records import Record
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MANIFEST = "manifest.json"
+KEY_SIGNATURE = "manifest.sig.json"
+"""The file of the signature of the manifest by a key; decisions of people stand in signatures.json."""
+
+LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
+"""The libraries that take part in the bytes of a card."""
+
+_CHECKSUM = b'"checksum": "'
+_END = b'"\n}\n'
+
+
+class OutputFile(Record):
+    """A file of the output folder."""
+
+    file: str = Field(pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$")
+    """Its name: no path, which might lead elsewhere."""
+    sha256: str
+
+
+class ReadFile(Record):
+    """A file that the run read; its path starts at the folder of the spec. In memory it has neither path nor hash."""
+
+    kind: Literal["data", "text", "template", "earlier results"]
+    path: str | None
+    sha256: str | None
+
+
+class ReadSpec(Record):
+    """A file of the spec: the one that was asked for, or one that it extends; from the standard input without path."""
+
+    path: str | None
+    sha256: str
+
+
+class Manifest(Record):
+    """What an output folder holds, and what it was made from."""
+
+    manifest: Literal[1] = 1
+    name: str
+    evalpipe_version: str
+    python: str
+    libraries: dict[str, str]
+    spec_sha256: str
+    """Of the resolved spec, in canonical form."""
+    overrides: list[str] = Field(default_factory=list)
+    """What `--set` laid over the spec."""
+    as_of: str | None = None
+    """The day that the card is about."""
+    spec_files: list[ReadSpec] = Field(default_factory=list)
+    """The files of the spec; none of a spec that is a mapping."""
+    inputs: list[ReadFile] = Field(default_factory=list)
+    files: list[OutputFile] = Field(default_factory=list)
+
+    def to_bytes(self) -> bytes:
+        """Return what `manifest.json` holds: a line for each entry, and the sha256 of these lines."""
+        lines = [f"{json.dumps(key)}: {_lines(value)}" for key, value in self.model_dump().items()]
+        body = ("{\n" + ",\n".join(lines) + ",\n").encode()
+        return body + _CHECKSUM + hashlib.sha256(body).hexdigest().encode() + _END
+
+    @property
+    def sha256_of(self) -> dict[str, str]:
+        """The sha256 of each file of the folder, by name."""
+        return {entry.file: entry.sha256 for entry in self.files}
+
+    def with_files(self, files: Mapping[str, str]) -> Manifest:
+        """Return it with the sha256 of these files, by name; others stay."""
+        known = self.sha256_of | dict(files)
+        return self.model_copy(update={
+            "files": [OutputFile(file=name, sha256=known[name]) for name in sorted(known)]})
+
+
+def libraries() -> dict[str, str]:
+    """Return the version of each library that takes part in the bytes of a card."""
+    return {name: metadata.version(name) for name in LIBRARIES}
+
+
+def versions() -> dict[str, Any]:
+    """Return the versions of what takes part in the bytes of a card, as a manifest and `run.json` hold them."""
+    return {"evalpipe_version": VERSION, "python": platform.python_version(), "libraries": libraries()}
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n  " + ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value) + "\n]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def sha256(content: bytes) -> str:
+    """Return the sha256 of some bytes, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_whole(content: bytes) -> bool:
+    """Tell whether a manifest, be it of another version, is as it was written, by the sha256 in its last line."""
+    body, mark, last = content.rpartition(_CHECKSUM)
+    return bool(mark) and last == sha256(body).encode() + _END
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return the manifest of an output folder; None where it has none, as of earlier versions.
+
+    Raises DataError where it was changed, cannot be read, or is of a later version.
+    """
+    path = folder / MANIFEST
+    hint = "restore it, or run again"
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise DataError.of("unreadable-file", f"cannot read {path}: {error.strerror or error}", hint) from None
+    if not is_whole(content):
+        raise DataError.of("changed-file", f"{path} was changed: its last line is not the sha256 of the others", hint)
+    try:
+        document = json.loads(content)
+        return Manifest.model_validate({key: value for key, value in document.items() if key != "checksum"})
+    except (ValidationError, ValueError, AttributeError, RecursionError):
+        message = f"{path} is not as this version writes it"
+        raise DataError.of("not-a-manifest", message, "use the version of evalpipe that wrote it") from None
+
+
+def signed_manifest(content: bytes, folder: Path, by: Signer | None) -> dict[str, bytes]:
+    """Return the manifest of an output folder and its signature by a key, by the names of their files.
+
+    Without a key the signature that is there stays, where it is of the same bytes.
+    """
+    if by is not None:
+        return {MANIFEST: content, KEY_SIGNATURE: by.signature(content)}
+    try:
+        kept = (folder / KEY_SIGNATURE).read_bytes() if (folder / MANIFEST).read_bytes() == content else None
+    except OSError:
+        kept = None
+    return {MANIFEST: content} if kept is None else {MANIFEST: content, KEY_SIGNATURE: kept}
+
+
+def following(folder: Path, files: Mapping[str, bytes], by: Signer | None) -> dict[str, bytes]:
+    """Return the manifest of a folder, and its signature, as they are when ``files`` have taken their place in it.
+
+    Nothing where the folder has no manifest, as of earlier versions. Raises DataError where it was changed.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return {}
+    later = manifest.with_files({name: sha256(content) for name, content in files.items()})
+    return signed_manifest(later.to_bytes(), folder, by)
