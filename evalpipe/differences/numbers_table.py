@@ -32,10 +32,12 @@ def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], mos
     for heading, together in groups.items():
         rows += [Group(heading), *(_row(names, change) for change in together)]
     paired = any(change.paired is not None for change in changes)
+    apart, alone = any(change.difference != 0 for change in changes), any(change.counted_alone for change in changes)
     columns = (
         Column(capital(ordered[0].kind) if ordered[0].kind == "threshold" else "Measure", style="what"),
-        Column("A", "num"), Column("B", "num"), Column("B − A", "num"), Column("Intervals", "num"),
-        Column("Paired B − A", "num", shown=paired))
+        Column("A", "num"), Column("B", "num"), Column("B − A", "num", shown=apart),
+        Column("Intervals", "num", shown=apart), Column("Paired B − A", "num", shown=paired),
+        Column("Differs in", shown=alone))
     return Table(title, columns, tuple(rows), "compact before", stacked=True, most=most, rest=REST)
 
 
@@ -69,21 +71,30 @@ def measure(names: Names, change: NumberChange) -> str:
 def _row(names: Names, change: NumberChange) -> Row:
     least = decimals(change)
     return Row((
-        measure(names, change), side(change.a, least), side(change.b, least), difference(change),
-        OVERLAP[change.intervals_overlap], _paired(change)))
+        measure(names, change), *(side(number, least, given=change.kind == "threshold")
+                                  for number in (change.a, change.b)), difference(change),
+        OVERLAP[change.intervals_overlap], _paired(change), _aspects(change)))
 
 
-def side(number: NumberSide | None, least: int) -> Cell:
-    """Write a number as one run has it."""
+def _aspects(change: NumberChange) -> Cell:
+    """Say in what a number differs, a detail by its name in `results.json`."""
+    names = [aspect for aspect in change.differs_in if aspect != "details"]
+    return ", ".join([*names, *(name.replace("_", " ") for name in change.details)])
+
+
+def side(number: NumberSide | None, least: int, *, given: bool) -> Cell:
+    """Write a number as one run has it; one that a spec may have ``given`` is written as it is."""
     if number is None:
         return "–"
     note = None if number.status == "ok" else number.status
     if number.value is None:
         return Number(f"{number.status}: {number.reason}" if number.reason else number.status)
     exact = numbers.exact(number.value)
-    if number.lower is None or number.upper is None:
-        return Number(numbers.number(number.value, least), None, note, exact)
-    return Number(*numbers.interval(number.value, number.lower, number.upper, least=least), note, exact)
+    limits = None
+    shown = numbers.number(number.value, least)
+    if number.lower is not None and number.upper is not None:
+        shown, limits = numbers.interval(number.value, number.lower, number.upper, least=least)
+    return Number(numbers.given(number.value) if given else shown, limits, note, exact)
 
 
 def decimals(change: NumberChange) -> int:

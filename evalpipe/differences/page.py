@@ -78,10 +78,10 @@ def sections(difference: Difference, names: Names, most: int | None = None) -> I
     if difference.findings:
         yield Section("findings", "Findings", (
             Bullets(tuple(map(_finding, difference.findings)), "findings"), *_restated(difference)))
-    for anchor, title, changes in (("thresholds", "Thresholds", difference.thresholds),
-                                   ("desirability", "Desirability", difference.desirability)):
+    for title, caption, changes in (("Thresholds", "Thresholds that differ", difference.thresholds),
+                                    ("Desirability", "Desirability that differs", difference.desirability)):
         if changes:
-            yield Section(anchor, title, (numbers_table(f"{title} that differ", names, changes, most),))
+            yield Section(title.lower(), title, (numbers_table(caption, names, changes, most),))
     if difference.spec:
         yield Section("spec", "Spec", (_spec(difference, most),))
     if difference.data:

@@ -135,7 +135,7 @@ def _run(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
         "report": {"formats": []},
     }
     if "weight" in columns:
-        written["weight"] = _set(spec["weight"]) | {"column": "weight"}
+        written["weight"] = _set(spec.get("weight") or {}) | {"column": "weight"}
     if "exposure" in columns:
         written["exposure"] = "exposure"
     if spec.get("prevalence") is not None and any(name in named for name in ("ppv", "npv", "prevalence")):

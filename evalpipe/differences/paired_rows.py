@@ -123,8 +123,9 @@ def _rows(run: Run, place: Place) -> pl.DataFrame:
         lines = pl.scan_csv(path, schema=pl.Schema(columns), glob=False) if path.suffix == ".csv" else pl.scan_parquet(
             path, glob=False)
         dataset, model, variant = place
-        return lines.filter(
+        rows = lines.filter(
             pl.col("dataset") == dataset, pl.col("model") == model, pl.col("variant") == variant).collect()
+        return rows.select("id", "truth", pl.exclude("id", "truth"))  # raises where it lacks one of them
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RefusedError(f"{path.name} cannot be read: {error}".replace("{", "(").replace("}", ")")) from None
 

@@ -116,6 +116,8 @@ class NumberChange(Record):
     goal: str | None = None
     """Of a desirability: its goal, or overall."""
     differs_in: list[Aspect]
+    details: list[str] = Field(default_factory=list)
+    """The fields of `results.json` that `differs_in` calls details."""
     a: NumberSide | None
     b: NumberSide | None
     difference: float | None = None

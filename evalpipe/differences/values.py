@@ -70,18 +70,22 @@ def _change(kind: NumberKind, a: Compared | None, b: Compared | None, tolerance:
     if a is None or b is None:
         return _record(kind, a, b, ["presence"])
     metric = getattr(a, "metric", None) if kind == "estimate" else None
+    left, right = _details(kind, a), _details(kind, b)
+    details = [name for name in left if not tolerance.alike(left[name], right.get(name))]
     alike: dict[Aspect, bool] = {
         "value": tolerance.covers_both(_value(kind, a), _value(kind, b), metric),
         "status": a.status == b.status,
         "interval": (tolerance.covers_both(a.lower, b.lower, metric)
                      and tolerance.covers_both(a.upper, b.upper, metric)),
-        "details": tolerance.alike(_details(kind, a), _details(kind, b)),
+        "details": not details,
     }
     aspects = [aspect for aspect, same in alike.items() if not same]
-    return _record(kind, a, b, aspects) if aspects else None
+    return _record(kind, a, b, aspects, details) if aspects else None
 
 
-def _record(kind: NumberKind, a: Compared | None, b: Compared | None, aspects: list[Aspect]) -> NumberChange:
+def _record(
+    kind: NumberKind, a: Compared | None, b: Compared | None, aspects: list[Aspect], details: Sequence[str] = ()
+) -> NumberChange:
     fields = (a or b).model_dump(by_alias=True)  # type: ignore[union-attr]  # one of the two is there
     where = {name: fields[name] for name in PLACE[kind] if name in fields}
     if kind == "desirability":
@@ -92,7 +96,7 @@ def _record(kind: NumberKind, a: Compared | None, b: Compared | None, aspects: l
         overlap = overlapping(first, second)
         if first.value is not None and second.value is not None:
             difference = second.value - first.value
-    return NumberChange(kind=kind, differs_in=aspects, a=first, b=second, difference=difference,
+    return NumberChange(kind=kind, differs_in=aspects, details=list(details), a=first, b=second, difference=difference,
                         intervals_overlap=overlap, **where)
 
 

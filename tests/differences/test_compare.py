@@ -13,8 +13,9 @@ from differences.conftest import Pair, alone
 from evalpipe.differences.compare import compare
 from evalpipe.differences.records import Difference
 from evalpipe.differences.tolerance import Tolerance
+from evalpipe.differences.writing import write
 from evalpipe.errors import UsageError
-from evalpipe.results import Results
+from evalpipe.results import Individual, Overall, Results
 
 SWAPPED = {"added": "removed", "removed": "added", "appeared": "went", "went": "appeared", "a": "b", "b": "a"}
 ROWS = ("gates", "subjects", "estimates", "thresholds", "desirability", "findings", "spec", "data", "versions", "other")
@@ -152,6 +153,40 @@ def test_an_interval_alone_is_counted_apart_and_may_be_ignored(results: Results)
         False, "None of 12 estimates differs; 1 estimate differs in the interval or its details alone.")
     assert verdict(results, other, ignored=["intervals"]) == (
         True, "The results are the same; not counted: 1 estimate differs in the interval or its details alone.")
+
+
+def test_a_detail_is_named_in_the_table_of_numbers_that_are_the_same(results: Results) -> None:
+    a, b = alone(results), alone(values(results, {0: {"lower": 0.7, "n": 299}, 1: {"monte_carlo_error": 0.5}}), "b")
+    difference = compare(a, b, paired=False)
+
+    assert [(change.differs_in, change.details) for change in difference.estimates] == [
+        (["interval", "details"], ["n"]), (["details"], ["monte_carlo_error"])]
+    shown = write(difference, a, b, "text").splitlines()
+    place = shown.index("Estimates whose value is the same, and whose interval or details differ")
+    assert shown[place + 1 : place + 5] == [
+        "  Measure                        A                    B  Differs in",
+        "  Forest on test",
+        "  Accuracy        0.79 (0.74–0.83)     0.79 (0.70–0.83)  interval, n",
+        "  Brier score  0.153 (0.139–0.166)  0.153 (0.139–0.166)  monte carlo error"]
+
+
+def test_thresholds_and_desirability_have_tables_of_their_own(results: Results) -> None:
+    (threshold,) = results.thresholds
+    chosen = edited(results, thresholds=[threshold.model_copy(update={"value": 0.4, "lower": 0.3, "upper": 0.5})])
+    a, b = alone(results), alone(chosen, "b")
+    overall = Overall(dataset="test", model="a", value=0.5, lower=0.4, upper=0.6)
+    goal = Individual(dataset="test", model="a", goal="minimize brier", value=0.15, desirability=0.5, weight=1.0)
+    first, second = (edited(results, desirability=results.desirability.model_copy(update={
+        "overall": [overall.model_copy(update={"value": value})],
+        "individual": [goal.model_copy(update={"desirability": value})]})) for value in (0.5, 0.7))
+    desired = compare(alone(first), alone(second), paired=False)
+
+    assert verdict(results, chosen) == (False, "None of 12 estimates differs; 1 threshold differs.")
+    assert "  Threshold  0.5  0.4 (0.30–0.50)  −0.10          –\n" in write(
+        compare(a, b, paired=False), a, b, "text")
+    assert desired.verdict == "None of 12 estimates differs; 2 desirabilities differ."
+    assert [(change.goal, change.difference) for change in desired.desirability] == [
+        ("overall", pytest.approx(0.2)), ("minimize brier", pytest.approx(0.2))]
 
 
 def test_what_is_ignored_is_named_and_not_counted(results: Results) -> None:
