@@ -14,6 +14,7 @@ from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
+from evalpipe.cli.forgetting import gc
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
@@ -246,6 +247,7 @@ def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | 
     recalibrate_file(results, model, data, out, fitted_on)
 
 
+app.add_command(gc)
 app.add_command(history)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import NullPool, create_engine, event, select
@@ -119,6 +119,25 @@ class Ledger:
                 row["estimates"] = _of_run(connection, ESTIMATES, row["run"])
                 row["verdicts"] = _of_run(connection, VERDICTS, row["run"])
         return rows
+
+
+    def forget(self, out: Path, keep_runs: int | None, keep_days: int | None, *, dry: bool = False) -> tuple[int, int]:
+        """Remove the runs of an output folder that are in neither of two, and return how many are removed and stay.
+
+        Kept are the newest ``keep_runs``, and those whose day is at most ``keep_days`` before that of the newest run:
+        the day of the evidence counts, not that of the clock. With ``dry`` nothing is removed.
+        """
+        days = select(RUNS.c.run, RUNS.c.as_of, RUNS.c.last_recorded).where(RUNS.c.folder == self.place.folder(out))
+        with _told(self.place), self.engine.begin() as connection:
+            rows = connection.execute(days.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc())).all()
+            day_of = {row.run: date.fromisoformat(row.as_of or row.last_recorded[:10]) for row in rows}
+            newest = max(day_of.values(), default=date.min)
+            kept = {row.run for row in rows[: keep_runs or 0]}
+            kept |= {run for run, day in day_of.items() if keep_days is not None and (newest - day).days <= keep_days}
+            gone = [run for run in day_of if run not in kept]
+            for run in () if dry else gone:
+                connection.execute(RUNS.delete().where(RUNS.c.run == run))
+        return len(gone), len(kept)
 
 
 def _of_run(connection: Connection, table: Any, run: int) -> list[Row]:

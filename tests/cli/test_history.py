@@ -1,4 +1,4 @@
-"""`evalpipe history`: the table, the document, and what is refused."""
+"""`evalpipe history` and `evalpipe gc`: what is printed, removed and refused."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def called(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "history") -> tuple[int, str, str]:
     """Return the exit code and what was printed."""
     with pytest.raises(SystemExit) as ended:
-        main(["history", *arguments])
+        main([command, *arguments])
     printed = capsys.readouterr()
     return int(ended.value.code or 0), printed.out, printed.err
 
@@ -89,3 +89,30 @@ def test_what_is_told(
 ) -> None:
     assert out.exists()
     assert called(capsys, *arguments) == (code, printed, error)
+
+
+@pytest.mark.parametrize(("arguments", "printed", "days"), [
+    (["--keep-runs", "2"], "removed 1 run of reports/nightly; 2 stay", ["21", "22"]),
+    (["--keep-days", "0"], "removed 2 runs of reports/nightly; 1 stays", ["22"]),
+    (["--keep-runs", "1", "--keep-days", "1"], "removed 1 run of reports/nightly; 2 stay", ["21", "22"]),
+    (["--keep-runs", "1", "--dry-run"], "would remove 2 runs of reports/nightly; 1 stays", ["20", "21", "22"]),
+    (["--keep-days", "400"], "removed 0 runs of reports/nightly; 3 stay", ["20", "21", "22"]),
+])
+def test_what_is_neither_new_nor_recent_is_removed(
+    out: Path, arguments: list[str], printed: str, days: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = sorted(out.iterdir())
+
+    assert called(capsys, "reports/nightly", *arguments, command="gc") == (0, f"reports/ledger.sqlite: {printed}\n", "")
+    runs = Ledger.read(LedgerPlace.beside(out)).runs(out)
+    assert [run["as_of"] for run in runs] == [f"2026-11-{day}" for day in days]
+    assert all(run["estimates"] for run in runs)
+    assert sorted(out.iterdir()) == written
+
+
+def test_what_gc_refuses(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert out.exists()
+    assert called(capsys, "reports/nightly", command="gc") == (2, "", (
+        "error[usage]: nothing says which runs to keep\n  = help: give --keep-runs, --keep-days or both\n"))
+    assert called(capsys, "elsewhere/nightly", "--keep-runs", "1", command="gc")[0] == 2
+    assert not (out.parent.parent / "elsewhere").exists()

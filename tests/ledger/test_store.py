@@ -255,3 +255,16 @@ def test_a_ledger_keeps_what_was_recorded_when_a_writer_dies(tmp_path: Path, res
     connection = sqlite3.connect(tmp_path / "ledger.sqlite")
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def test_what_is_forgotten_leaves_no_rows_behind(place: LedgerPlace, results: Results, tmp_path: Path) -> None:
+    ledger = Ledger.open(place)
+    for number in range(4):
+        ledger.record(results.model_copy(update={"title": str(number)}), tmp_path / "a", NOON.replace(hour=number))
+    ledger.record(results, tmp_path / "b", NOON)
+
+    assert ledger.forget(tmp_path / "a", 1, None) == (3, 1)
+    with ledger.engine.connect() as connection:
+        counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
+            tables.RUNS, tables.ESTIMATES, tables.VERDICTS)]
+    assert counts == [2, 4, 2]
