@@ -81,21 +81,29 @@ def at_terminal() -> bool:
 def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
     """Ask a question until its answer can be; the prompt is on stderr, and nothing is chosen for who presses return."""
     from evalpipe.proposal.propose import propose
-    from evalpipe.spelling import clipped
 
-    click.echo(f"\n{question.known}:", err=True)
-    width = max(len(clipped(choice)) for choice, _ in question.choices)
-    for choice, note in question.choices:
-        click.echo(f"  {clipped(choice):<{width}}  {note}", err=True)
+    click.echo("\n".join(["", f"{question.known}:", *choices(question)]), err=True)
     while True:
         text = click.prompt(question.asks, prompt_suffix=" ", err=True)
         given = question.answered(answers, text)
         try:
             propose(looked, given)
         except UsageError as error:
-            click.echo(f"{error.problems[0].message}; {error.problems[0].hint}", err=True)
+            problem = error.problems[0]
+            click.echo(f"{problem.message}; {problem.hint}" if problem.hint else problem.message, err=True)
             continue
         return given
+
+
+def choices(question: Question) -> list[str]:
+    """Return the choices with what is known of each, a line for each."""
+    from evalpipe.proposal.questions import SHOWN
+    from evalpipe.spelling import clipped
+
+    shown = [(clipped(choice), note) for choice, note in question.choices[:SHOWN]]
+    width = max(len(choice) for choice, _ in shown)
+    more = len(question.choices) - len(shown)
+    return [*(f"  {choice:<{width}}  {note}" for choice, note in shown), *([f"  and {more:,} more"] if more else [])]
 
 
 def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:

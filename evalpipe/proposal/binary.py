@@ -16,7 +16,7 @@ from evalpipe.proposal.models import (
     predicted_levels,
     reach,
 )
-from evalpipe.proposal.names import SCORES, has, like_prediction, mentions, plain
+from evalpipe.proposal.names import PERCENTS, SCORES, has, like_prediction, mentions, plain
 from evalpipe.proposal.questions import Question
 from evalpipe.spelling import quoted
 
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from evalpipe.proposal.outcome import LevelChoice
 
 PERCENT_NOTE = (
-    "{column} holds percents, {reach}: the spec takes it as a score, which ranks rows and has a threshold of 50. "
+    "{column} looks like percents, {reach}: the spec takes it as a score, which ranks rows and has a threshold of 50. "
     "For measures of probabilities, divide the column by 100 and name it under 'probability'")
+
+_HIGH = 50
+"""The least that the highest percent is where no name says that they are percents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,8 @@ def _by_values(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
 
 
 def is_percent(look: ColumnLook) -> bool:
-    """Tell whether a column holds what look like percents."""
-    return look.within(0, 100) and look.high > 1
+    """Tell whether a column holds what look like percents: they come near 100, or their name says it."""
+    return look.within(0, 100) and look.high > 1 and (look.high >= _HIGH or has(look.name, PERCENTS))
 
 
 def _scaled(data: BinaryColumns, rest: Sequence[ColumnLook]) -> list[ModelChoice]:

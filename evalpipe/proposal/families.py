@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from evalpipe.data.rounding import MOST
 from evalpipe.proposal.names import SCORES as SCORE_WORDS
 from evalpipe.proposal.names import has, like_prediction, plain, words
@@ -104,14 +106,22 @@ def _sums(looks: Sequence[ColumnLook]) -> tuple[float, float]:
 
 def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
     """Return the pairs of columns from 0 to 1 that sum to 1 in all rows: the probabilities of two levels."""
-    means = [(look, float(look.values.mean())) for look in columns if look.values is not None]  # type: ignore[arg-type]
+    if not columns:
+        return []
+    # A few rows tell nearly all pairs apart: of 300 columns there are 45,000.
+    first = np.stack([look.values.head(_FEW).to_numpy() for look in columns if look.values is not None])
     summed: list[tuple[str, str]] = []
-    for at, (look, mean) in enumerate(means):
-        for other, its_mean in means[at + 1:]:
-            if abs(mean + its_mean - 1) <= MOST and _sums([look, other])[0] <= _PAIR:
-                summed.append((look.name, other.name))
+    for at, look in enumerate(columns):
+        off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR  # not so of a row without a value
+        for other in np.flatnonzero(~off.any(axis=1)):
+            beside = columns[at + 1 + int(other)]
+            if _sums([look, beside])[0] <= _PAIR:
+                summed.append((look.name, beside.name))
     return summed
 
+
+_FEW = 64
+"""The rows by which pairs are tried first."""
 
 _PAIR = 0.0101
 """How far two probabilities of two decimals may be from a sum of 1."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.table import DataTable
 
-LOOK = 100_000
+LOOK = 20_000
 """The rows of each dataset that all columns are looked at in; those that a spec names are then read whole."""
 
 _COMMA, _POINT, _WHOLE = (

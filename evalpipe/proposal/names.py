@@ -20,12 +20,13 @@ SURE = ANSWERS - {"class", "event", "status"}
 """Words that other columns rarely have in their names: a class may be that of a cabin."""
 
 SCORES = frozenset({"score", "scores", "margin", "logit", "logits", "logodds", "decision", "lp"})
+PERCENTS = frozenset({"pct", "percent", "percents", "percentage", "perc"})
 LEFT_OUT = frozenset({"loo", "leave"})
 PREDICTED = frozenset({
     "p", "pr", "prob", "probs", "proba", "probability", "probabilities", "pred", "preds", "prediction", "predictions",
     "predicted", "hat", "yhat", "phat", "pd", "fitted", "fit", "estimate", "estimated", "forecast", "risk",
-    "likelihood", "posterior", "pct", "percent", "percentage", "prognosis", "expected", "mu",
-}) | SCORES | LEFT_OUT
+    "likelihood", "posterior", "prognosis", "expected", "mu",
+}) | SCORES | LEFT_OUT | PERCENTS
 """Words in the names of predictions."""
 
 METHODS = frozenset({

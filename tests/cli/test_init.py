@@ -141,8 +141,8 @@ def test_the_summary_says_what_was_proposed_and_what_to_know(command: Command, f
 task     binary: the outcome has two levels
 outcome  truth, event sick: its name is that of an outcome
 model    model: score risk_pct, threshold 50
-note     'risk_pct' holds percents, from 1 to 99: the spec takes it as a score, which ranks rows and has a threshold \
-of 50. For measures of probabilities, divide the column by 100 and name it under 'probability'
+note     'risk_pct' looks like percents, from 1 to 99: the spec takes it as a score, which ranks rows and has a \
+threshold of 50. For measures of probabilities, divide the column by 100 and name it under 'probability'
 
 specs/my risk.yaml
 run it: evalpipe run 'specs/my risk.yaml'
@@ -369,6 +369,14 @@ def test_one_question_follows_the_other(folder: Path) -> None:
     assert code == 0, seen
     assert "  p0  from 0.005 to 0.495\n  p1  from 0.505 to 0.995\n" in seen
     assert "  rf:\n    probability: p0  # your answer" in (folder / "mine.yaml").read_text()
+
+
+def test_a_question_of_many_choices_shows_the_first(folder: Path) -> None:
+    binary("data.csv", **{f"x{at}": column("half") / (at + 1) for at in range(15)})
+    code, seen = at_terminal(folder, "yes\nx3\n", "init", "data.csv")
+    assert code == 0, seen
+    assert "  x11  from 0.0004167 to 0.04125\n  and 3 more\n" in seen
+    assert "  x3:\n    probability: x3  # your answer" in (folder / "data.yaml").read_text()
 
 
 def test_who_leaves_at_the_question_has_no_spec(folder: Path) -> None:
