@@ -41,13 +41,19 @@ class Recorder:
     the earlier files as they were. Files that evalpipe did not write stay.
     """
 
-    def __init__(self, out: str | os.PathLike[str], by: Signer | None = None) -> None:
-        """Choose the folder ``out``, whose manifest is signed ``by`` someone with a key, or by no one."""
+    def __init__(
+        self, out: str | os.PathLike[str], by: Signer | None = None, commit: Mapping[str, object] | None = None
+    ) -> None:
+        """Choose the folder ``out``, whose manifest is signed ``by`` someone with a key, or by no one.
+
+        ``commit`` is that of the spec, for `run.json`.
+        """
         self.out = Path(out).absolute()
         self.shown = str(out)
         self.began = datetime.now(UTC)
         self._by = by
         self._old = self.out.parent / f".{self.out.name}.previous"
+        self._commit = commit
         self._locks = ExitStack()
         self._fresh: Path | None = None
 
@@ -104,7 +110,7 @@ class Recorder:
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
         files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self._by)}
-        files["run.json"] = _run_json(self.began, results.evidence_sha256, run).encode()
+        files["run.json"] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run}).encode()
         with self.refused:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from evalpipe.commit import commit_of
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
@@ -121,7 +123,7 @@ def run(
     clock = _Clock(progress or Progress())
     clock(1)
     spec = load(source, overrides, as_of=as_of)
-    with _recorder(out, key) as folder:
+    with _recorder(out, key, spec) as folder:
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
@@ -265,12 +267,12 @@ def _ledger(planned: Plan, folder: Recorder | None) -> Ledger | None:
 
 
 def _recorder(
-    out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None
+    out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
     from evalpipe.ed25519 import signer
     from evalpipe.record import Recorder
 
-    return nullcontext() if out is None else Recorder(out, signer(key))
+    return nullcontext() if out is None else Recorder(out, signer(key), commit_of(spec.origin.path))
 
 
 def render(

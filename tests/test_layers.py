@@ -126,13 +126,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "row_writing": {"cells"},
     "ledger": {"results", "spelling", "errors"},
     "run": {
-        "chapters.compute", "chapters.earlier", "ed25519", "formats", "inputs", "spec", "plan", "data", "reading",
-        "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures", "streams",
+        "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan", "data",
+        "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures", "streams",
         "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
     "file_differences": {"card.page_text", "numbers", "spelling"},
+    "addresses": {"card.names", "card.wording", "metrics", "results", "spelling", "errors"},
+    "commit": set(),
     "verification": {
         "card", "file_differences", "formats", "manifest", "numbers", "results", "signatures", "templating", "version",
         "errors",
@@ -153,10 +155,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "data", "levels", "origin", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
     },
     "cli": {
-        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking", "differences", "doctor",
-        "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "proposal", "run", "record",
-        "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.first", "card.names",
-        "card.page", "card.tables", "card.wording", "streams", "version", "errors",
+        "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking", "differences",
+        "doctor", "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "proposal", "run",
+        "record", "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.drawing",
+        "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version", "errors",
     },
 }
 

@@ -19,6 +19,7 @@ from evalpipe.cli.history import history
 from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
+from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem
 from evalpipe.formats import FORMATS
@@ -276,6 +277,7 @@ app.add_command(doctor)
 app.add_command(diff)
 app.add_command(init)
 app.add_command(verify)
+app.add_command(show)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

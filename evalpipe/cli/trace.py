@@ -1,0 +1,172 @@
+"""What an estimate was made from: its rows, columns, settings and bytes, as plain JSON values."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.intervals.declare import registry as methods
+from evalpipe.metrics import registry as metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from evalpipe.results import Estimate, InputFile, MetricSummary, ModelSummary, Recalibration, Results, Threshold
+
+KINDS = {
+    "truth": (), "labels": ("prediction", "probability", "score"), "probabilities": ("probability", "score"),
+    "scores": ("score", "probability"), "values": ("prediction", "rate"), "loo_values": ("loo_prediction",),
+}
+"""What a measure is computed from, by what it needs: the first of these that the model has a column of."""
+
+STANDARD = "the standard set of the task"
+
+
+def trace(results: Results, estimate: Estimate, address: str, folder: Path) -> dict[str, Any]:
+    """Return all that the results say of an estimate, and what `run.json` of the ``folder`` says of their run."""
+    own = estimate
+    measure = next(metric for metric in results.metrics if metric.name == own.metric)
+    model = next(model for model in results.models if model.name == own.model)
+    dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
+    needs, threshold, fit = _needs(measure), _threshold(results, own, model), _fit(results, own)
+    cut = threshold if "labels" in needs else None
+    columns = _columns(results, own, model, needs)
+    return {
+        "address": address, "estimate": own.model_dump(by_alias=True), "measure": measure.model_dump(),
+        "interval": _interval(results, own), "columns": columns,
+        "dataset": {"where": dataset.where, "rows": dataset.rows, "n": dataset.n, "events": dataset.events},
+        "inputs": [file.model_dump() for file in _inputs(results, own, columns, cut, fit)],
+        "threshold": None if cut is None else cut.model_dump(),
+        "prevalence": _prevalence(results, own),
+        "recalibration": None if fit is None else {
+            "method": fit.method, "options": fit.options, "fitted_on": fit.fitted_on, "folds": fit.folds, "n": fit.n},
+        "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _key(results, own),
+        "evidence_sha256": results.evidence_sha256, "versions": versions(results, folder),
+    }
+
+
+def versions(results: Results, folder: Path) -> dict[str, Any]:
+    """Return the version of evalpipe, and what `run.json` says of libraries and commit where it is of these results."""
+    try:
+        run = json.loads((folder / "run.json").read_bytes())
+    except (OSError, ValueError):
+        run = None
+    own = isinstance(run, dict) and run.get("evidence_sha256") == results.evidence_sha256
+    known = run if own else {}
+    return {"evalpipe": results.evalpipe_version, **{key: known.get(key) for key in ("python", "libraries", "git")}}
+
+
+def _needs(measure: MetricSummary) -> set[str]:
+    """Return what a measure, or those that an expression is of, is computed from; nothing of an unknown one."""
+    names = [re.split(r"[^\w]", label)[0] for label in measure.measures.values()] or [measure.name]
+    return {metrics[name].needs for name in names if name in metrics}
+
+
+def _columns(results: Results, own: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
+    """Return the columns that an estimate was computed from, by what they hold."""
+    spec = results.spec
+    classes_made = results.levels and own.variant != "original"
+    columns = {"truth": [spec["outcome"]["column"]],
+               **_predicted(model, needs, {"prediction"} if classes_made else set())}
+    for key, settings in (("weight", results.weight), ("exposure", results.exposure)):
+        if settings is not None and settings.get("column"):
+            columns[key] = [str(settings["column"])]
+    if spec.get("cluster"):
+        columns["cluster"] = [spec["cluster"]]
+    conditions = {item.get("name") for item in spec.get("slices") or () if isinstance(item, dict)}
+    sliced = [name for name in own.slice or () if name not in conditions]
+    return columns | ({"slice": sliced} if sliced else {})
+
+
+def _predicted(model: ModelSummary, needs: set[str], unused: set[str]) -> dict[str, list[str]]:
+    """Return the columns of a model that its measure needs; all of them for a measure that is not known here."""
+    kinds: dict[str, list[str]] = {}
+    for name, column in model.columns.items():
+        if name not in unused:
+            kinds.setdefault(name.split(" of ")[0], []).append(column)
+    if not needs:
+        return kinds
+    first = (next((kind for kind in KINDS[need] if kind in kinds), None) for need in sorted(needs))
+    return {kind: kinds[kind] for kind in first if kind is not None}
+
+
+def _threshold(results: Results, own: Estimate, model: ModelSummary) -> Threshold | None:
+    """Return the threshold by which rows were classified; None where the model gives classes, or has no threshold."""
+    if own.variant == "original" and "prediction" in model.columns:
+        return None
+    return next((row for row in results.thresholds if (row.model, row.variant) == (own.model, own.variant)
+                 and row.dataset in (None, own.dataset)), None)
+
+
+def _fit(results: Results, own: Estimate) -> Recalibration | None:
+    """Return the recalibrator of the variant; where it was cross-fitted on several datasets, that of its own."""
+    fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (own.model, own.variant)]
+    return next((fit for fit in fits if fit.fitted_on == own.dataset), next(iter(fits), None))
+
+
+def _inputs(
+    results: Results, own: Estimate, columns: dict[str, list[str]], cut: Threshold | None, fit: Recalibration | None
+) -> Iterator[InputFile]:
+    """Yield the files that an estimate was made from: those of its rows, and of rows that it was fitted or tuned on."""
+    datasets = {own.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
+    read = {column for named in columns.values() for column in named}
+    for file in results.inputs:
+        if file.dataset in datasets and (file.role != "predictions" or read & set(file.columns)):
+            yield file
+
+
+def _interval(results: Results, own: Estimate) -> dict[str, Any]:
+    """Return how the interval was made, and what replicates drew where it needs them."""
+    settings, method = results.intervals, methods.get(own.method)
+    said = re.split(rf"; (?=(?:{'|'.join(methods)}): )", settings.methods.get(own.metric, ""))
+    reasons = dict(reason.partition(": ")[::2] for reason in said)
+    document: dict[str, Any] = {
+        "method": own.method, "title": own.method if method is None else method.title,
+        "reason": reasons.get(own.method) or None, "planned": "; ".join(said) or None}
+    if method is None or not method.drawn:
+        return document | {"replicates": None, "seed": None, "resampling": None, "drawn": None}
+    slicing = None if own.slice is None else " × ".join(own.slice)
+    draws = [draw for draw in settings.draws if draw.dataset == own.dataset and own.model in draw.models]
+    drawn = next((draw for draw in draws if draw.slicing == slicing), next(iter(draws), None))
+    return document | {"replicates": settings.replicates, "seed": settings.seed, "resampling": settings.resampling,
+                       "drawn": None if drawn is None else drawn.model_dump()}
+
+
+def _prevalence(results: Results, own: Estimate) -> dict[str, Any] | None:
+    """Return the prevalence that an estimate was taken at, and where it comes from; None of a number."""
+    if not results.levels:
+        return None
+    at, declared = own.params.get("prevalence"), results.prevalence
+    if at is None:
+        dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
+        return {"value": dataset.prevalence if own.slice is None else None, "of": "the rows", "source": None}
+    is_declared = declared is not None and (declared.value == at or declared.levels is not None)
+    return {"value": at, "of": "the spec" if is_declared else "the measure",
+            "source": declared.source if declared is not None and is_declared else None}
+
+
+def _key(results: Results, own: Estimate) -> str | None:
+    """Return the key of the resolved spec that asks for an estimate; None where findings alone rest on it."""
+    if not any(own is row for row in results.rows):
+        return None
+    for place, entry in enumerate(results.spec.get("metrics") or ()):
+        written = {"metric": entry} if isinstance(entry, str) else entry
+        if own.metric == written.get("metric", written.get("name")) and _asks(written, own):
+            return f"metrics[{place}]"
+    return STANDARD
+
+
+_FORMS = {"metric", "name", "expression", "of", "average", "prevalence"}
+"""Keys of an entry that are no options of its measure."""
+
+
+def _asks(entry: Mapping[str, Any], own: Estimate) -> bool:
+    """Tell whether an entry of the spec asks for an estimate of its measure with these options and this average."""
+    same = all(own.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
+    averages, at = entry.get("average") or own.average, entry.get("prevalence")
+    averaged = own.class_ is not None or own.average in (averages if isinstance(averages, list) else [averages])
+    own_at = own.params.get("prevalence")
+    taken = at == own_at if isinstance(at, int | float) else at is None or (own_at is None) == (at == "sample")
+    return same and averaged and taken
