@@ -34,8 +34,8 @@ LEAST_SPACE = 100_000_000
 
 EXTRAS = {
     "dask": "files of any size are read by a Dask cluster (engine: {backend: dask})",
+    "postgresql": "runs are recorded in a ledger on PostgreSQL",
     "sign": "manifests are signed with an ed25519 key",
-    "sql": "rows are read from databases",
 }
 """What each extra of the package gives; those for developers are not here."""
 
