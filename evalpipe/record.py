@@ -51,7 +51,7 @@ class Recorder:
         self.out = Path(out).absolute()
         self.shown = str(out)
         self.began = datetime.now(UTC)
-        self._by = by
+        self.by = by
         self._old = self.out.parent / f".{self.out.name}.previous"
         self._commit = commit
         self._locks = ExitStack()
@@ -109,7 +109,7 @@ class Recorder:
         digests = {name: sha256(content) for name, content in files.items()}
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
-        files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self._by)}
+        files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self.by)}
         files["run.json"] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run}).encode()
         with self.refused:
             for name, content in files.items():

@@ -111,11 +111,13 @@ def run(
     source: Source, *, out: str | os.PathLike[str] | None = None, overrides: Sequence[str] = (),
     frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
     cache: bool = True, as_of: str | date | None = None, key: str | os.PathLike[str] | Literal[False] | None = None,
+    if_changed: bool = False,
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder and the ledger.
 
     ``as_of`` is the day that the card is about, in place of the spec's; ``key`` the PEM file of a key that signs the
-    manifest, in place of that of the environment. A run that does not hold by ``fail_on`` does not become the reference
+    manifest, in place of that of the environment. With ``if_changed``, a run whose output would be that in ``out`` is
+    left out, and the results there are returned. A run that does not hold by ``fail_on`` does not become the reference
     of gates `against: last`. Where files are read part by part, what each part comes to is kept beside ``out``, but not
     without ``cache``. Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, key, library);
     earlier output is replaced only when everything is done. Signatures of the same results stay; others are moved.
@@ -124,19 +126,37 @@ def run(
     clock(1)
     spec = load(source, overrides, as_of=as_of)
     with _recorder(out, key, spec) as folder:
-        clock(2)
-        planned, written = _planned(spec, frames)
-        clock(3)
-        work, ledger = _work(spec, planned, folder, clock.progress, cached=cache), _ledger(planned, folder)
-        samples, candidates, earlier = _read(planned, frames, folder, work)
-        clock(4)
-        evaluation = _evaluated(planned, samples, candidates, clock.progress)
-        clock(5)
-        results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
-        if folder is not None:
-            reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
-            _written(folder, spec, results, reference, clock, facts, ledger)
+        same = _unchanged(spec, folder, fail_on, clock.progress) if if_changed and folder is not None else None
+        return _from_the_plan(spec, frames, folder, clock, fail_on, cache=cache) if same is None else same
+
+
+def _from_the_plan(
+    spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _Clock, fail_on: FailOn, *,
+    cache: bool,
+) -> Results:
+    """Run steps 2 to 7."""
+    clock(2)
+    planned, written = _planned(spec, frames)
+    clock(3)
+    work, ledger = _work(spec, planned, folder, clock.progress, cached=cache), _ledger(planned, folder)
+    samples, candidates, earlier = _read(planned, frames, folder, work)
+    clock(4)
+    evaluation = _evaluated(planned, samples, candidates, clock.progress)
+    clock(5)
+    results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
+    if folder is not None:
+        reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
+        _written(folder, spec, results, reference, clock, facts, ledger)
     return results
+
+
+def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
+    """Return the results in the output folder where a run would write the same again; tell what has changed else."""
+    from evalpipe.changes import changes
+
+    results, reasons = changes(spec, folder.out, fail_on, folder.by)
+    progress.changed(reasons)
+    return None if reasons else results
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:
@@ -248,9 +268,22 @@ def _written(
     own, others = (signed, {}) if moved is None else ({}, signed)
     folder.write(results, {**files, **own, **reference}, others, run_facts, manifest_of(spec, results))
     if ledger is not None:
-        ledger.record(results, folder.out)
+        _enter(ledger, results, folder)
     if moved is not None:
         clock.progress.signatures_moved(moved)
+
+
+def _enter(ledger: Ledger, results: Results, folder: Recorder) -> None:
+    """Record the run in the ledger; raises UsageError, which says that the output is complete all the same."""
+    from dataclasses import replace
+
+    from evalpipe.errors import UsageError
+
+    try:
+        ledger.record(results, folder.out)
+    except UsageError as error:
+        note = f"the new output in '{folder.shown}' is complete; the next run to it is recorded with this one"
+        raise UsageError(*(replace(problem, notes=(*problem.notes, note)) for problem in error.problems)) from None
 
 
 def _ledger(planned: Plan, folder: Recorder | None) -> Ledger | None:

@@ -40,7 +40,8 @@ def brier(out: Path) -> float:
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    """Return what lies in a folder, but for the ledger."""
+    return {path.name for path in folder.iterdir() if not path.name.startswith("ledger.sqlite")}
 
 
 def test_two_folders_exchange_their_names(tmp_path: Path) -> None:
@@ -137,6 +138,25 @@ def test_what_a_process_holds_is_given_up_when_it_is_abandoned(out: Path) -> Non
         abandon(out)
         assert names(out.parent) == {"test.csv", "out"}
     assert brier(out) == pytest.approx(0.15625)
+
+
+def test_a_ledger_that_fails_at_the_end_says_that_the_output_is_complete(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> NoReturn:
+        raise UsageError.of("ledger", "cannot use the ledger 'ledger.sqlite': disk I/O error", "look at it")
+
+    data(0.75)
+    with monkeypatch.context() as patched:
+        patched.setattr("evalpipe.ledger.store.Ledger.record", fails)
+        patched.setattr("evalpipe.ledger.store.Ledger.catch_up", lambda *_: None)
+        with pytest.raises(UsageError) as error:
+            evalpipe.run(SPEC, out="out")
+    assert str(error.value) == (
+        "error[ledger]: cannot use the ledger 'ledger.sqlite': disk I/O error\n"
+        "  = the new output in 'out' is complete; the next run to it is recorded with this one\n"
+        "  = help: look at it")
+    assert brier(out) == pytest.approx(0.0625)
 
 
 def test_an_interrupt_while_folders_are_exchanged_puts_the_old_one_back(

@@ -119,6 +119,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
     "lock": set(),
     "folders": set(),
+    "changes": {
+        "chapters.earlier", "data", "ed25519", "manifest", "origin", "plan", "results", "spec", "spelling",
+        "templating.files", "version", "errors",
+    },
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
@@ -126,9 +130,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "row_writing": {"cells"},
     "ledger": {"results", "spelling", "errors"},
     "run": {
-        "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan", "data",
-        "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures", "streams",
-        "templating.files", "errors",
+        "changes", "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan",
+        "data", "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures",
+        "streams", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},

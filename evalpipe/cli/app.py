@@ -86,6 +86,9 @@ def app() -> None:
                    "annotations at their place in the spec.")
 @click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
 @click.option("--no-cache", is_flag=True, help="Read every part of the files again; see: evalpipe cache --help")
+@click.option("--if-changed", is_flag=True,
+              help="Run only where the spec, its inputs, a version or a file in the output folder has changed; else "
+                   "end as the run there did, see --fail-on.")
 @click.option("--timeout", type=seconds_of, metavar="DURATION",
               help="End the run with 3 where it takes longer, such as 90s, 15m or 2h; the earlier output stays.")
 @click.option("--log-file", type=click.Path(), metavar="FILE",

@@ -12,15 +12,15 @@ from evalpipe.cli.durations import written
 from evalpipe.cli.ending import UNCHANGED, tell
 from evalpipe.cli.interrupt import Deadline, Interruptible, leave_at_once
 from evalpipe.cli.output import output_folder
-from evalpipe.cli.progress import Bar, Lines
+from evalpipe.cli.progress import Bar, Lines, Quiet
 from evalpipe.errors import DataError
-from evalpipe.run import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.cli.logfile import Log
     from evalpipe.results import FailOn, Results
+    from evalpipe.run import Progress
     from evalpipe.spec.models import Spec
 
 COMPLETE = "the new output is complete"
@@ -37,18 +37,23 @@ class RunOptions:
     form: str
     no_progress: bool
     no_cache: bool
+    if_changed: bool
     log_file: str | None
     timeout: float | None
     key: str | None
 
 
 class RunOutcome(NamedTuple):
-    """What a run came to, where its output is, and the file that signatures of other results were moved to."""
+    """What a run came to, where its output is, and the file that signatures of other results were moved to.
+
+    ``same`` tells that nothing had changed since the run there, so that nothing was done.
+    """
 
     results: Results
     spec: Spec
     folder: Path
     moved: str | None
+    same: bool
 
 
 class Attempt:
@@ -64,7 +69,7 @@ class Attempt:
     def run(self) -> RunOutcome:
         """Run the spec; raises DataError where the time was over, KeyboardInterrupt with what became of the output."""
         options = self._options
-        shown = nullcontext(Progress()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
+        shown = nullcontext(Quiet()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
         deadline = Deadline(options.timeout, self._rescue)
         try:
             with deadline, shown as progress:
@@ -85,8 +90,8 @@ class Attempt:
         self._log.spec_read(spec, folder)
         self._folder, self._before = folder, _stamp(folder)
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
-                      key=options.key)
-        return RunOutcome(results, spec, folder, watched.moved)
+                      if_changed=options.if_changed, key=options.key)
+        return RunOutcome(results, spec, folder, watched.moved, watched.same)
 
     def _too_late(self, words: str) -> DataError:
         """Return the error of a run whose time was over."""

@@ -12,10 +12,26 @@ from evalpipe.cli.caching import parts_line
 from evalpipe.run import STEPS, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.progress import TaskID
 
 
-class Lines(Progress):
+class Quiet(Progress):
+    """Nothing but why a run was needed."""
+
+    def changed(self, reasons: Sequence[str]) -> None:
+        """Print what has changed since the run before."""
+        if reasons:
+            click.echo(why(reasons), err=True)
+
+
+def why(reasons: Sequence[str]) -> str:
+    """Say why a run is needed."""
+    return f"runs because {'; '.join(reasons)}"
+
+
+class Lines(Quiet):
     """One line a step, and one a dataset that is read part by part; it does not count replicates."""
 
     def __enter__(self) -> Self:
@@ -88,6 +104,11 @@ class Bar(Progress):
         self._read += 1
         if self._task is not None:
             self._rich.update(self._task, description=f"{self._step}: {self._read:,} of {self._parts:,} parts")
+
+    def changed(self, reasons: Sequence[str]) -> None:
+        """Print what has changed above the bar."""
+        if reasons:
+            self._rich.console.print(why(reasons), markup=False, highlight=False)
 
     def expect(self, replicates: int) -> None:
         """Let step 4 fill its share of the bar replicate by replicate."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalpipe.cli.attempt import RunOptions, RunOutcome
     from evalpipe.results import Results
+    from evalpipe.spec.models import Spec
 
 
 def run_spec(path: str, options: RunOptions) -> bool:
@@ -47,30 +48,51 @@ def _safe(folder: Path) -> Iterator[None]:
 
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
-    from evalpipe.cli.findings import print_findings
-    from evalpipe.cli.gates import print_annotations, print_gates
-    from evalpipe.cli.standards import annotate_standards, print_standards
-    from evalpipe.cli.summary import print_summary
+    from evalpipe.cli.gates import print_annotations
+    from evalpipe.cli.standards import annotate_standards
     from evalpipe.formats import files
 
-    results, spec, folder, moved = outcome
+    results, spec, folder, moved, same = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
                for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json", *rows)]
     if form == "json":
-        document = run_document(results, written) | {"signatures_moved": moved and str(folder / moved)}
+        document = run_document(results, written) | {"ran": not same, "signatures_moved": moved and str(folder / moved)}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    print_summary(results)
-    print_gates(results, spec, folder)
-    print_standards(results)
-    print_findings(results)
+    if same:
+        click.echo(_nothing_to_do(results, folder))
+    else:
+        _print_summary(results, spec, folder)
     if form == "github":
         print_annotations(results, spec)
         annotate_standards(results, spec)
     if moved is not None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
-    click.echo("\n" + "\n".join(written))
+    if not same:
+        click.echo("\n" + "\n".join(written))
+
+
+def _print_summary(results: Results, spec: Spec, folder: Path) -> None:
+    """Print what a run has to say for people."""
+    from evalpipe.cli.findings import print_findings
+    from evalpipe.cli.gates import print_gates
+    from evalpipe.cli.standards import print_standards
+    from evalpipe.cli.summary import print_summary
+
+    print_summary(results)
+    print_gates(results, spec, folder)
+    print_standards(results)
+    print_findings(results)
+
+
+def _nothing_to_do(results: Results, folder: Path) -> str:
+    """Say why a run was left out, and what that in the folder came to."""
+    count = len(results.inputs)
+    inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
+    verdict = f"; its verdict is {results.verdict}" if results.judged else ""
+    same = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
+    return f"nothing to do: {same}{verdict}"
 
 
 def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,7 +41,8 @@ def new_night(seed: int) -> None:
 
 def litter(out: Path) -> list[str]:
     """Return what lies beside the data, the spec and the output folder, and what is hidden in the latter."""
-    beside = {path.name for path in out.parent.iterdir()} - {"test.csv", "small.yaml", "out"}
+    beside = {path.name for path in out.parent.iterdir() if not path.name.startswith("ledger.sqlite")}
+    beside -= {"test.csv", "small.yaml", "out"}
     return sorted(beside | {path.name for path in out.iterdir() if path.name.startswith(".")})
 
 
@@ -119,16 +121,19 @@ def disk(small: Path) -> Iterator[tuple[Path, Shrink]]:
 def fails_for_lack_of_space(out: Path, seed: int) -> bool:
     """Run on a disk that may be full; return whether it was. What was there before is whole then."""
     new_night(seed)
-    before, refused = {path.name: path.read_bytes() for path in out.iterdir()}, ""
+    before, refused, notes = {path.name: path.read_bytes() for path in out.iterdir()}, "", ""
     try:
         evalpipe.run("small.yaml", out=out)
     except UsageError as error:
-        refused = error.problems[0].message
+        refused, notes = error.problems[0].message, " ".join(error.problems[0].notes)
     verified(out)
-    if refused:
-        assert re.match(r"cannot write to the (output folder|cache)", refused)
+    if "is complete" in notes:
+        assert refused.startswith("cannot use the ledger")
+        assert (out / "results.json").read_bytes() != before["results.json"]
+    elif refused:
+        assert re.match(r"cannot (write to the (output folder|cache)|use the ledger)", refused)
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-        assert [path.name for path in out.parent.iterdir()] == [out.name]
+        assert [path.name for path in out.parent.iterdir() if not path.name.startswith("ledger")] == [out.name]
     return bool(refused)
 
 
@@ -136,15 +141,15 @@ def fails_for_lack_of_space(out: Path, seed: int) -> bool:
 def test_a_full_disk_leaves_the_earlier_report_whole_and_nothing_behind(disk: tuple[Path, Shrink]) -> None:
     out, shrink = disk
     evalpipe.run("small.yaml", out=out)
-    used = sum(-(-path.stat().st_size // 4096) * 4096 for path in out.iterdir())
     ends = []
-    for number, spare in enumerate(range(0, used + 3 * 4096, 4096)):
-        shrink(used + spare)
+    for number, spare in enumerate(range(0, 400_000, 8192)):
+        shrink(shutil.disk_usage(out).used + spare)
         ends.append(fails_for_lack_of_space(out, number))
         shrink(8 * 2**20)
         evalpipe.run("small.yaml", out=out)
         verified(out)
-    assert ends[0]
+    print(ends)
+    assert (ends[0], ends[-1]) == (True, False)
     assert ends.count(True) > 5
 
 
@@ -152,6 +157,7 @@ def test_a_full_disk_leaves_the_earlier_report_whole_and_nothing_behind(disk: tu
 def test_files_that_cannot_be_written_to_their_end_leave_the_earlier_report_whole(small: Path, most: int) -> None:
     before = {path.name: path.read_bytes() for path in small.iterdir()}
     new_night(most)
+    Path("small.yaml").write_text(Path("small.yaml").read_text() + "ledger: false\n")  # whose file is larger
     line = [sys.executable, "-m", "evalpipe", "run", "small.yaml", "--out", "out", "--no-progress"]
     full = subprocess.run(line, capture_output=True, text=True, check=False, preexec_fn=lambda: resource.setrlimit(
         resource.RLIMIT_FSIZE, (most, most)))

@@ -1,0 +1,180 @@
+"""What has changed since the run whose output is in a folder: all that its output depends on, and its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from itertools import chain, zip_longest
+from pathlib import Path
+from platform import python_version
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
+from evalpipe.data.files import find
+from evalpipe.errors import DataError, Problem
+from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
+from evalpipe.origin import path_text
+from evalpipe.plan.sources import sources
+from evalpipe.results import Results
+from evalpipe.spec.schema import resolved, spec_sha256
+from evalpipe.spelling import joined
+from evalpipe.templating.files import sha256
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.ed25519 import Signer
+    from evalpipe.manifest import Manifest
+    from evalpipe.origin import Loc
+    from evalpipe.results import FailOn
+    from evalpipe.spec.models import Spec
+
+MOST = 3
+"""The changes of one kind that are named; of more only the number is."""
+
+
+def changes(
+    spec: Spec, folder: Path, fail_on: FailOn = "fail", by: Signer | None = None
+) -> tuple[Results | None, list[str]]:
+    """Return the results in an output folder, and what has changed since their run, in words.
+
+    What a run that begins now would read is held to what that one read, and the files in the folder to what it wrote,
+    signed ``by`` someone with a key. None where there are no results that could be held to anything.
+    """
+    if not (folder / LAST).exists():
+        return None, ["there is no earlier run"]
+    try:
+        results, manifest = Results.read(folder), read_manifest(folder)
+    except DataError as error:
+        return None, [error.problems[0].message]
+    if manifest is None:
+        return None, [f"the earlier run left no {MANIFEST}"]
+    kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
+             _of_texts(spec, results), _of_earlier(spec, results), _of_reference(folder, results, fail_on),
+             _of_files(folder, manifest), _of_key(folder, by))
+    return results, [reason for kind in kinds for reason in _counted(list(kind))]
+
+
+def _counted(reasons: list[str]) -> list[str]:
+    """Return the first reasons of a kind, and how many more there are."""
+    more = len(reasons) - MOST
+    return reasons if more <= 0 else [*reasons[:MOST], f"{more} more like this"]
+
+
+def _of_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[str]:
+    """Yield each key of the resolved spec that has another value; where none has, that its text is another."""
+    if spec_sha256(spec) != results.spec_sha256:
+        now = json.loads(json.dumps(resolved(spec)))
+        keys = [path_text(loc) for loc in _differing(now, results.spec, ())]
+        yield f"the spec: {joined(_counted(keys), 'and')}" if keys else "the spec"
+    elif [file.sha256 for file in spec.origin.files] != [file.sha256 for file in manifest.spec_files]:
+        yield "the text of the spec, which means the same"  # the manifest has the sha256 of its files
+    elif list(spec.origin.overrides) != manifest.overrides:
+        yield "--set, which means the same"
+
+
+def _differing(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
+    """Yield the places in which two JSON values differ."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        for key in {**now, **then}:
+            yield from _differing(now.get(key), then.get(key), (*loc, key))
+    elif isinstance(now, list) and isinstance(then, list):
+        for index, (left, right) in enumerate(zip_longest(now, then)):
+            yield from _differing(left, right, (*loc, index))
+    elif now != then:
+        yield loc
+
+
+def _of_versions(manifest: Manifest, spec: Spec, results: Results) -> Iterator[str]:
+    """Yield each part of the software that has another version."""
+    now = {"evalpipe": VERSION, "Python": python_version(), **libraries(), **_plugins(spec.plugins)}
+    then = {"evalpipe": manifest.evalpipe_version, "Python": manifest.python, **manifest.libraries,
+            **_plugins(results.appearance.plugins)}
+    for name in {**now, **then}:
+        if now.get(name) != then.get(name):
+            yield f"{name} is {now.get(name, 'gone')}, was {then.get(name, 'not there')}"
+
+
+def _plugins(plugins: Iterable[Any]) -> dict[str, str]:
+    return {f"the plugin {plugin.name}": f"{plugin.package} {plugin.version}" for plugin in plugins}
+
+
+def _of_data(spec: Spec, results: Results) -> Iterator[str]:
+    """Yield each file of data that is new, gone, or has other bytes."""
+    now: dict[str, str | None] = {}
+    read = sources(spec)
+    for declared in (*read.datasets.values(), *([] if read.candidates is None else [read.candidates])):
+        for named in (declared.source, *declared.predictions.values(), *declared.bootstrap.values()):
+            located = find(spec.origin, named)
+            if isinstance(located, Problem):
+                yield located.message
+                return
+            now |= {f"{declared.name}: {shown}": _digest(path) for path, shown in located.files}
+    then = {f"{file.dataset}: {file.path or 'data in memory'}": file.sha256 for file in results.inputs}
+    yield from _of_hashes(now, then)
+
+
+def _of_texts(spec: Spec, results: Results) -> Iterator[str]:
+    """Yield each text, and each template, whose file is new, gone, or has another content."""
+    now = {prose.path: prose.sha256 for prose in spec.texts.values() if prose.path is not None}
+    yield from _of_hashes(now, {file.path: file.sha256 for file in results.statement.files})
+    given = {} if spec.templates is None else spec.templates.texts
+    yield from _of_hashes({f"template {name}": sha256(text) for name, text in given.items()},
+                          {f"template {record.name}": record.sha256 for record in results.appearance.templates})
+
+
+def _of_earlier(spec: Spec, results: Results) -> Iterator[str]:
+    """Yield each gate that is against the results of an earlier run, where these are others now."""
+    then = {gate.gate: gate.against_sha256 for gate in results.gates}
+    for number, gate in enumerate(spec.gates or (), 1):
+        if gate.against is None or isinstance(gate.against, str):
+            continue
+        path = spec.origin.folder_of("gates", number - 1, "against", "results") / gate.against.results
+        if _digest(path / LAST if path.is_dir() else path) != then.get(number):
+            yield f"the results that gate {number} is against"
+
+
+def _of_reference(folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
+    """Yield that the reference of the folder is not the one that the run left: another run was accepted."""
+    last = [gate for gate in results.gates if gate.against == "last"]
+    if last:
+        left = results.evidence_sha256 if may_be_reference(results, fail_on) else last[0].against_sha256
+        if _digest(folder / REFERENCE) != left:
+            yield f"{REFERENCE} is not the one that the run left"
+
+
+def _of_files(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield each file of the folder that is not as the run wrote it."""
+    for name, sha in manifest.sha256_of.items():
+        now = _digest(folder / name)
+        if name != REFERENCE and now != sha:
+            yield f"{name} is missing" if now is None else f"{name} is not what was written"
+
+
+def _of_key(folder: Path, by: Signer | None) -> Iterator[str]:
+    """Yield that the manifest is not signed by the key that is to sign it."""
+    if by is not None:
+        signature = folder / KEY_SIGNATURE
+        there = signature.read_bytes() if signature.is_file() else None
+        if there != by.signature((folder / MANIFEST).read_bytes()):
+            yield f"{MANIFEST} is not signed by this key"
+
+
+def _of_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) -> Iterator[str]:
+    for name in chain(then, (name for name in now if name not in then)):
+        if name not in now:
+            yield f"{name} is gone"
+        elif name not in then:
+            yield f"{name} is new"
+        elif now[name] != then[name] or now[name] is None:
+            yield f"{name} has other bytes"
+
+
+def _digest(path: Path) -> str | None:
+    """Return the sha256 of a file; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
