@@ -15,7 +15,7 @@ from evalpipe.checking.origins import Origins
 from evalpipe.checking.outputs import Outputs
 from evalpipe.checking.recompute import recomputed
 from evalpipe.ed25519 import read_public_key
-from evalpipe.errors import DataError
+from evalpipe.errors import DataError, UsageError
 from evalpipe.manifest import MANIFEST
 from evalpipe.run import templates_from
 from evalpipe.verification import RESULTS
@@ -36,12 +36,14 @@ def verify(
     ``spec`` is the spec file, where it lies elsewhere now; ``public_key`` a PEM file of the key that must have signed
     the manifest; ``template`` is as of `evalpipe.render`. With ``recompute`` the spec is run again, in a temporary
     folder, and the bytes are compared. Raises DataError where the folder or a file in it cannot be read, UsageError
-    where a key or a template cannot be.
+    where ``spec``, a key or a template cannot be.
     """
     path = Path(folder)
     if not any(os.path.isfile(path / name) for name in (RESULTS, MANIFEST)):  # noqa: PTH113 - which raises no error
         hint = "name the folder that a run wrote"
         raise DataError.of("no-results", f"there is no output folder of evalpipe at '{folder}'", hint)
+    if spec is not None and not os.path.isfile(spec):  # noqa: PTH113 - the same
+        raise UsageError.of("missing-file", f"there is no file {spec}", "name the file of the spec that was run")
     key = None if public_key is None else read_public_key(public_key)
     outputs = Outputs(path, templates_from(template))
     origins = Origins(path, outputs.manifest, None if spec is None else Path(spec))

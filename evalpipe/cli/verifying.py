@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalpipe.cli.output import printing
+from evalpipe.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def document(verification: Verification, *, holds: bool) -> dict[str, object]:
 
 def _print(verification: Verification) -> None:
     """Print a line for each file, under what it is, and how many are the same."""
-    widest = max(len(file.file) for file in verification.files)
+    widest = max(len(printable(file.file)) for file in verification.files)
     kind = None
     for file in verification.files:
         if file.kind != kind:
@@ -77,8 +78,9 @@ def _print(verification: Verification) -> None:
 
 
 def _print_file(file: CheckedFile, widest: int) -> None:
-    reason = f"  {file.reason}" if file.reason else ""
-    click.echo(f"  {file.status:<11}  {file.file:<{widest if reason else 0}}{reason}")
+    # A folder of somebody else may have files whose names would steer the terminal.
+    name, reason = printable(file.file), f"  {printable(file.reason)}" if file.reason else ""
+    click.echo(f"  {file.status:<11}  {name:<{widest if reason else 0}}{reason}")
     for note in file.notes:
         click.echo(f"{'':>13}  = {note}")
 

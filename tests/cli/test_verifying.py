@@ -85,8 +85,19 @@ def test_no_folder_ends_with_3_and_no_key_with_2(command: Command) -> None:
         "error[no-results]: there is no output folder of evalpipe at 'nothing'\n"
         "  = help: name the folder that a run wrote\n"))
     assert command("verify", "out", "--public-key", "no.pem").returncode == 2
+    unnamed = command("verify", "out", "--spec", "no.yaml")
+    assert (unnamed.returncode, unnamed.stdout, unnamed.stderr) == (2, "", (
+        "error[missing-file]: there is no file no.yaml\n  = help: name the file of the spec that was run\n"))
     assert command("run", "small.yaml", "--out", "out", "--key", "no.pem", "--no-progress").stderr == (
         "error[unreadable-key]: cannot read the key 'no.pem': No such file or directory\n  = help: check the path\n")
+
+
+def test_a_name_cannot_steer_the_terminal(command: Command, out: Path) -> None:
+    (out / "\x1b[2J\u202e.txt").write_text("mine")
+    done = command("verify", "out")
+
+    assert done.returncode == 0
+    assert "  not checked  " + "\ufffd[2J\ufffd.txt".ljust(17) + "  evalpipe did not write it\n" in done.stdout
 
 
 def test_a_command_that_leaves_the_manifest_unsigned_says_so(command: Command, out: Path) -> None:
