@@ -65,8 +65,9 @@ def _start(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable])
 
 def _named(run: Run) -> ComparedRun:
     results = run.results
-    return ComparedRun(source=run.source, name=results.name, evalpipe_version=results.evalpipe_version,
-                       spec_sha256=results.spec_sha256, evidence_sha256=results.evidence_sha256)
+    return ComparedRun(
+        source=run.source, name=results.name, as_of=results.as_of, evalpipe_version=results.evalpipe_version,
+        spec_sha256=results.spec_sha256, evidence_sha256=results.evidence_sha256)
 
 
 def _identical(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:

@@ -54,7 +54,8 @@ def facts(difference: Difference) -> Facts:
 
 def _run(run: ComparedRun) -> Cell:
     evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
-    return _code(run.source), f": {run.name}, evalpipe {run.evalpipe_version}, evidence ", evidence
+    day = "" if run.as_of is None else f", as of {run.as_of}"
+    return _code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ", evidence
 
 
 def _code(text: str) -> Code:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 APART = {
-    "schema_version", "evalpipe_version", "name", "title", "spec", "spec_sha256", "inputs", "estimates", "thresholds",
-    "gates", "findings",
+    "schema_version", "evalpipe_version", "name", "title", "as_of", "spec", "spec_sha256", "inputs", "estimates",
+    "thresholds", "gates", "findings",
 }
-"""The parts of results that are compared elsewhere; names and titles are keys of the spec."""
+"""The parts of results that are compared elsewhere; the name, the title and the day are keys of the spec."""
 
 IDENTITY = (
     "dataset", "model", "variant", "baseline", "baseline_variant", "baseline_dataset", "slice", "metric", "params",

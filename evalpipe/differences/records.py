@@ -24,6 +24,8 @@ class ComparedRun(Record):
     source: str
     """The folder or the file, as the command line names it."""
     name: str
+    as_of: str | None
+    """The day that its card is about."""
     evalpipe_version: str
     spec_sha256: str
     evidence_sha256: str

@@ -197,6 +197,15 @@ def test_what_is_ignored_is_named_and_not_counted(results: Results) -> None:
         True, "The results are the same; not counted: 1 key of the spec differs.")
 
 
+def test_the_day_is_told_and_differs_as_the_key_of_the_spec_that_it_is(results: Results) -> None:
+    days = [alone(edited(results, as_of=day, spec=results.spec | {"as_of": day}), day)
+            for day in ("2026-11-21", "2026-11-22")]
+    difference = compare(*days)
+
+    assert difference.verdict == "None of 12 estimates differs; 1 key of the spec differs."
+    assert "  B          2026-11-22: small, as of 2026-11-22, evalpipe" in write(difference, *days, "text")
+
+
 def test_versions_alone_do_not_count(results: Results) -> None:
     difference = compare(alone(results), alone(edited(results, evalpipe_version="9.9")))
 
