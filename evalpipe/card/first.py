@@ -45,7 +45,7 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
     """Write the line that tells this document from others: id, day, evidence, status."""
     stated = results.statement
     document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:EVIDENCE_DIGITS]}"
-    day = f"as of {results.as_of}" if results.as_of else "no day is stated"
+    day = f"as of {results.as_of}" if results.as_of else "as of: no day is stated"
     evidence = Code(results.evidence_sha256[:EVIDENCE_DIGITS], results.evidence_sha256, EVIDENCE)
     return ("Model card", Aside(document, "document"), Aside(day), Aside(("evidence ", evidence)),
             status(results, signatures))

@@ -42,7 +42,7 @@ def test_a_card_without_a_day_says_so(command: Command, folder: Path) -> None:
     assert "as of" not in done.stdout
     assert json.loads((folder / "r" / "results.json").read_text())["as_of"] is None
     for line in header(folder / "r"):
-        assert "no day is stated" in line
+        assert "as of: no day is stated" in line
     page = (folder / "r" / "card.html").read_text(encoding="utf-8")
     assert ("No day is stated that this card is about: the spec has no <code>as_of</code>, and <code>--as-of</code> "
             "was not given.") in page
