@@ -175,10 +175,12 @@ def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress
     from evalpipe.streams.cache import cache_folder, sweep
     from evalpipe.streams.work import Work
 
-    cache = None if folder is None else cache_folder(folder.out)
-    if cache is not None:
-        sweep(cache)
-    return Work(cache if cached else None, progress, "" if planned.dask is None else to_text(spec))
+    kept = None if folder is None else cache_folder(folder.out)
+    if kept is not None:
+        sweep(kept)
+    apart = planned.streaming.streamed and not cached  # the folder of the cache may be what cannot be written
+    scratch = folder.fresh if folder is not None and apart else kept
+    return Work(kept if cached else None, progress, "" if planned.dask is None else to_text(spec), scratch)
 
 
 def _computed(planned: Plan, work: Work) -> dict[str, object]:

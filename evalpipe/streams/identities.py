@@ -63,7 +63,7 @@ def hashes_of(ids: pl.Series) -> pl.Series:
 
 @contextmanager
 def compared(
-    plan: Plan, files: Mapping[str, Sequence[File]], cache: Path | None
+    plan: Plan, files: Mapping[str, Sequence[File]], scratch: Path | None
 ) -> Iterator[dict[str, Identities]]:
     """Read the ids of all datasets of a plan, where there are any, and compare them, in a folder that is then removed.
 
@@ -73,7 +73,7 @@ def compared(
         yield {}
         return
     bits = bits_for(max(dataset.table.rows or 0 for dataset in plan.datasets))
-    with _folder(cache) as folder:
+    with _folder(scratch) as folder:
         ids = {dataset.name: Identities(plan, dataset, files[dataset.name], folder / str(number), bits)
                for number, dataset in enumerate(plan.datasets)}
         for own in ids.values():
@@ -94,14 +94,14 @@ def _apart(own: Identities, other: Identities) -> bool:
 
 
 @contextmanager
-def _folder(cache: Path | None) -> Iterator[Path]:
-    """Make a folder beside the cache, where large files belong, or without one where the system has such folders."""
+def _folder(scratch: Path | None) -> Iterator[Path]:
+    """Make a folder in that for files of this run, where large files belong, or where the system has such folders."""
     try:
-        if cache is not None:
-            cache.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=cache, ignore_cleanup_errors=True)
+        if scratch is not None:
+            scratch.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=scratch, ignore_cleanup_errors=True)
     except OSError as error:
-        raise _no_space(cache or Path(tempfile.gettempdir()), error) from None
+        raise _no_space(scratch or Path(tempfile.gettempdir()), error) from None
     with temporary as path:
         yield Path(path)
 

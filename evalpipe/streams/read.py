@@ -47,7 +47,7 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     predicted = [part for part in parts if part.dataset.role != "reference"]
     levels = described.levels(plan, [(part.dataset, part.tables) for part in predicted])
     samples = {part.dataset.name: _sample(plan, part, levels) for part in predicted}
-    with compared(plan, files, work.cache) as ids:
+    with compared(plan, files, work.scratch) as ids:
         for part in parts:
             if part.dataset.role == "reference":
                 samples[part.dataset.name] = described.reference(plan, ids[part.dataset.name], levels, part.sha256)

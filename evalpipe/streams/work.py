@@ -66,6 +66,7 @@ class Silent:
 class Work:
     """The folder of the ``cache``, None without one; the ``progress`` that is told; the ``spec`` as tasks carry it.
 
+    ``scratch`` is the folder for files of this run alone, which the next run clears; None for that of the system.
     ``read`` and ``cached`` count the parts that were read and those that the cache had, once they are; ``used`` are the
     keys of both in the cache; ``sent`` are the bytes of tables that other processes sent.
     """
@@ -73,6 +74,7 @@ class Work:
     cache: Path | None = None
     progress: PartsProgress = field(default_factory=Silent)
     spec: str = ""
+    scratch: Path | None = None
     read: int = 0
     cached: int = 0
     sent: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -53,7 +54,7 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(spec: Path) -> None:
     before = run(spec)[0]
     cache = cache_folder(spec.parent / "out")
     shutil.rmtree(cache)
-    full = limited(spec, 2000)
+    full = limited(spec, 2000, "--set", "ledger=false")
     assert full.returncode == 2
     assert full.stderr.endswith(
         f"error[cache-folder]: cannot write to the cache '{cache}': File too large\n"
@@ -66,13 +67,29 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(spec: Path) -> None:
 def test_a_disk_that_is_full_where_ids_are_compared_is_told(spec: Path) -> None:
     before = run(spec)[0]
     cache = cache_folder(spec.parent / "out")
-    full = limited(spec, 900, "--set", "id=i", "--no-cache")
+    full = limited(spec, 900, "--set", "id=i", "--set", "ledger=false", "--no-cache")
     assert full.returncode == 2
     assert "error[no-space]: cannot write to '" in full.stderr
     assert full.stderr.endswith(
         "where ids are compared: File too large\n  = help: free 8 bytes for each row, or remove 'id'\n")
     assert (spec.parent / "out" / "results.json").read_text() == before
     assert not [path for path in cache.iterdir() if path.name.startswith(".new-")]
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_ids_that_a_killed_run_was_comparing_are_removed_by_the_next(
+    spec: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
+) -> None:
+    code = ("import os, signal, evalpipe.streams.identities as ids; from evalpipe.cli import main; "
+            "ids.Identities.twice = lambda _: os.kill(os.getpid(), signal.SIGKILL); main()")
+    command = [sys.executable, "-c", code, "run", str(spec), "--out", str(spec.parent / "out"), "--set", "id=i"]
+    environment = os.environ | {"TMPDIR": str(spec.parent)}
+    killed = subprocess.run([*command, *([] if cache else ["--no-cache"])], check=False, env=environment)
+    assert killed.returncode == -9
+    assert [path for path in spec.parent.rglob(".*new-*") if path.is_dir()] != []
+    monkeypatch.chdir(spec.parent)
+    evalpipe.run(spec, out="out", overrides=["id=i"], cache=cache)
+    assert [path for path in spec.parent.rglob(".*new-*") if path.is_dir()] == []
 
 
 def test_a_cache_that_cannot_be_written_is_told_and_may_be_done_without(spec: Path) -> None:
