@@ -91,6 +91,8 @@ def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder:
 
 def test_the_ledger_knows_nothing_of_a_run_again_and_the_manifest_nothing_of_the_ledger(folder: Path) -> None:
     shutil.rmtree(folder)
+    with Path("small.yaml").open("a") as file:
+        file.write("ledger: mine.sqlite\n")
     here = ["ledger=mine.sqlite", "engine.workers=2", "seed=3"]
     evalpipe.run("small.yaml", out=folder, overrides=here)
     manifest, before = read_manifest(folder), Path("mine.sqlite").read_bytes()

@@ -15,6 +15,7 @@ import evalpipe
 from evalpipe.checking import Verification
 from evalpipe.errors import DataError
 from evalpipe.manifest import Manifest, read_manifest, sha256
+from evalpipe.signatures import read_signatures
 
 FOLDER = ("manifest.json", "results.json", "card.html", "card.pdf", "estimates.csv", "junit.xml", "signatures.json")
 MADE_FROM = {
@@ -223,6 +224,16 @@ def test_signatures_that_were_changed_are_named(top: Path) -> None:
     relist(top / "out")
 
     assert reason(evalpipe.verify(top / "out"), "signatures.json").startswith("differs: it does not hold signatures: ")
+
+
+def test_a_signature_that_was_added_by_hand_is_named_alone(top: Path) -> None:
+    path = top / "out" / "signatures.json"
+    path.write_bytes(path.read_bytes().replace(b"\n]", b",\n  " + path.read_bytes().splitlines()[1].strip().replace(
+        b'"validator"', b'"owner"') + b"\n]"))
+    verification = evalpipe.verify(top / "out")
+
+    assert [signature.role for signature in read_signatures(top / "out")] == ["validator", "owner"]
+    assert statuses(verification, "differs") == {"signatures.json"}
 
 
 @pytest.mark.parametrize("name", ["nothing", "common"])
