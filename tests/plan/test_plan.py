@@ -19,6 +19,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.evaluate import evaluate
 from evalpipe.engine.gather import gather
+from evalpipe.manifest import Manifest, versions
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.record import Recorder
@@ -84,7 +85,9 @@ def test_no_step_after_the_plan_reads_the_spec(name: str, tmp_path: Path, monkey
     earlier = look_back(planned, samples)
     results = judged(planned, gather(planned, samples, evaluate(planned, samples, lambda _: None), written), earlier)
     with Recorder(tmp_path / "out") as folder:
-        folder.write(results, render(results, planned.formats), {})
+        # The manifest names the spec's own files, and so is made of the spec.
+        manifest = Manifest(name=name, **versions(), spec_sha256=planned.spec_sha256)
+        folder.write(results, render(results, planned.formats), {}, {}, manifest)
 
     assert (tmp_path / "out" / "results.json").exists()
     assert results.rows
