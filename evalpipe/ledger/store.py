@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import ColumnElement, Connection, Engine
 
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.place import LedgerPlace
@@ -85,7 +85,7 @@ class Ledger:
         """Record a run of an output folder; the same results there again are counted, not doubled."""
         now = (at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
         row = run_row(results) | {"folder": self.place.folder(out)}
-        same = (RUNS.c.folder == row["folder"]) & (RUNS.c.results_sha256 == row["results_sha256"])
+        same = self._same(out, results.evidence_sha256)
         again = RUNS.update().where(same).values(times=RUNS.c.times + 1, last_recorded=now)
         with _told(self.place), self.engine.begin() as connection:
             if connection.execute(again).rowcount:
@@ -105,9 +105,13 @@ class Ledger:
 
     def knows(self, out: Path, results_sha256: str) -> bool:
         """Tell whether results of an output folder are recorded."""
-        same = (RUNS.c.folder == self.place.folder(out)) & (RUNS.c.results_sha256 == results_sha256)
+        known = select(RUNS.c.run).where(self._same(out, results_sha256))
         with _told(self.place), self.engine.connect() as connection:
-            return connection.execute(select(RUNS.c.run).where(same)).first() is not None
+            return connection.execute(known).first() is not None
+
+    def _same(self, out: Path, results_sha256: str) -> ColumnElement[bool]:
+        """Return the condition on runs to be of these results of an output folder."""
+        return (RUNS.c.folder == self.place.folder(out)) & (RUNS.c.results_sha256 == results_sha256)
 
     def runs(self, out: Path, last: int | None = None) -> list[Row]:
         """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
@@ -119,7 +123,6 @@ class Ledger:
                 row["estimates"] = _of_run(connection, ESTIMATES, row["run"])
                 row["verdicts"] = _of_run(connection, VERDICTS, row["run"])
         return rows
-
 
     def forget(self, out: Path, keep_runs: int | None, keep_days: int | None, *, dry: bool = False) -> tuple[int, int]:
         """Remove the runs of an output folder that are in neither of two, and return how many are removed and stay.

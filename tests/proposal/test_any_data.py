@@ -69,14 +69,18 @@ def until_proposed(path: str, take: int) -> Proposal | None:
     raise AssertionError("more questions than there are answers")
 
 
-def check(path: Path, take: int) -> None:
+def ending(path: Path, take: int) -> str:
+    """Return what a proposal came to: a spec that reads the data, no proposal, or data that no spec could read."""
     proposal = until_proposed(str(path), take)
-    if proposal is not None:
-        target = str(path.with_name("spec.yaml"))
-        try:
-            tried(spec_text(proposal, target), target)
-        except DataError as error:
-            told(error, WRONG)
+    if proposal is None:
+        return "refused"
+    target = str(path.with_name("spec.yaml"))
+    try:
+        tried(spec_text(proposal, target), target)
+    except DataError as error:
+        told(error, WRONG)
+        return "wrong data"
+    return "spec"
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +99,12 @@ def test_any_columns(folders: Path, columns: dict[str, str], form: str, take: in
     if not frame.width:
         return
     {"csv": frame.write_csv, "parquet": frame.write_parquet, "ndjson": frame.write_ndjson}[form](path)
-    check(path, take)
+    assert ending(path, take) in ("spec", "refused", "wrong data")
 
+
+UNPREDICTED = {"anes96_training", "digits_training", "randhie_training", "titanic_evaluation", "titanic_training",
+               "tumours_training", "visits_training"}
+"""Files without predictions, and one of which the first choice of an outcome, the class of travel, has none."""
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "configs" / "data").glob("*.parquet"))
 
@@ -105,4 +113,4 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "configs" / "data").glob("*.parqu
 def test_the_examples(file: Path, tmp_path: Path) -> None:
     path = tmp_path / file.name
     path.write_bytes(file.read_bytes())
-    check(path, 0)
+    assert ending(path, 0) == ("refused" if file.stem in UNPREDICTED else "spec")

@@ -42,18 +42,18 @@ def both(path: Path, **keys: Any) -> str:
     return told[1]
 
 
-def same(path: Path, **keys: Any) -> None:
-    """Hold that the datasets and the warnings are those of rows that are held."""
+def told_both_ways(path: Path, **keys: Any) -> tuple[Any, Any]:
+    """Return the datasets, the inputs and the warnings of rows that are read part by part, and of rows held."""
     streamed, held = (json.loads(run(path, mode, **KEYS | keys).to_json()) for mode in ("grid", "exact"))
     for dataset in streamed["datasets"]:
         dataset["cells"] = None
-    assert streamed["datasets"] == held["datasets"]
-    assert streamed["inputs"] == held["inputs"]
-    assert streamed["warnings"] == held["warnings"]
+    left, right = ([results[key] for key in ("datasets", "inputs", "warnings")] for results in (streamed, held))
+    return left, right
 
 
 def test_ids_of_one_row_each_are_accepted(tmp_path: Path) -> None:
-    same(write(named(900), tmp_path / "d", [300, 0, 200]))
+    streamed, whole = told_both_ways(write(named(900), tmp_path / "d", [300, 0, 200]))
+    assert streamed == whole
 
 
 def test_an_id_in_two_files_is_told_with_both_rows(tmp_path: Path) -> None:
@@ -73,7 +73,8 @@ def test_an_id_in_one_file_is_told(tmp_path: Path) -> None:
 def test_rows_that_do_not_meet_where_may_have_any_id(tmp_path: Path) -> None:
     frame = named(400).with_columns(i=pl.when(pl.col("age") > 50).then(pl.lit("same")).otherwise(pl.col("i")))
     path = write(frame, tmp_path / "d", [150])
-    same(path, datasets={"d": {"path": str(path), "where": "age <= 50"}})
+    streamed, whole = told_both_ways(path, datasets={"d": {"path": str(path), "where": "age <= 50"}})
+    assert streamed == whole
     assert "have an id that an earlier row has" in both(path)
 
 
@@ -98,7 +99,8 @@ def test_ids_are_compared_by_what_is_written_and_not_by_type(tmp_path: Path, kin
 
 def test_hashes_that_collide_are_no_ids_that_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identities, "hashes_of", lambda ids: ids.str.slice(0, 5).hash())
-    same(write(named(900), tmp_path / "d", [300]))
+    streamed, whole = told_both_ways(write(named(900), tmp_path / "d", [300]))
+    assert streamed == whole
     assert "1 row has an id that an earlier row has" in both(
         write(pl.concat([named(600), named(1)]), tmp_path / "e", [300]))
 
@@ -126,7 +128,8 @@ FIT = {"recalibrate": {"methods": ["platt"], "fit_on": "o"}}
 @pytest.mark.parametrize(("role", "keys"), [("reference", {}), ("calibrate", FIT)])
 def test_datasets_that_share_no_row_are_compared(tmp_path: Path, role: str, keys: Any) -> None:
     asked = datasets(tmp_path, role, 500, **keys)
-    same(**asked)
+    streamed, whole = told_both_ways(**asked)
+    assert streamed == whole
     assert run(**KEYS | asked).datasets[0].compared == {"o": ["i"]}
 
 
@@ -141,7 +144,8 @@ def test_a_reference_dataset_needs_no_outcome(tmp_path: Path) -> None:
     asked = datasets(tmp_path, "reference", 500)
     for file in (tmp_path / "o").iterdir():
         pl.read_parquet(file).select("i").write_parquet(file)
-    same(**asked)
+    streamed, whole = told_both_ways(**asked)
+    assert streamed == whole
 
 
 def test_a_reference_dataset_may_have_a_condition_and_rows_without_an_outcome(tmp_path: Path) -> None:
@@ -152,7 +156,8 @@ def test_a_reference_dataset_may_have_a_condition_and_rows_without_an_outcome(tm
         nothing = pl.int_range(pl.len()) % 7 == 0
         frame.with_columns(y=pl.when(nothing).then(None).otherwise(pl.col("y")), i=pl.when(nothing).then(
             None).otherwise(pl.col("i"))).write_parquet(file)
-    same(**asked)
+    streamed, whole = told_both_ways(**asked)
+    assert streamed == whole
 
 
 def test_levels_that_differ_between_datasets_are_told(tmp_path: Path) -> None:
