@@ -103,10 +103,16 @@ class Ledger:
             if rows and run is not None:
                 connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
 
+    @contextmanager
+    def connected(self) -> Iterator[Connection]:
+        """Hold a connection to read with; raises UsageError where the database refuses."""
+        with _told(self.place), self.engine.connect() as connection:
+            yield connection
+
     def knows(self, out: Path, results_sha256: str) -> bool:
         """Tell whether results of an output folder are recorded."""
         known = select(RUNS.c.run).where(self._same(out, results_sha256))
-        with _told(self.place), self.engine.connect() as connection:
+        with self.connected() as connection:
             return connection.execute(known).first() is not None
 
     def _same(self, out: Path, results_sha256: str) -> ColumnElement[bool]:
@@ -117,7 +123,7 @@ class Ledger:
         """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
         newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out))
         newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
-        with _told(self.place), self.engine.connect() as connection:
+        with self.connected() as connection:
             rows = [dict(row) for row in connection.execute(newest).mappings()][::-1]
             for row in rows:
                 row["estimates"] = _of_run(connection, ESTIMATES, row["run"])

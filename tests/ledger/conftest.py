@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evalpipe.ledger.place import LedgerPlace
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -71,3 +73,11 @@ def database(server: str) -> Iterator[str]:
         connection.execute(text("CREATE DATABASE ledger"))
     yield server.removesuffix("postgres") + "ledger"
     engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> LedgerPlace:
+    """Return the place of a ledger that is not begun yet, in either database."""
+    if request.param == "postgresql":
+        return LedgerPlace.of(request.getfixturevalue("database"))
+    return LedgerPlace.of(str(tmp_path / "ledger.sqlite"))

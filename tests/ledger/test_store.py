@@ -54,14 +54,6 @@ def results(tmp_path: Path) -> Results:
     return evalpipe.run(spec(tmp_path))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> LedgerPlace:
-    """Return the place of a ledger that is not begun yet, in either database."""
-    if request.param == "postgresql":
-        return LedgerPlace.of(request.getfixturevalue("database"))
-    return LedgerPlace.of(str(tmp_path / "ledger.sqlite"))
-
-
 def test_every_run_is_recorded_with_its_hash_verdicts_and_headline_numbers(tmp_path: Path) -> None:
     out = tmp_path / "reports" / "nightly"
     results = evalpipe.run(spec(tmp_path), out=out)

@@ -1,0 +1,55 @@
+"""The nights of a name in a ledger: the latest run of each day, whatever output folder it was written to."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from evalpipe.ledger.tables import ESTIMATES, RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Select
+
+    from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.store import Ledger
+
+
+def nights(ledger: Ledger, name: str, before: str | None = None, last: int | None = None) -> list[Row]:
+    """Return the runs of a name, the latest recorded of each day, the oldest day first; without their estimates.
+
+    Runs whose results have no day are left out. ``before`` is a day as in ``"2026-11-21"``: only runs of earlier days
+    are returned. ``last`` is how many, the newest. Raises UsageError where the ledger cannot be read.
+    """
+    latest = func.row_number().over(
+        partition_by=RUNS.c.as_of, order_by=(RUNS.c.last_recorded.desc(), RUNS.c.run.desc())).label("latest")
+    of_name = select(RUNS, latest).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
+    runs = (of_name if before is None else of_name.where(RUNS.c.as_of < before)).subquery()
+    newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.latest == 1)
+    return _rows(ledger, newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
+
+
+def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:
+    """Return the estimates of runs by the number of the run, in the order of the results; of some ``metrics`` or all.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    wanted = sorted(set(runs))
+    query = select(ESTIMATES).where(ESTIMATES.c.run.in_(wanted))
+    query = query if metrics is None else query.where(ESTIMATES.c.metric.in_(sorted(set(metrics))))
+    rows = _rows(ledger, query.order_by(ESTIMATES.c.run, ESTIMATES.c.place))
+    grouped = {run: list(group) for run, group in groupby(rows, itemgetter("run"))}
+    return {run: [_without_place(row) for row in grouped.get(run, [])] for run in wanted}
+
+
+def _rows(ledger: Ledger, query: Select[Any]) -> list[Row]:
+    with ledger.connected() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _without_place(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in ("run", "place")}
