@@ -23,6 +23,34 @@ def exchanged(first: Path, second: Path) -> bool:
     return rename is not None and rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE) == 0
 
 
+def settle(folder: Path) -> None:
+    """Return once all that is in a folder is on the disk, so that a power failure cannot take it back.
+
+    Where the system cannot say so of a folder, as Windows cannot, its files alone are waited for. Raises OSError where
+    they cannot be written.
+    """
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            _flush(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    if os.name == "posix":
+        for path in [*sorted(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink()), folder]:
+            settle_names(path)
+
+
+def settle_names(folder: Path) -> None:
+    """Return once the names of what lies directly in a folder are on the disk, where the system can say so."""
+    if os.name == "posix":
+        _flush(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    opened = os.open(path, flags)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def left_beside(out: Path) -> Iterator[Path]:
     """Yield the temporary folders of runs to the folder ``out``, beside it and in it; of a live run too.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from evalpipe.errors import UsageError
-from evalpipe.folders import exchanged, remove, sweep
+from evalpipe.folders import exchanged, remove, settle, settle_names, sweep
 from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, sha256, signed_manifest, versions
@@ -115,17 +115,22 @@ class Recorder:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
+            self._keep_others(self.fresh)
+            settle(self.fresh)
             self._exchange(self.fresh)
+            settle_names(self.out.parent)
+
+    def _keep_others(self, fresh: Path) -> None:
+        """Copy the files of the old folder that are not evalpipe's."""
+        for kept in sorted(self.out.iterdir()) if self.out.exists() else ():
+            if kept.name not in WRITTEN and not (fresh / kept.name).exists():
+                copy = shutil.copytree if kept.is_dir() else shutil.copy2
+                copy(kept, fresh / kept.name)
 
     def _exchange(self, fresh: Path) -> None:
-        """Let the new folder take the name of the old, with the files in it that are not evalpipe's."""
-        if self.out.exists():
-            for kept in sorted(self.out.iterdir()):
-                if kept.name not in WRITTEN and not (fresh / kept.name).exists():
-                    copy = shutil.copytree if kept.is_dir() else shutil.copy2
-                    copy(kept, fresh / kept.name)
-            if exchanged(fresh, self.out):  # what was old has the name of the new now, and goes with it
-                return
+        """Let the new folder take the name of the old."""
+        if self.out.exists() and exchanged(fresh, self.out):  # the old folder has the other name now, and goes with it
+            return
         try:
             # A folder cannot be renamed onto one that holds files, so the old one steps aside first.
             if self.out.exists():
@@ -193,10 +198,12 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
     with tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
         for name, content in written.items():
             (Path(fresh) / name).write_bytes(content)
+        settle(Path(fresh))
         for name in written:
             (Path(fresh) / name).replace(target / name)
     if MANIFEST in written and KEY_SIGNATURE not in written:
         (target / KEY_SIGNATURE).unlink(missing_ok=True)
+    settle_names(target)
 
 
 def _run_json(began: datetime, evidence_sha256: str, run: Mapping[str, object]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 import evalpipe
+from evalpipe import folders
 from evalpipe.errors import UsageError
 from evalpipe.folders import exchanged, left_beside, remove, sweep
 from evalpipe.record import Recorder, abandon, lock_of
@@ -53,6 +55,34 @@ def test_two_folders_exchange_their_names(tmp_path: Path) -> None:
     assert names(tmp_path / "b") == {"a"}
     assert not exchanged(tmp_path / "a", tmp_path / "c")
     assert names(tmp_path) == {"a", "b"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems flush the names in a folder to the disk")
+def test_every_file_is_on_the_disk_before_the_folders_are_exchanged(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (out / "sub").mkdir()
+    (out / "sub" / "notes.md").write_text("mine")
+    happened: list[Path | str] = []
+    flush, exchange = os.fsync, folders.exchanged
+
+    def fsync(opened: int) -> None:
+        happened.append(Path(f"/proc/self/fd/{opened}").readlink())
+        flush(opened)
+
+    def exchanging(fresh: Path, old: Path) -> bool:
+        happened.extend([str(fresh), "exchanged"])
+        return exchange(fresh, old)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr("evalpipe.record.exchanged", exchanging)
+    evalpipe.run(SPEC, out="out")
+    at = happened.index("exchanged")
+    fresh = Path(str(happened[at - 1]))
+    flushed = {path.relative_to(fresh) for path in happened[: at - 1] if isinstance(path, Path)}
+    written = {path.relative_to(out) for path in out.rglob("*")}
+    assert flushed == written | {Path()}
+    assert happened[at + 1] == out.parent
 
 
 def test_a_run_replaces_the_folder_and_keeps_the_files_of_others(out: Path) -> None:
