@@ -26,14 +26,13 @@ from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec_profiles import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli import app
-from evalpipe.cli.catalogue import describe
+from evalpipe.cli.catalogue import SCHEMAS, describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
 from evalpipe.findings import declare
 from evalpipe.findings.rules import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
-from evalpipe.results import Results
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.texts import LONGEST
@@ -542,12 +541,9 @@ def commands(group: click.Command, path: list[str]) -> Iterator[list[str]]:
 
 def pages() -> dict[str, str]:
     """Return every generated page by file name."""
-    results = Results.model_json_schema(by_alias=True, mode="serialization")
-    documents = {
-        "spec.schema.json": json_schema(),
-        "results.schema.json": {"$schema": "https://json-schema.org/draft/2020-12/schema", **results},
+    texts = {
+        f"{kind}.schema.json": json.dumps(json_schema_of(kind), ensure_ascii=False, indent=2) + "\n" for kind in SCHEMAS
     }
-    texts = {name: json.dumps(value, ensure_ascii=False, indent=2) + "\n" for name, value in documents.items()}
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
         "findings.md": findings_page(), "standards.md": standards_page(), "rows.md": rows_page(),

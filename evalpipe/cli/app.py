@@ -268,9 +268,9 @@ def metrics(name: str | None, task: str | None, form: str) -> None:
 
 
 @app.command(short_help="Print a JSON Schema.")
-@click.option("--of", "kind", type=click.Choice(["spec", "results"]), default="spec", show_default=True)
+@click.option("--of", "kind", type=click.Choice(["spec", "results", "diff"]), default="spec", show_default=True)
 def schema(kind: str) -> None:
-    """Print the JSON Schema of the spec, or of results.json."""
+    """Print the JSON Schema of the spec, of results.json, or of what `diff --format json` prints."""
     from evalpipe.cli.catalogue import print_schema
 
     print_schema(kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,17 +16,26 @@ if TYPE_CHECKING:
     from evalpipe.spec.describe import Schema
 
 
+SCHEMAS = ("spec", "results", "diff")
+"""What `evalpipe schema` describes."""
+
+
+def json_schema_of(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of the spec, or of a document that evalpipe writes."""
+    from evalpipe.differences.records import Difference
+    from evalpipe.results import Results
+    from evalpipe.spec.schema import json_schema
+
+    if kind == "spec":
+        return json_schema()
+    models: dict[str, type[Results | Difference]] = {"results": Results, "diff": Difference}
+    schema = models[kind].model_json_schema(by_alias=True, mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 def print_schema(kind: str) -> None:
     """Print a JSON Schema."""
-    if kind == "spec":
-        from evalpipe.spec.schema import json_schema
-
-        document = json_schema()
-    else:
-        from evalpipe.results import Results
-
-        document = Results.model_json_schema(by_alias=True, mode="serialization")
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
 
 
 def print_metrics(name: str | None, task: str | None, form: str) -> None:

@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from differences.conftest import Pair, alone
+from evalpipe.cli.catalogue import json_schema_of
 from evalpipe.differences.compare import compare
 from evalpipe.differences.tolerance import Tolerance
 from evalpipe.differences.writing import Format, write
@@ -64,6 +66,14 @@ def test_the_markdown_of_a_comment(pair: Pair) -> None:
     text = masked(printed(pair, "markdown"))
 
     assert text == expected("comparison.md", text)
+
+
+def test_the_json_fits_its_published_schema(pair: Pair) -> None:
+    document = json.loads(printed(pair, "json"))
+    schema = json_schema_of("diff")
+    jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError, match="'verdict' is a required property"):
+        jsonschema.validate({key: value for key, value in document.items() if key != "verdict"}, schema)
 
 
 def test_the_json_of_a_program(pair: Pair) -> None:
