@@ -28,7 +28,10 @@ MANIFEST = "manifest.json"
 KEY_SIGNATURE = "manifest.sig.json"
 """The file of the signature of the manifest by a key; decisions of people stand in signatures.json."""
 
-LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
+LIBRARIES = (
+    "numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "pydyf", "fonttools", "jinja2",
+    "markdown-it-py", "pyyaml",
+)
 """The libraries that take part in the bytes of a card."""
 
 _CHECKSUM = b'"checksum": "'
