@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.candidates.spec import ALONE
@@ -20,6 +20,7 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalpipe.metrics.declare import Metric
     from evalpipe.spec.describe import Schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -37,7 +38,13 @@ _DEMANDS = ("required", "minProperties")
 
 
 def model_schema() -> Schema:
-    """Return the schema of a resolved spec, straight from the models."""
+    """Return the schema of a resolved spec, straight from the models; it is shared, and to be read alone."""
+    return _schema_with(tuple(registry))
+
+
+@cache
+def _schema_with(_: tuple[Metric, ...]) -> Schema:
+    """Make the schema of a resolved spec while the registry holds these metrics."""
     return _with_measures(Spec.model_json_schema(), registry.json_schema())
 
 

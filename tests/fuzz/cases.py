@@ -14,19 +14,23 @@ from fuzz.bases import Base
 from fuzz.files import data_case
 from fuzz.nodes import pool
 from fuzz.specs import spec_case
-from fuzz.watch import Ended, called, run_spec, sound, timed, valid_json
+from fuzz.watch import MOST_BYTES, Ended, called, measured, run_spec, sound, timed, valid_json
 
 KINDS = ("spec", "data", "call")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: its exit code (None after an exception), its fault, its seconds, what it printed."""
+    """What came of a case: its exit code (None after an exception), its fault, its seconds, memory and messages.
+
+    ``peak`` is the most memory that the process held meanwhile, in bytes.
+    """
 
     case: str
     code: int | None
     fault: str | None
     seconds: float
+    peak: int = 0
     printed: str = ""
 
 
@@ -42,8 +46,10 @@ class Cases:
         """Run case ``number`` of a kind; ``save``: a folder that takes the files it is made of."""
         rng = random.Random(f"{kind}:{self.seed}:{number}")  # noqa: S311 - chance that can be repeated
         run = {"spec": self._spec, "data": self._data, "call": self._call}[kind]
-        (ended, fault), seconds = timed(lambda: run(rng, save))
-        return Outcome(f"{kind}:{self.seed}:{number}", ended.code, fault, seconds, ended.out + ended.err)
+        ((ended, fault), seconds), peak = measured(lambda: timed(lambda: run(rng, save)))
+        if fault is None and peak > MOST_BYTES:
+            fault = f"more than {MOST_BYTES // 2**20:,} MB of memory"
+        return Outcome(f"{kind}:{self.seed}:{number}", ended.code, fault, seconds, peak, ended.out + ended.err)
 
     def _spec(self, rng: random.Random, save: Path | None) -> tuple[Ended, str | None]:
         base, text = spec_case(self.bases, self.values, rng)

@@ -25,7 +25,7 @@ from fuzz.cases import KINDS, Cases, Outcome
 MEMORY = 6 * 2**30
 """Bytes of address space beyond which a worker gets a MemoryError, which is a fault."""
 
-SLACK = 240
+SLACK = 120
 """Seconds without a word after which a worker is ended: a case hangs where no signal reaches it."""
 
 
@@ -51,7 +51,8 @@ def _again(case: str, save: Path | None) -> int:
     with tempfile.TemporaryDirectory() as place:
         outcome = Cases(prepare(Path(place)), int(seed)).run(kind, int(number), save)
     print(outcome.printed)
-    print(f"exit {outcome.code}, {outcome.seconds:.2f} s, fault: {outcome.fault}")
+    used = f"{outcome.seconds:.2f} s, {outcome.peak / 2**20:,.0f} MB"
+    print(f"exit {outcome.code}, {used}, fault: {outcome.fault}")
     return int(outcome.fault is not None)
 
 
@@ -69,7 +70,8 @@ def _work(wanted: dict[str, int], seed: int, first: int, share: str) -> int:
         for kind, number in _listed(wanted)[offset + first * step :: step]:
             print("begin", f"{kind}:{seed}:{number}", file=out)
             made = cases.run(kind, number)
-            print("end", made.code, f"{made.seconds:.3f}", (made.fault or "").replace("\n", " "), file=out)
+            fault = (made.fault or "").replace("\n", " ")
+            print("end", made.code, f"{made.seconds:.3f}", made.peak, fault, file=out)
     return 0
 
 
@@ -113,8 +115,9 @@ def _listen(process: subprocess.Popen[str], found: list[Outcome], total: int) ->
         if word == "begin":
             case, began = rest, time.perf_counter()
         else:
-            code, seconds, fault = rest.split(" ", 2)
-            found.append(Outcome(case, None if code == "None" else int(code), fault or None, float(seconds)))
+            code, seconds, peak, fault = rest.split(" ", 3)
+            ended = None if code == "None" else int(code)
+            found.append(Outcome(case, ended, fault or None, float(seconds), int(peak)))
             case, done = "", done + 1
     guard.cancel()
     process.wait()
@@ -147,6 +150,8 @@ def _report(found: list[Outcome]) -> int:
         "slowest:",
         ", ".join(f"{made.case} {made.seconds:.1f} s" for made in sorted(found, key=lambda m: -m.seconds)[:5]),
     )
+    largest = sorted(found, key=lambda m: -m.peak)[:5]
+    print("most memory:", ", ".join(f"{made.case} {made.peak / 2**20:,.0f} MB" for made in largest))
     return int(bool(faults))
 
 

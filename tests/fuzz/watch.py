@@ -22,8 +22,11 @@ from typing import Any, NoReturn
 from evalpipe.cli import main
 from evalpipe.errors import EvalpipeError
 
-SECONDS = 60
+SECONDS = 10
 """How much time of the processor a case may take, so that other work on the machine changes nothing."""
+
+MOST_BYTES = 2**30
+"""How much memory the process may hold at once while a case runs."""
 
 EARLIER = {"results.json": b"of an earlier run", "card.html": b"<p>of an earlier run", "notes.txt": b"of the user"}
 """What the output folder holds before a run."""
@@ -192,3 +195,12 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
     """Return what a function returns, and its seconds."""
     began = time.perf_counter()
     return function(), time.perf_counter() - began
+
+
+def measured(function: Callable[[], Any]) -> tuple[Any, int]:
+    """Return what a function returns, and the most memory that the process held meanwhile, in bytes (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # lets the peak begin at what is held now
+    returned = function()
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    assert peak is not None
+    return returned, int(peak[1]) * 1024
