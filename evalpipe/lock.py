@@ -34,7 +34,8 @@ def _taken(path: Path) -> io.TextIOWrapper | None:
     """Return the file, locked; None where its holder removed it meanwhile, so that its lock guards nothing."""
     import fcntl
 
-    file = path.open("w")
+    # A link is not followed: what it leads to is no lock, and may be anything.
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+")
     # Its holder may remove the file between the opening and the locking; then this is a file without a name.
     try:
         # Not waited for: a second run is told at once that another one writes to its folder.

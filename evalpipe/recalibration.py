@@ -133,7 +133,9 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     import tempfile
 
     from evalpipe.data.files import format_of
+    from evalpipe.ownership import refuse_file_of_run
 
+    refuse_file_of_run(path)
     form = format_of(path.name)
     if form is None or path.name.lower().endswith(".gz"):
         hint = "end it in .csv, .tsv, .parquet, .feather or .ndjson"

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Self
 
 from evalpipe.errors import UsageError
 from evalpipe.folders import exchanged, remove, settle, settle_names, sweep
-from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, sha256, signed_manifest, versions
+from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.signatures import SIGNATURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,17 +27,13 @@ if TYPE_CHECKING:
     from evalpipe.manifest import Manifest
     from evalpipe.results import Results
 
-WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json", SIGNATURES,
-           "rows.parquet", "rows.csv", MANIFEST, KEY_SIGNATURE)
-"""Every file that a run may write; those of an earlier run are replaced or removed."""
-
-
 class Recorder:
     """Holds an output folder for one run, so that two runs cannot write to it at once.
 
     Entering checks that the folder can be written, before anything is computed, and raises UsageError otherwise.
     Files go to a folder beside it, which takes its name when all are written; a run that fails or is killed leaves
-    the earlier files as they were. Files that evalpipe did not write stay.
+    the earlier files as they were. A folder that holds files and no run of evalpipe is refused; beside such a run,
+    files that evalpipe did not write stay.
     """
 
     def __init__(
@@ -67,10 +62,14 @@ class Recorder:
         hint = "choose a folder that can be written with --out"
         with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as locks:
             self.out.parent.mkdir(parents=True, exist_ok=True)
+            if self.out.is_symlink() and not self.out.exists():
+                raise NotADirectoryError(20, "it is a link to what is not there")
             if self.out.exists() and not self.out.is_dir():
                 raise NotADirectoryError(20, "a file is in the way")
             locks.enter_context(locked_folder(self.out))
+            refuse_foreign(self._old, f"folder '{self._old.name}'")
             self._mend()
+            self._refuse_foreign()
             sweep(self.out)
             # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
@@ -122,10 +121,13 @@ class Recorder:
 
     def _keep_others(self, fresh: Path) -> None:
         """Copy the files of the old folder that are not evalpipe's."""
+        self._refuse_foreign()  # somebody may have filled it meanwhile
         for kept in sorted(self.out.iterdir()) if self.out.exists() else ():
             if kept.name not in WRITTEN and not (fresh / kept.name).exists():
-                copy = shutil.copytree if kept.is_dir() else shutil.copy2
-                copy(kept, fresh / kept.name)
+                _copy(kept, fresh / kept.name)
+
+    def _refuse_foreign(self) -> None:
+        refuse_foreign(self.out, f"output folder '{self.shown}'")
 
     def _exchange(self, fresh: Path) -> None:
         """Let the new folder take the name of the old."""
@@ -145,6 +147,14 @@ class Recorder:
         if self._old.exists() and not self.out.exists():
             self._old.rename(self.out)
         remove(self._old)
+
+
+def _copy(kept: Path, to: Path) -> None:
+    """Copy a file or a folder; links stay links, whatever they lead to."""
+    if kept.is_dir() and not kept.is_symlink():
+        shutil.copytree(kept, to, symlinks=True)
+    else:
+        shutil.copy2(kept, to, follow_symlinks=False)
 
 
 def locked_folder(folder: Path) -> AbstractContextManager[None]:

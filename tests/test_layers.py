@@ -126,7 +126,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
-    "record": {"ed25519", "folders", "formats", "lock", "manifest", "results", "signatures", "errors"},
+    "ownership": {"formats", "manifest", "signatures", "spelling", "errors"},
+    "record": {"ed25519", "folders", "lock", "manifest", "ownership", "results", "errors"},
     "row_writing": {"cells"},
     "ledger": {"results", "spelling", "errors"},
     "run": {
@@ -150,18 +151,20 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
-        "card", "ed25519", "file_differences", "manifest", "record", "results", "run", "signatures", "templating",
-        "verification", "version", "errors",
+        "card", "ed25519", "file_differences", "manifest", "ownership", "record", "results", "run", "signatures",
+        "templating", "verification", "version", "errors",
     },
     "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
-    "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
+    "recalibration": {
+        "origin", "ownership", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors",
+    },
     "proposal": {
-        "data", "levels", "origin", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
+        "data", "levels", "origin", "ownership", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
     },
     "cli": {
         "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking", "differences",
-        "doctor", "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "proposal", "run",
-        "record", "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.drawing",
+        "doctor", "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "ownership", "proposal",
+        "run", "record", "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.drawing",
         "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version", "errors",
     },
 }

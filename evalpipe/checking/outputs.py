@@ -10,7 +10,7 @@ from evalpipe.card.edition import Edition
 from evalpipe.checking.checked import CheckedFile, other_digest
 from evalpipe.errors import DataError
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, read_manifest
-from evalpipe.record import WRITTEN
+from evalpipe.ownership import WRITTEN
 from evalpipe.results import Results
 from evalpipe.signatures import SIGNATURES, signatures_of
 from evalpipe.verification import (

@@ -112,7 +112,9 @@ def write_file(path: Path, text: str) -> None:
     from tempfile import TemporaryDirectory
 
     from evalpipe.errors import UsageError
+    from evalpipe.ownership import refuse_file_of_run
 
+    refuse_file_of_run(path)
     try:
         if path.is_dir():
             raise IsADirectoryError(21, "it is a folder")

@@ -65,7 +65,7 @@ def test_run_json_holds_times_and_versions(command: Command, folder: Path) -> No
 
 def test_files_of_others_stay_and_stale_cards_go(command: Command, folder: Path) -> None:
     out = folder / "out"
-    out.mkdir()
+    assert command("run", "small.yaml", "--out", "out", *NO_CARD).returncode == 0
     (out / "notes.txt").write_text("mine")
     (out / "card.pdf").write_text("of an earlier run")
     assert command("run", "small.yaml", "--out", "out").returncode == 0

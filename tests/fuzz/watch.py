@@ -28,7 +28,8 @@ SECONDS = 10
 MOST_BYTES = 2**30
 """How much memory the process may hold at once while a case runs."""
 
-EARLIER = {"results.json": b"of an earlier run", "card.html": b"<p>of an earlier run", "notes.txt": b"of the user"}
+EARLIER = {"results.json": b'{"evalpipe_version": "0.0.1", of an earlier run', "card.html": b"<p>of an earlier run",
+           "notes.txt": b"of the user"}
 """What the output folder holds before a run."""
 
 

@@ -1,0 +1,62 @@
+"""Whose the folders and files are that a command would write to: of runs, or of somebody else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from evalpipe.errors import UsageError
+from evalpipe.formats import FORMATS
+from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
+from evalpipe.signatures import SIGNATURES
+from evalpipe.spelling import quoted
+
+RESULTS = "results.json"
+
+WRITTEN = (*(entry.file for entry in FORMATS.values()), RESULTS, "estimates.csv", "run.json", SIGNATURES,
+           "rows.parquet", "rows.csv", MANIFEST, KEY_SIGNATURE)
+"""Every file that a run may write; those of an earlier run are replaced or removed."""
+
+SHOWN = 3
+"""The files in a folder of somebody else that a message names."""
+
+_VERSION, _HEAD = b'"evalpipe_version"', 1 << 16
+_TELLING = {RESULTS: _VERSION, MANIFEST: _VERSION, "reference.json": _VERSION, SIGNATURES: b'"evidence_sha256"'}
+"""Files that tell a folder of a run from others, with what each holds within so many of its first bytes."""
+
+
+def refuse_foreign(folder: Path, called: str) -> None:
+    """Refuse a folder that holds files, and no run among them; raises UsageError.
+
+    A folder that is not there, or holds hidden names alone, is nobody's. ``called`` names it in the message. Raises
+    OSError where it cannot be read.
+    """
+    if not folder.exists() or _of_run(folder):
+        return
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if names:
+        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+        named = ", ".join(map(quoted, names[:SHOWN]))
+        message = f"the {called} holds files that no run of evalpipe wrote: {named}{more}"
+        hint = "choose a new or an empty folder with --out, or move these files away"
+        raise UsageError.of("foreign-folder", message, hint)
+
+
+def refuse_file_of_run(file: str | os.PathLike[str]) -> None:
+    """Refuse to replace a file that a run wrote by something else; raises UsageError."""
+    path = Path(file)
+    if path.name in WRITTEN and os.path.lexists(path) and _of_run(path.parent):
+        message = f"'{file}' is a file that a run wrote, and nothing was written"
+        raise UsageError.of("file-of-a-run", message, "name another file")
+
+
+def _of_run(folder: Path) -> bool:
+    """Tell whether results, a manifest or signatures of evalpipe, of whatever version, are in a folder."""
+    return any(mark in _beginning(folder / name) for name, mark in _TELLING.items())
+
+
+def _beginning(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(_HEAD)
