@@ -98,8 +98,10 @@ def _in_slice(gate: GatePlan, subject: Subject) -> bool:
 def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
     """Tell whether a number is of a measure with these options and this average."""
     class_ = subject.class_
+    if (subject.metric, subject.average) != (entry.metric.name, entry.average):
+        return False
     options = entry.shown if class_ is None else entry.shown_of(plan.outcome.levels.index(class_))
-    return (subject.metric, subject.average, subject.params) == (entry.metric.name, entry.average, options)
+    return subject.params == options
 
 
 def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:

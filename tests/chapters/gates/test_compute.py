@@ -132,9 +132,11 @@ def test_classes_are_judged_apart_or_together() -> None:
                             "models": {"m": {"probabilities": "p_{level}"}}, "metrics": ["accuracy"],
                             "intervals": {"replicates": 100}}
     one = {"metric": "sensitivity", "min": 0.1}
-    found = gates(one, one | {"average": "none"}, one | {"average": "none", "class": "b"}, frames=frame, **keys)
+    of_all = {"metric": "accuracy", "min": 0.1}
+    found = gates(
+        one, one | {"average": "none"}, one | {"average": "none", "class": "b"}, of_all, frames=frame, **keys)
     assert [(row.gate, row.average, row.class_) for row in found] == [
-        (1, "macro", None), (2, "none", "a"), (2, "none", "b"), (2, "none", "c"), (3, "none", "b")]
+        (1, "macro", None), (2, "none", "a"), (2, "none", "b"), (2, "none", "c"), (3, "none", "b"), (4, None, None)]
     assert found[2].reason.startswith("Sensitivity, b: 1.000 (")
 
 
