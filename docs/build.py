@@ -29,6 +29,7 @@ from evalpipe.cli import app
 from evalpipe.cli.catalogue import SCHEMAS, describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
+from evalpipe.exports import EXPORTS
 from evalpipe.findings import declare
 from evalpipe.findings.rules import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from evalpipe.calibration import Recalibrator
     from evalpipe.chapters.standards.spec_profiles import ProfileItem
+    from evalpipe.exports import Export
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
     from evalpipe.tasks import Task
@@ -176,6 +178,71 @@ Of a model that was fitted several times, the lines are of its first fit; of one
 above one: the table shares these rows in proportion, and no row of them is in one group alone.
 
 """
+
+EXPORT = f"""{MARK}
+# Results in formats of others
+
+```
+evalpipe export reports/titanic --to cyclonedx --out bom.cdx.json
+evalpipe export reports/titanic --to model-index --model random_forest
+```
+
+`evalpipe export DIR --to FORMAT` writes what a run found in a format that other tools read. It reads `results.json` and
+`manifest.json` of the output folder, computes nothing, and needs neither the data nor the network. The same results
+give the same bytes: identifiers follow from the sha256 of `results.json`, and times are those of `as_of`. It goes to
+the standard output, or with `--out` to a file outside of the output folder, whose files the next run replaces.
+
+Each export is checked by the format's own validator, by day on a small run and nightly on 12 of the configs. Two of the
+schemas are in no package: the nightly tests fetch them from their authors, or read them from the folder in the
+environment variable `EVALPIPE_SCHEMAS`.
+
+What nobody stated is not made up. Where a format requires it, the export ends with 2 and names each key of the spec
+that fills it:
+
+```
+error[not-stated]: the format requires BasicInfo/DeveloperContact, and nobody states it
+ --> reports/titanic/results.json
+ = help: state 'card.contact' in the spec, and run again
+```
+
+An export says what the results say; it does not check the output folder. `evalpipe verify DIR` does. Results other than
+those of the manifest are refused.
+
+"""
+
+EXPORT_NOTES = {
+    "model-index": """The file is the front matter of a model card on the Hub, between two lines `---`. Put it at
+the top of the `README.md` of the model, or move the key `model-index` into the front matter that is there.
+`library_name` and `tags` are those of evalpipe's own card; keep yours. `card.md`, which
+`report: {formats: [markdown]}` writes, begins with the same for all models of the run.
+""",
+    "openmetrics": """Write it where the node exporter looks, in one step as every file of evalpipe is written:
+
+```
+evalpipe run nightly.yaml
+evalpipe export reports/nightly --to openmetrics --out /var/lib/node_exporter/nightly.prom
+```
+
+`evalpipe_gate{verdict="fail"} == 1` is a rule for an alert, `time() - evalpipe_as_of_timestamp_seconds > 3 * 86400` one
+for a card that is older than three days.
+""",
+    "dvc": """DVC finds the files by a `dvc.yaml` beside them:
+
+```yaml
+metrics:
+  - evalpipe-metrics.json
+plots:
+  - evalpipe-roc.json: {x: false_positive_rate, y: sensitivity}
+  - evalpipe-calibration.json: {x: mean_probability, y: event_rate}
+```
+
+`dvc metrics diff` then compares the values with those of another commit.
+""",
+    "in-toto": """Sign the statement with the key of whoever answers for the gates, as `cosign attest-blob --statement`
+does.
+""",
+}
+"""What is to be done with a file, by the format."""
 
 STANDARDS = f"""{MARK}
 # Standards
@@ -437,6 +504,27 @@ def standards_page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def export_page() -> str:
+    """Return every format of export: how it is written, what goes where, and what it cannot hold."""
+    rows = [f"| [`{export.name}`](#{export.name}) | {export.title} | {export.version} | `{export.file}` "
+            f"| {export.validator} |" for export in EXPORTS.values()]
+    head = "| --to | format | version | usual file | validator |\n|---|---|---|---|---|"
+    return "\n".join([EXPORT.rstrip() + "\n", head, *rows, "", *map(export_entry, EXPORTS.values())])
+
+
+def export_entry(export: Export) -> str:
+    """Return the section of one format."""
+    of_one = " --model MODEL" if export.models == "one" else ""
+    asked = " --evaluator first_party" if export.asks_evaluator else ""
+    lines = [f"## {export.name}\n", f"{export.title} {export.version}. {export.holds}\n",
+             f"```\nevalpipe export DIR --to {export.name}{of_one}{asked} --out {export.file}\n```\n",
+             *([EXPORT_NOTES[export.name]] if export.name in EXPORT_NOTES else []),
+             "| in the format | from |\n|---|---|", *(f"| {place} | {own} |" for place, own in export.places.items()),
+             "", "It cannot hold:\n", *(f"- {lack}" for lack in export.lacks),
+             f"\nMedia type: `{export.media_type}`. Reference: <{export.reference}>.\n"]
+    return "\n".join(lines)
+
+
 def needs(item: ProfileItem) -> str:
     """Write what an item needs: all that is parted by commas, either of what is parted by "or"."""
     return ", ".join(" or ".join(f"`{name}`" for name in need) for need in item.needs)
@@ -547,6 +635,7 @@ def pages() -> dict[str, str]:
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
         "findings.md": findings_page(), "standards.md": standards_page(), "rows.md": rows_page(),
+        "export.md": export_page(),
     }
     return {**catalogues, "spec.md": spec_page(), "cli.md": cli_page(), **texts}
 

@@ -161,11 +161,16 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "proposal": {
         "data", "levels", "origin", "ownership", "plan", "reading", "run", "spec", "spelling", "tasks", "errors",
     },
+    "exports": {
+        "addresses", "card.front_matter", "card.junit", "card.names", "card.prose", "chapters.card", "ledger.entries",
+        "manifest", "results", "spelling", "version", "errors",
+    },
     "cli": {
         "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking", "differences",
-        "doctor", "ed25519", "formats", "intervals.declare", "ledger", "manifest", "numbers", "ownership", "proposal",
-        "run", "record", "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics", "card.drawing",
-        "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version", "errors",
+        "doctor", "ed25519", "exports", "formats", "intervals.declare", "ledger", "manifest", "numbers", "ownership",
+        "proposal", "run", "record", "recalibration", "signing", "spec", "spelling", "plan", "results", "metrics",
+        "card.drawing", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
+        "errors",
     },
 }
 

@@ -18,30 +18,34 @@ NOT_IN_IDS = re.compile(r"[^\w.-]+", re.ASCII)
 """What the Hub refuses in the id of a dataset."""
 
 
-def front_matter(results: Results) -> str:
-    """Return the front matter between its fences; the fields are those of the Hub's card specification."""
+def front_matter(results: Results, only: tuple[str, str] | None = None) -> str:
+    """Return the front matter between its fences; the fields are those of the Hub's card specification.
+
+    It is of all models, or ``only`` of a model and a variant of it.
+    """
     import yaml
 
     document: dict[str, Any] = {"library_name": "evalpipe", "tags": ["evalpipe", TASKS[results.task]],
                                 "pipeline_tag": TASKS[results.task]}
     if results.statement.licence:
         document |= {"license": "other", "license_name": results.statement.licence}
-    document["model-index"] = [_entry(results)]
+    document["model-index"] = [_entry(results, only)]
     return f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}---"
 
 
-def _entry(results: Results) -> dict[str, Any]:
+def _entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
     """Return the entry of the index: the measures of each model on all rows of each evaluated dataset.
 
     There is one entry, for readers of the index take the results of all entries for those of one model.
     """
-    rows = [row for row in results.rows if row.variant == "original" and row.slice is None and row.class_ is None
-            and row.value is not None]
-    name = results.models[0].label if len(results.models) == 1 else results.title
+    rows = [row for row in results.rows if row.slice is None and row.class_ is None and row.value is not None and (
+        row.variant == "original" if only is None else (row.model, row.variant) == only)]
+    several = only is None and len(results.models) != 1
+    name = results.title if several else names_of(results).model(*(only or (results.models[0].name,)))
     return {"name": name, "results": [{
         "task": {"type": TASKS[results.task], "name": results.title},
         "dataset": {"type": NOT_IN_IDS.sub("-", dataset), "name": dataset, **_rows(results, dataset)},
-        "metrics": [_metric(results, row) for row in rows if row.dataset == dataset],
+        "metrics": [_metric(results, row, several=several) for row in rows if row.dataset == dataset],
     } for dataset in dict.fromkeys(row.dataset for row in rows)]}
 
 
@@ -51,11 +55,11 @@ def _rows(results: Results, dataset: str) -> dict[str, Any]:
     return {"revision": hashes[0]} if hashes else {}
 
 
-def _metric(results: Results, row: Estimate) -> dict[str, Any]:
+def _metric(results: Results, row: Estimate, *, several: bool) -> dict[str, Any]:
     """Return a measure with its options and, where there are any, its limits."""
     limits = {} if row.lower is None or row.upper is None else {
         "lower": row.lower, "upper": row.upper, "level": row.level, "interval": row.method}
-    names, several = names_of(results), len(results.models) > 1
+    names = names_of(results)
     measure = names.measure(row.metric, row.params, row.average)
     args = {**({"model": row.model} if several else {}), **row.params,
             **({"average": row.average} if row.average else {}), **limits, "n": row.n}

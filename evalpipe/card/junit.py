@@ -33,7 +33,7 @@ def document(edition: Edition) -> bytes:
         "skipped": str(outcomes.count("skipped")),
     }
     root = ET.Element("testsuites", {"name": "evalpipe", **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": _text(edition.results.name), **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": speakable(edition.results.name), **counts})
     for check in checks:
         _case(suite, check)
     ET.indent(root)
@@ -41,8 +41,8 @@ def document(edition: Edition) -> bytes:
 
 
 def _case(suite: ET.Element, check: Check) -> None:
-    case = ET.SubElement(suite, "testcase", {"classname": _text(check.group), "name": _text(check.name)})
-    message = _text(check.message)
+    case = ET.SubElement(suite, "testcase", {"classname": speakable(check.group), "name": speakable(check.name)})
+    message = speakable(check.message)
     if check.outcome == "failed":
         ET.SubElement(case, "failure", {"type": "fail", "message": message}).text = message
     elif check.outcome == "skipped":
@@ -51,5 +51,6 @@ def _case(suite: ET.Element, check: Check) -> None:
         ET.SubElement(case, "system-out").text = message
 
 
-def _text(value: str) -> str:
+def speakable(value: str) -> str:
+    """Return a text with a mark in place of each character that XML cannot hold."""
     return UNSPEAKABLE.sub("\N{REPLACEMENT CHARACTER}", value)

@@ -62,6 +62,16 @@ def line(results: Results, text: str) -> Cell:
     return tuple(pieces[1:])
 
 
+def filled(results: Results, text: str) -> str:
+    """Return a text in Markdown as it was written, with numbers in place of its references."""
+    parts, end = [], 0
+    for reference in references(text):
+        if isinstance(reference, NumberReference):
+            parts += [text[end : reference.start], plain(_number(results, reference.written))]
+            end = reference.start + len(reference.written)
+    return legible("".join((*parts, text[end:])))
+
+
 def opening(results: Results, text: str, anchor: str) -> Cell:
     """Write the beginning of a text as words of one line, with a link to the section that holds the rest."""
     first, *rest = blocks(results, text)

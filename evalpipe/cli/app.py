@@ -14,6 +14,7 @@ from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
+from evalpipe.cli.exporting import export
 from evalpipe.cli.forgetting import gc
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
@@ -278,6 +279,7 @@ def schema(kind: str) -> None:
 
 app.add_command(doctor)
 app.add_command(diff)
+app.add_command(export)
 app.add_command(init)
 app.add_command(verify)
 app.add_command(show)

@@ -86,7 +86,7 @@ def diff(
 
 def print_difference(a: str, b: str, form: Any, out: str | None, options: dict[str, Any]) -> int:
     """Compare two runs and print the comparison, or write it to the file ``out``; return the exit code."""
-    from evalpipe.cli.output import printing
+    from evalpipe.cli.output import printing, write_file
     from evalpipe.differences.compare import compare
     from evalpipe.differences.reading import read_run
     from evalpipe.differences.text import shown
@@ -105,23 +105,3 @@ def print_difference(a: str, b: str, form: Any, out: str | None, options: dict[s
     with printing():
         click.echo(written, nl=False)
     return 0 if difference.same else 1
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all. Raises UsageError where it cannot be written."""
-    from tempfile import TemporaryDirectory
-
-    from evalpipe.errors import UsageError
-    from evalpipe.ownership import refuse_file_of_run
-
-    refuse_file_of_run(path)
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        with TemporaryDirectory(dir=path.parent, prefix=".new-") as fresh:
-            whole = Path(fresh) / "whole"
-            whole.write_text(text, encoding="utf-8")
-            whole.replace(path)
-    except OSError as error:
-        hint = "name a file in a folder that can be written"
-        raise UsageError.of("output-file", f"cannot write '{path}': {error.strerror or error}", hint) from None

@@ -73,3 +73,22 @@ def full(error: OSError, written: str | None = None) -> UsageError:
     hint = "free space, or send the output elsewhere"
     message = f"cannot write to the standard output: {error.strerror or error}"
     return UsageError.of(UNHEARD, message, hint=hint, notes=notes)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all. Raises UsageError where it cannot be written."""
+    from tempfile import TemporaryDirectory
+
+    from evalpipe.ownership import refuse_file_of_run
+
+    refuse_file_of_run(path)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        with TemporaryDirectory(dir=path.parent, prefix=".new-") as fresh:
+            whole = Path(fresh) / "whole"
+            whole.write_text(text, encoding="utf-8")
+            whole.replace(path)
+    except OSError as error:
+        hint = "name a file in a folder that can be written"
+        raise UsageError.of("output-file", f"cannot write '{path}': {error.strerror or error}", hint) from None

@@ -1,0 +1,248 @@
+"""CHAI: the Applied Model Card of the Coalition for Health AI, of one model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe.errors import Problem, SpecError
+from evalpipe.exports.declare import Export, Files
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from evalpipe.exports.exported import ExportedRun, Predictor
+    from evalpipe.results import Estimate, Gate
+
+NAMESPACE = "https://mc.chai.org/v0.2/schema.xsd"
+
+
+class TextElement(NamedTuple):
+    """An element of text: the fields of `card:` that fill it, each after the other, and whether one must be stated."""
+
+    name: str
+    fields: tuple[str, ...] = ()
+    required: bool = True
+
+
+SECTIONS: dict[str, tuple[TextElement, ...]] = {
+    "BasicInfo": (TextElement("ModelDeveloper", ("developer",)), TextElement("DeveloperContact", ("contact",))),
+    "ReleaseInfo": (
+        TextElement("ReleaseStage"), TextElement("ReleaseDate", ("release_date",)),
+        TextElement("ReleaseVersion", ("version",)), TextElement("GlobalAvailability"),
+        TextElement("RegulatoryApproval", ("approvals",), required=False)),
+    "ModelSummary": (TextElement("Summary", ("design",)), TextElement("Keywords")),
+    "UsesAndDirections": (
+        TextElement("IntendedUseAndWorkflow", ("intended_use", "role_in_decisions")),
+        TextElement("PrimaryIntendedUsers", ("users",)), TextElement("HowToUse", ("instructions",)),
+        TextElement("TargetedPatientPopulation", ("applicability",)),
+        TextElement("CautionedOutOfScopeSettings", ("not_for", "misuse"))),
+    "Warnings": (
+        TextElement("KnownRisksAndLimitations", ("risks", "limits")),
+        TextElement("KnownBiasesOrEthicalConsiderations", ("ethics",)),
+        TextElement("ClinicalRiskLevel", ("materiality",))),
+    "TrustIngredients/AISystemFacts": (
+        TextElement("OutcomesAndOutputs", ("outcome_definition",)), TextElement("ModelType", ("model_type",)),
+        TextElement("InputDataSource", ("instrumentation",)), TextElement("OutputAndInputDataTypes", ("predictors",)),
+        TextElement("DevelopmentDataCharacterization", ("training_data",)),
+        TextElement("BiasMitigationApproaches", ("mitigation",)), TextElement("OngoingMaintenance", ("monitoring",)),
+        TextElement("Security", ("cybersecurity",), required=False),
+        TextElement("Transparency", ("interpretability",), required=False)),
+    "TrustIngredients/TransparencyInformation": (
+        TextElement("FundingSource", ("funding",)),
+        TextElement("ThirdPartyInformation", ("vendors",), required=False),
+        TextElement("StakeholdersConsulted", ("involvement",))),
+    "Resources": (
+        TextElement("EvaluationReferences", ("availability",), required=False),
+        TextElement("ClinicalTrial", ("registration",), required=False),
+        TextElement("PeerReviewedPublications", ("citation",)),
+        TextElement("PatientConsentOrDisclosure", ("privacy",))),
+}
+"""The elements of text by the path of their section, in the order of the schema."""
+
+AFTER_RESULTS = (
+    TextElement("Interpretation", ("interpretation",)), TextElement("TestType", ("validation_scope",)),
+    TextElement("TestingDataDescription", ("source",)),
+    TextElement("ValidationProcessAndJustification", ("prespecified",)))
+"""What every group of key metrics says below its results."""
+
+GROUPS = {"UsefulnessUsabilityEfficacy": "why_metrics", "FairnessEquity": "fairness", "SafetyReliability": "robustness"}
+"""The groups of key metrics, and the field that states the goal of each."""
+
+NEEDS = {
+    "UsefulnessUsabilityEfficacy": ("an estimate on all rows", "ask for 'metrics' in the spec, and run again"),
+    "FairnessEquity": ("an estimate in a slice", "declare 'slices' in the spec, and run again"),
+    "SafetyReliability": ("a gate on the model", "declare 'gates' in the spec, and run again"),
+}
+
+
+def write(exported: ExportedRun) -> Files:
+    """Return the card of one model; raises SpecError with every required element that nothing fills."""
+    from xml.etree import ElementTree as ET
+
+    predictor = exported.only
+    numbers = _numbers(exported, predictor)
+    problems = [*_unstated(exported), *_without_numbers(exported, numbers)]
+    if problems:
+        raise SpecError(*problems)
+    root = ET.Element("AppliedModelCard", {"xmlns": NAMESPACE})
+    for path, parts in SECTIONS.items():
+        if path == "Resources":
+            _key_metrics(exported, root, numbers)
+        section = _section(root, path)
+        if path == "BasicInfo":
+            _text(section, "ModelName", _label(exported, predictor))
+        _fill(exported, section, parts)
+    ET.SubElement(root, "Bibliography")
+    ET.indent(root)
+    return {EXPORT.file: f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'}
+
+
+def _label(exported: ExportedRun, predictor: Predictor) -> str:
+    from evalpipe.exports.exported import names_in
+
+    return names_in(exported.results).model(*predictor)
+
+
+def _stated(exported: ExportedRun, part: TextElement) -> str:
+    """Return the text of an element: what its fields state, each a paragraph."""
+    texts = [text for key in part.fields for text in (
+        [f"- {limit}" for limit in exported.limits] if key == "limits" else [exported.stated(key) or ""])]
+    return "\n\n".join(filter(None, texts))
+
+
+def _unstated(exported: ExportedRun) -> Iterator[Problem]:
+    """Yield each required element that nobody stated, with the field that fills it."""
+    goals = [TextElement(f"{group}/MetricGoal", (key,)) for group, key in GROUPS.items()]
+    named = [TextElement(f"{path}/{part.name}", part.fields, part.required) for path, parts in SECTIONS.items()
+             for part in parts]
+    for part in (*named, *goals, *(part._replace(name=f"KeyMetrics/…/{part.name}") for part in AFTER_RESULTS)):
+        if part.required and part.fields and not _stated(exported, part):
+            fields = " or ".join(f"'card.{key}'" for key in part.fields)
+            yield exported.problem(f"the format requires {part.name}, and nobody states it",
+                                   f"state {fields} in the spec, and run again")
+
+
+def _without_numbers(exported: ExportedRun, numbers: dict[str, list[tuple[str, str]]]) -> Iterator[Problem]:
+    """Yield each group of key metrics that has no number."""
+    for group, (number, hint) in NEEDS.items():
+        if not numbers[group]:
+            yield exported.problem(f"the format requires {number} in {group}, and there is none", hint)
+
+
+def _numbers(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
+    """Return the results of each group: labels and values; those of gates are what they observed."""
+    rows = exported.rows(predictor)
+    gates = [gate for gate in exported.results.gates if (gate.model, gate.variant) == predictor]
+    return {
+        "UsefulnessUsabilityEfficacy": [_result(exported, row) for row in rows if row.slice is None],
+        "FairnessEquity": [_result(exported, row) for row in rows if row.slice is not None],
+        "SafetyReliability": [_of_gate(exported, gate) for gate in gates],
+    }
+
+
+def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
+    from evalpipe.exports.exported import names_in, place_of
+
+    measure = names_in(exported.results).measure(row.metric, row.params, row.average, row.class_)
+    return ", ".join(filter(None, (measure, place_of(exported, row)))), _value(
+        row.value, row.lower, row.upper, row.level, row.reason or row.status)
+
+
+def _of_gate(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
+    from evalpipe.exports.exported import names_in, options
+
+    names = names_in(exported.results)
+    label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
+    inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
+    where = f", {gate.dataset}" if exported.several_datasets else ""
+    return f"{label}{where}{inside}", _value(gate.observed, gate.lower, gate.upper, gate.level, gate.reason)
+
+
+def _value(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:
+    """Return a value as the examples of the schema write it; levels are in per cent."""
+    if value is None:
+        return json.dumps({"kind": "undefined", "reason": reason}, ensure_ascii=False)
+    if lower is None or upper is None or level is None:
+        return json.dumps({"kind": "single", "value": value})
+    percent = float(f"{100 * level:.10g}")
+    return json.dumps({"kind": "estimate_ci", "estimate": value, "lower": lower, "upper": upper, "level": percent})
+
+
+def _section(root: Element, path: str) -> Element:
+    """Return the element at a path below the root, made where it is missing."""
+    from xml.etree import ElementTree as ET
+
+    element = root
+    for name in path.split("/"):
+        inner = element.find(name)
+        element = ET.SubElement(element, name) if inner is None else inner
+    return element
+
+
+def _fill(exported: ExportedRun, section: Element, parts: tuple[TextElement, ...]) -> None:
+    """Write elements of text; optional ones that nobody states are left out."""
+    for part in parts:
+        text = _stated(exported, part)
+        if part.required or text:
+            _text(section, part.name, text)
+
+
+def _text(parent: Element, name: str, text: str) -> None:
+    from xml.etree import ElementTree as ET
+
+    from evalpipe.card.junit import speakable
+
+    ET.SubElement(parent, name).text = speakable(text) or None
+
+
+def _key_metrics(exported: ExportedRun, root: Element, numbers: dict[str, list[tuple[str, str]]]) -> None:
+    """Write the groups of key metrics."""
+    from xml.etree import ElementTree as ET
+
+    for group, goal in GROUPS.items():
+        section = _section(root, f"KeyMetrics/{group}")
+        _text(section, "MetricGoal", _stated(exported, TextElement("MetricGoal", (goal,))))
+        results = _section(section, "Results")
+        for label, value in numbers[group]:
+            result = ET.SubElement(results, "MetricResult")
+            _text(result, "Label", label)
+            _text(result, "ValueJson", value)
+        _fill(exported, section, AFTER_RESULTS)
+
+
+def _places() -> dict[str, str]:
+    """Return what fills each element, from the declarations above."""
+    stated = {f"`{path}/{part.name}`": part for path, parts in SECTIONS.items() for part in parts}
+    below = {f"`KeyMetrics/…/{part.name}`": part for part in AFTER_RESULTS}
+    goals = {f"`KeyMetrics/{group}/MetricGoal`": TextElement("MetricGoal", (key,)) for group, key in GROUPS.items()}
+    return {
+        "`BasicInfo/ModelName`": "the label of the model",
+        **{place: " and ".join(f"`card.{key}`" for key in part.fields) + ("" if part.required else ", where stated")
+           for place, part in (stated | goals | below).items() if part.fields},
+        "`KeyMetrics/UsefulnessUsabilityEfficacy/Results`": "`estimates` of the model on all rows",
+        "`KeyMetrics/FairnessEquity/Results`": "`estimates` of the model in slices; at least one",
+        "`KeyMetrics/SafetyReliability/Results`": "what `gates` on the model observed, with limit and verdict; at "
+                                                  "least one",
+        "`ValueJson`": "`value`, `lower`, `upper` and `level` in per cent",
+    }
+
+
+EXPORT = Export(
+    name="chai", title="CHAI Applied Model Card", version="0.2", file="applied-model-card.xml",
+    media_type="application/xml",
+    holds="The card of one model for health care; most of it is what people state, and nothing is made up: every "
+          "required element that nobody states is told with the field of `card:` that fills it.",
+    reference="https://mc.chai.org/v0.2/schema.xsd", validator="nightly the XSD of CHAI, by xmlschema",
+    places=_places(),
+    lacks=(
+        "the method of an interval",
+        "an estimate that is not defined: its `ValueJson` is of a kind of our own, `undefined`, with the reason",
+        "comparisons, curves, tables of confusion, desirability and findings",
+        "hashes, versions and signatures",
+        "ReleaseStage, GlobalAvailability, Keywords and Bibliography, which no field states: they are written empty",
+        "EHRCompatibility, FoundationModels and ReimbursementStatus, which no field states: they are left out",
+    ),
+    write=write, models="one",
+)

@@ -1,0 +1,192 @@
+"""CycloneDX: the models as components of a bill of materials, each with its model card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.exports.declare import Export, Files
+
+if TYPE_CHECKING:
+    from evalpipe.exports.exported import ExportedRun, Predictor
+    from evalpipe.results import Estimate, InputFile
+
+SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
+Document = dict[str, Any]
+
+
+def write(exported: ExportedRun) -> Files:
+    """Return the bill of materials; raises SpecError where no model has estimates."""
+    from evalpipe.exports.exported import json_text
+
+    results = exported.results
+    if not exported.predictors:
+        raise exported.lacking("these results are of candidates alone: no model has estimates",
+                               "export the run of a spec with models")
+    tool = {"type": "application", "name": "evalpipe", "version": results.evalpipe_version}
+    day = {} if results.as_of is None else {"timestamp": exported.day.isoformat()}
+    return {EXPORT.file: json_text({
+        "$schema": SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.7",
+        "serialNumber": f"urn:uuid:{exported.uuid('cyclonedx')}", "version": 1,
+        "metadata": {**day, "tools": {"components": [tool]}, "properties": list(_of_run(exported))},
+        "components": [_component(exported, predictor) for predictor in exported.predictors],
+    })}
+
+
+def _property(name: str, value: object) -> Document:
+    """Return a property, in the namespace of evalpipe."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {"name": f"evalpipe:{name}", "value": text}
+
+
+def _of_run(exported: ExportedRun) -> Iterator[Document]:
+    """Yield what is of the run as a whole: its hashes, its verdict, and the gates."""
+    results = exported.results
+    yield _property("name", results.name)
+    yield _property("results_sha256", results.evidence_sha256)
+    yield _property("spec_sha256", results.spec_sha256)
+    yield from [_property("verdict", results.verdict)] if results.judged else []
+    for gate in results.gates:
+        yield _property("gate", gate.model_dump(mode="json", by_alias=True))
+
+
+def _component(exported: ExportedRun, predictor: Predictor) -> Document:
+    """Return a model with its card."""
+    from evalpipe.exports.exported import names_in
+
+    stated = {"version": exported.stated("version"), "description": names_in(exported.results).model(*predictor)}
+    developer, licence = exported.stated("developer"), exported.stated("licence")
+    rows = exported.rows(predictor)
+    return {
+        "type": "machine-learning-model", "bom-ref": f"model:{predictor.name}", "name": predictor.name,
+        **{key: text for key, text in stated.items() if text},
+        **({"manufacturer": {"name": developer}} if developer else {}),
+        **({"licenses": [{"license": {"name": licence}}]} if licence else {}),
+        "externalReferences": list(_files(exported)),
+        "modelCard": {
+            "bom-ref": f"card:{predictor.name}", "modelParameters": _parameters(exported, predictor),
+            "quantitativeAnalysis": {"performanceMetrics": [_metric(exported, row) for row in rows]},
+            "considerations": _considerations(exported), "properties": list(_properties(exported, predictor)),
+        },
+    }
+
+
+def _files(exported: ExportedRun) -> Iterator[Document]:
+    """Yield the files of the output folder with their sha256."""
+    kinds = {"card.html": "model-card", "card.pdf": "model-card", "card.md": "model-card"}
+    files = {"results.json": exported.results.evidence_sha256} | (
+        {} if exported.manifest is None else exported.manifest.sha256_of)
+    for name, sha256 in files.items():
+        from urllib.parse import quote
+
+        yield {"type": kinds.get(name, "evidence"), "url": quote(name), "hashes": [
+            {"alg": "SHA-256", "content": sha256}]}
+
+
+def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
+    """Return the task, what is stated of the architecture, and the data."""
+    family, architecture = exported.stated("model_type"), exported.stated("architecture")
+    return {
+        "task": exported.results.task,
+        **({"architectureFamily": family} if family else {}),
+        **({"modelArchitecture": architecture} if architecture else {}),
+        "datasets": [_dataset(predictor, place, file) for place, file in enumerate(exported.results.inputs)],
+    }
+
+
+def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
+    """Return a file that was read."""
+    from urllib.parse import quote
+
+    facts = {"role": file.role, "sha256": file.sha256, "rows": file.rows, "used_rows": file.used_rows,
+             "columns": file.columns}
+    url = {} if file.path is None else {"url": quote(file.path)}
+    return {"bom-ref": f"data:{predictor.name}:{place}", "type": "dataset", "name": file.dataset, "contents": {
+        **url, "properties": [_property(name, fact) for name, fact in facts.items() if fact is not None]}}
+
+
+def _metric(exported: ExportedRun, row: Estimate) -> Document:
+    """Return an estimate; one that is not defined has no value."""
+    from evalpipe.exports.exported import names_in, place_of
+
+    limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
+        "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
+    where = place_of(exported, row)
+    return {
+        "type": names_in(exported.results).measure(row.metric, row.params, row.average, row.class_),
+        **({} if row.value is None else {"value": json.dumps(row.value)}), **({"slice": where} if where else {}),
+        **limits}
+
+
+def _properties(exported: ExportedRun, predictor: Predictor) -> Iterator[Document]:
+    """Yield what the metrics have no place for, by their places in the list, and the comparisons of the model."""
+    from evalpipe.addresses import Addresses
+    from evalpipe.exports.exported import interval_text
+
+    addresses = Addresses(exported.results)
+    for place, row in enumerate(exported.rows(predictor)):
+        yield _property(f"performanceMetrics[{place}]:address", addresses.of(row))
+        for name, text in interval_text(row).items():
+            yield _property(f"performanceMetrics[{place}]:{name}", text)
+    for comparison in exported.results.comparisons:
+        if (comparison.model, comparison.variant) == predictor:
+            yield _property("comparison", comparison.model_dump(mode="json", by_alias=True))
+
+
+def _considerations(exported: ExportedRun) -> Document:
+    """Return what people state of use, limits and risks."""
+    lists = {"users": "users", "useCases": "intended_use", "performanceTradeoffs": "trade_offs"}
+    stated = {place: exported.stated(key) for place, key in lists.items()}
+    risk, harmed = _both(exported, "name", "risks"), _both(exported, "groupAtRisk", "affected_groups")
+    return {
+        **{place: [text] for place, text in stated.items() if text},
+        **({"technicalLimitations": exported.limits} if exported.limits else {}),
+        **({"ethicalConsiderations": [risk]} if risk else {}),
+        **({"fairnessAssessments": [harmed]} if harmed else {}),
+    }
+
+
+def _both(exported: ExportedRun, place: str, key: str) -> Document:
+    """Return a field with the mitigation beside it; nothing where it is not stated."""
+    text, mitigation = exported.stated(key), exported.stated("mitigation")
+    return {} if not text else {place: text, **({"mitigationStrategy": mitigation} if mitigation else {})}
+
+
+EXPORT = Export(
+    name="cyclonedx", title="CycloneDX bill of materials with model cards", version="1.7",
+    file="bom.cdx.json", media_type="application/vnd.cyclonedx+json",
+    holds="Each model as a component of the type machine-learning-model, with a model card that has every estimate.",
+    reference="https://cyclonedx.org/docs/1.7/json/",
+    validator="cyclonedx-python-lib: its strict JSON validator for schema 1.7",
+    places={
+        "`components[]`": "each model, and each recalibrated variant of one, as `forest+isotonic`",
+        "`components[].version`, `manufacturer`, `licenses`": "`card.version`, `card.developer`, `card.licence`",
+        "`components[].externalReferences[]`": "the files of `manifest.json` with their sha256",
+        "`modelParameters.task`, `architectureFamily`, `modelArchitecture`": "`task`, `card.model_type`, "
+                                                                             "`card.architecture`",
+        "`modelParameters.datasets[]`": "`inputs`: path, role, sha256, rows and columns",
+        "`performanceMetrics[].type`": "the measure with its options, average and class",
+        "`performanceMetrics[].value`": "`value`; left out where the estimate is not defined",
+        "`performanceMetrics[].slice`": "the slice, behind the dataset where several were evaluated",
+        "`performanceMetrics[].confidenceInterval`": "`lower` and `upper`",
+        "`modelCard.properties[]`, `evalpipe:performanceMetrics[i]:…`": "of metric i: its address, level, method, n, "
+                                                                        "events, status and reason",
+        "`modelCard.properties[]`, `evalpipe:comparison`": "each of `comparisons` of the model, as JSON",
+        "`considerations`": "`card.users`, `intended_use`, `trade_offs`, `limits`, `risks`, `affected_groups` and "
+                            "`mitigation`",
+        "`metadata.timestamp`": "`as_of`, at midnight UTC; left out where no day is stated",
+        "`metadata.properties[]`": "the name, the sha256 of the results and of the spec, the verdict, and each of "
+                                   "`gates` as JSON",
+        "`serialNumber`": "a UUID that follows from the sha256 of `results.json`",
+    },
+    lacks=(
+        "the level and the method of an interval: they are properties beside the metrics",
+        "why an estimate is not defined: it is a property",
+        "curves, tables of confusion, thresholds, desirability and findings",
+        "repeats, optimism and differences between slices",
+        "the other fields of `card:`",
+        "signatures of people and of keys",
+    ),
+    write=write,
+)

@@ -1,0 +1,89 @@
+"""in-toto: what gates and standards came to, as an attestation of a test result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.exports.declare import Export, Files
+
+if TYPE_CHECKING:
+    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.manifest import ReadFile, ReadSpec
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+
+RESULTS = {"pass": "PASSED", "indeterminate": "WARNED", "warn": "WARNED", "fail": "FAILED"}
+"""The result of the test run by the verdict of all gates and standards."""
+
+LISTS = {"pass": "passedTests", "indeterminate": "warnedTests", "warn": "warnedTests", "fail": "failedTests"}
+"""The list that a test stands in by what became of it."""
+
+
+def write(exported: ExportedRun) -> Files:
+    """Return the statement. Raises SpecError where nothing was judged: no test can have passed."""
+    from evalpipe.exports.exported import json_text
+    from evalpipe.exports.judged import judged
+
+    results = exported.results
+    if not results.judged:
+        raise exported.lacking("the format tells what tests came to, and these results have no gate to judge",
+                               "declare 'gates' in the spec, and run again")
+    lists: dict[str, list[str]] = {name: [] for name in dict.fromkeys(LISTS.values())}
+    for test in judged(results):
+        if test.kind in LISTS:
+            lists[LISTS[test.kind]].append(test.name)
+    predicate = {"result": RESULTS[results.verdict], "configuration": _configuration(exported), **lists}
+    return {EXPORT.file: json_text({
+        "_type": STATEMENT, "subject": _subjects(exported), "predicateType": PREDICATE, "predicate": predicate})}
+
+
+def _subjects(exported: ExportedRun) -> list[dict[str, Any]]:
+    """Return what the result is of: the evaluated files of data, and the files of the output folder."""
+    data = [_descriptor(str(file.path), file.sha256) for file in exported.results.inputs
+            if file.role == "evaluate" and file.sha256 is not None]
+    outputs = [] if exported.manifest is None else exported.manifest.files
+    others = [_descriptor(file.file, file.sha256) for file in outputs if file.file != "results.json"]
+    return [*data, _descriptor("results.json", exported.results.evidence_sha256), *others]
+
+
+def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:
+    """Return what the tests were made from: the resolved spec, its files, and what else was read."""
+    spec = _descriptor("spec (resolved)", exported.results.spec_sha256)
+    if exported.manifest is None:
+        return [spec]
+    tested = {file.sha256 for file in exported.results.inputs if file.role == "evaluate"}
+    files: list[ReadSpec | ReadFile] = [*exported.manifest.spec_files, *exported.manifest.inputs]
+    return [spec, *(_descriptor(file.path or "standard input", file.sha256)
+                    for file in files if file.sha256 is not None and file.sha256 not in tested)]
+
+
+def _descriptor(name: str, sha256: str) -> dict[str, Any]:
+    """Return the descriptor of a resource."""
+    return {"name": name, "digest": {"sha256": sha256}}
+
+
+EXPORT = Export(
+    name="in-toto", title="in-toto attestation with the predicate test-result", version="0.1",
+    file="test-result.intoto.json", media_type="application/vnd.in-toto+json",
+    holds="What gates and standards came to, bound to the sha256 of the data and of the files of the card, for "
+          "policies on supply chains; sign it with a tool of in-toto or Sigstore.",
+    reference="https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md",
+    validator="in-toto-attestation: `Statement.validate`, and the protobuf of the predicate",
+    places={
+        "`subject`": "the evaluated files of `inputs`, and the files of `manifest.json`, each with its sha256",
+        "`predicate.result`": "the verdict: pass is PASSED; warn and indeterminate are WARNED; fail is FAILED",
+        "`predicate.configuration`": "the resolved spec, the files of the spec, and the other files that were read, "
+                                     "each with its sha256",
+        "`predicate.passedTests`, `warnedTests`, `failedTests`": "`gates` and `standards`, by the names that junit.xml "
+                                                                "gives them; indeterminate gates are warned tests",
+    },
+    lacks=(
+        "numbers: estimates, intervals, limits and reasons; `results.json`, a subject, holds them",
+        "whether a warned test was indeterminate, or failed with severity warn",
+        "gates that were skipped: they are in none of the lists",
+        "data held in memory, which have no sha256",
+        "signatures: the statement is not signed",
+    ),
+    write=write, models="all",
+)

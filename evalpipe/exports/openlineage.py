@@ -1,0 +1,115 @@
+"""OpenLineage: a run event, with what was read and written, and the gates as tests of the run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.exports.declare import Export, Files
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.exports.judged import Judged
+    from evalpipe.results import Gate, InputFile
+
+PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
+"""What wrote the event, as a package URL."""
+
+EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
+FACETS = "https://openlineage.io/spec/facets"
+NAMESPACE = "evalpipe"
+STATUSES = {"pass": "pass", "warn": "fail", "fail": "fail", "indeterminate": "skip", "skipped": "skip"}
+"""The status of a test by what became of a gate: one that the interval leaves open decided nothing."""
+
+SEVERITIES = {"fail": "error", "warn": "warn"}
+
+
+def write(exported: ExportedRun) -> Files:
+    """Return the event of the end of the run; raises SpecError where the results state no day."""
+    from evalpipe.exports.exported import json_text
+    from evalpipe.exports.judged import judged
+
+    results = exported.results
+    engine = _facet("1-1-1/ProcessingEngineRunFacet", name="evalpipe", version=results.evalpipe_version)
+    tests = [_test(test) for test in judged(results)]
+    facets = {"processing_engine": engine} | (
+        {"test": _facet("1-0-1/TestRunFacet", tests=tests)} if results.judged else {})
+    return {EXPORT.file: json_text({
+        "eventType": "COMPLETE", "eventTime": exported.day.isoformat(), "producer": PRODUCER, "schemaURL": EVENT,
+        "run": {"runId": exported.uuid("openlineage"), "facets": facets},
+        "job": {"namespace": NAMESPACE, "name": results.name, "facets": {}},
+        "inputs": [_input(file) for file in results.inputs], "outputs": _outputs(exported),
+    })}
+
+
+def _facet(place: str, **fields: Any) -> dict[str, Any]:
+    """Return a facet, such as ``1-0-1/TestRunFacet``."""
+    name = place.rpartition("/")[2]
+    return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{place}.json#/$defs/{name}", **fields}
+
+
+def _test(test: Judged) -> dict[str, Any]:
+    """Return a test with what was expected and observed, of a gate."""
+    entry = {"name": test.name, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
+    if test.gate is None:
+        return {**entry, "type": "standard", "description": test.reason, "params": {"verdict": test.kind}}
+    observed = {} if test.gate.observed is None else {"actual": json.dumps(test.gate.observed)}
+    return {**entry, "type": test.gate.metric or "desirability", "description": test.reason,
+            "expected": json.dumps(test.gate.limit), **observed, "params": _params(test.gate)}
+
+
+def _params(gate: Gate) -> dict[str, Any]:
+    """Return what tells a gate from others, and its interval, without what it does not have."""
+    fields = gate.model_dump(mode="json", by_alias=True, exclude={"name", "limit", "observed", "reason", "severity"})
+    return {name: value for name, value in fields.items() if value not in (None, {})}
+
+
+def _input(file: InputFile) -> dict[str, Any]:
+    """Return a file that was read; data held in memory go by the name of their dataset."""
+    facets = {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=[{"name": name} for name in file.columns])}
+    if file.sha256 is not None:
+        facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
+    where = {"namespace": "memory", "name": file.dataset} if file.path is None else {
+        "namespace": "file", "name": file.path}
+    counted = _facet("1-0-0/InputStatisticsInputDatasetFacet", rowCount=file.used_rows)
+    return {**where, "facets": facets, "inputFacets": {"inputStatistics": counted}}
+
+
+def _outputs(exported: ExportedRun) -> list[dict[str, Any]]:
+    """Return the files of the output folder."""
+    files = {"results.json": exported.results.evidence_sha256} | (
+        {} if exported.manifest is None else exported.manifest.sha256_of)
+    return [{"namespace": "file", "name": f"{exported.results.name}/{name}", "facets": {
+        "version": _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{sha256}")}}
+        for name, sha256 in files.items()]
+
+
+EXPORT = Export(
+    name="openlineage", title="OpenLineage run event", version="2-0-2 with TestRunFacet 1-0-1",
+    file="openlineage.json", media_type="application/json",
+    holds="What a run read, what it wrote, and its gates as tests, for catalogues of data lineage.",
+    reference="https://openlineage.io/spec/facets/1-0-1/TestRunFacet.json",
+    validator="openlineage-python, whose classes are generated from the specification; nightly the JSON Schemas of "
+              "the specification, by jsonschema",
+    places={
+        "`eventTime`": "`as_of`, at midnight UTC; required",
+        "`run.runId`": "a UUID that follows from the sha256 of `results.json`",
+        "`job.name`": "`name`, in the namespace evalpipe",
+        "`run.facets.test.tests`": "`gates` and `standards`; there is no such facet where nothing was judged",
+        "`status`": "pass is pass; fail and warn are fail; indeterminate and skipped are skip",
+        "`severity`": "`severity` of the gate: fail is error, warn is warn",
+        "`expected`, `actual`": "`limit` and `observed` of the gate, as JSON",
+        "`params`": "the dataset, model, variant, slice, options, interval, level, method and verdict of the gate",
+        "`inputs`": "`inputs`: the path, the sha256 as version, the columns that were read, the rows that were used",
+        "`outputs`": "the files of `manifest.json`, their sha256 as version",
+    },
+    lacks=(
+        "estimates, comparisons and curves that no gate is on",
+        "an undecided gate: `skip` means not executed, `params.verdict` tells the two apart",
+        "the time of the run: the day of the card stands for it",
+        "the START event that the specification asks of a scheduler: it is known at the end of a run alone",
+        "what people state on the card",
+    ),
+    write=write, models="all",
+)

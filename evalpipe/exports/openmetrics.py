@@ -1,0 +1,127 @@
+"""OpenMetrics: verdicts and headline values for Prometheus, by the text files that its node exporter collects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.exports.declare import Export, Files
+
+if TYPE_CHECKING:
+    from evalpipe.exports.exported import ExportedRun
+
+Labels = dict[str, str]
+Samples = Iterable[tuple[Labels, float | None]]
+
+OUTCOMES = ("pass", "indeterminate", "warn", "fail")
+KINDS = (*OUTCOMES, "skipped")
+
+
+def write(exported: ExportedRun) -> Files:
+    """Return the file: families of gauges, and the end that OpenMetrics asks for, which older readers take for a note.
+
+    There are gauges alone and no times, for the node exporter reads neither other types nor times.
+    """
+    estimates = list(_estimates(exported))
+    families = [
+        _family("evalpipe_run", "Always 1: the run, its version and its hashes.", [(_run(exported), 1)]),
+        *([_family("evalpipe_as_of_timestamp_seconds", "The day that the card is about, at midnight UTC.",
+                   [({"run": exported.results.name}, exported.day.timestamp())])] if exported.results.as_of else []),
+        _family("evalpipe_verdict", "1 for the verdict of all gates and standards, 0 for the others.",
+                _verdict(exported)),
+        _family("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", _gates(exported)),
+        _family("evalpipe_gate_observed", "What the gate is on; NaN where it has no value.",
+                [(labels, gate.observed) for labels, gate in _gate_labels(exported)]),
+        *(_family(f"evalpipe_estimate{suffix}", text, [(labels, row[key]) for labels, row in estimates])
+          for suffix, key, text in (
+              ("", "value", "A measure on all rows of a dataset; NaN where it is not defined."),
+              ("_lower", "lower", "The lower limit of its interval; NaN where it has none."),
+              ("_upper", "upper", "The upper limit of its interval; NaN where it has none."))),
+    ]
+    return {EXPORT.file: "".join(line for family in families for line in family) + "# EOF\n"}
+
+
+def _family(name: str, text: str, samples: Samples) -> list[str]:
+    """Return the lines of a family of gauges; none where it has no sample."""
+    lines = [f"{name}{{{_written(labels)}}} {'NaN' if value is None else json.dumps(value)}\n"
+             for labels, value in samples]
+    return [f"# HELP {name} {text}\n", f"# TYPE {name} gauge\n", *lines] if lines else []
+
+
+def _written(labels: Labels) -> str:
+    marks = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+    return ",".join(f'{name}="{value.translate(marks)}"' for name, value in labels.items())
+
+
+def _run(exported: ExportedRun) -> Labels:
+    results = exported.results
+    return {"run": results.name, "version": results.evalpipe_version, "as_of": results.as_of or "",
+            "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256}
+
+
+def _verdict(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
+    """Yield the verdict; nothing where nothing was judged."""
+    if exported.results.judged:
+        for outcome in OUTCOMES:
+            yield {"run": exported.results.name, "verdict": outcome}, float(exported.results.verdict == outcome)
+
+
+def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
+    """Yield each gate on a chosen model with the labels that tell it from others."""
+    from evalpipe.exports.exported import options
+    from evalpipe.exports.judged import judged
+
+    for test in judged(exported.results):
+        gate = test.gate
+        if gate is not None and (exported.chosen is None or (gate.model, gate.variant) == exported.chosen):
+            yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.name, "dataset": gate.dataset,
+                   "model": gate.model, "variant": gate.variant, "slice": options(gate.slice or {}),
+                   "metric": gate.metric or "desirability", "severity": gate.severity}, gate
+
+
+def _gates(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
+    for labels, gate in _gate_labels(exported):
+        for kind in KINDS:
+            yield {**labels, "verdict": kind}, float(gate.kind == kind)
+
+
+def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, dict[str, Any]]]:
+    """Yield the headline estimates, those that the ledger keeps, of the models that were asked for."""
+    from evalpipe.exports.exported import options
+    from evalpipe.ledger.entries import estimate_rows
+
+    for row in estimate_rows(exported.results):
+        if (row["model"], row["variant"]) in exported.predictors:
+            yield {"run": exported.results.name, "dataset": row["dataset"], "model": row["model"],
+                   "variant": row["variant"], "metric": row["metric"], "options": options(row["params"]),
+                   "average": row["average"] or "", "level": "" if row["level"] is None else json.dumps(row["level"]),
+                   "method": row["method"]}, row
+
+
+EXPORT = Export(
+    name="openmetrics", title="OpenMetrics text file", version="1.0", file="evalpipe.prom",
+    media_type="application/openmetrics-text; version=1.0.0; charset=utf-8",
+    holds="Verdicts and headline values of the last run, for the textfile collector of Prometheus' node exporter.",
+    reference="https://prometheus.io/docs/specs/om/open_metrics_spec/",
+    validator="prometheus_client: its parser of OpenMetrics, and that of the older format, which the node exporter "
+              "reads",
+    places={
+        "`evalpipe_run`": "1, with `name`, `as_of`, the version, and the sha256 of the results and of the spec",
+        "`evalpipe_as_of_timestamp_seconds`": "`as_of`; there is none where no day is stated",
+        "`evalpipe_verdict`": "the verdict: 1 for pass, indeterminate, warn or fail, and 0 for the others",
+        "`evalpipe_gate`": "each of `gates`: 1 for its verdict or skipped, and 0 for the others",
+        "`evalpipe_gate_observed`": "`observed` of the gate; NaN where there is none",
+        "`evalpipe_estimate`": "`value` of headline estimates: on all rows of a dataset and not of a class; NaN where "
+                               "it is not defined",
+        "`evalpipe_estimate_lower`, `evalpipe_estimate_upper`": "`lower` and `upper`; NaN where there is no interval",
+        "labels `level`, `method`": "how the interval was made",
+    },
+    lacks=(
+        "slices and single classes, but for gates on them: each combination of labels is a time series",
+        "why an estimate is not defined, and the reasons of gates",
+        "comparisons, curves, desirability, findings and what people state",
+        "the time of the run: the collector gives a file the time at which it is read",
+    ),
+    write=write,
+)

@@ -1,0 +1,97 @@
+"""Nightly: twelve configs of all tasks in every format, each by the format's own validator and official schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import evalpipe
+from conftest import ROOT, Shared
+from evalpipe.exports import EXPORTS
+from evalpipe.exports.exported import ExportedRun
+from evalpipe.fields import FIELDS
+from exports import validators
+
+pytestmark = pytest.mark.nightly
+
+
+class Laid(NamedTuple):
+    """What is laid over a config: a slice by a condition, and a gate, for the formats that require these."""
+
+    where: str
+    gate: str
+
+
+CONFIGS = {
+    "anes96": Laid("respondent > 400", "{metric: accuracy, min: 0.3}"),
+    "apartments": Laid("apartment > 4000", "{metric: rmse, max: 400}"),
+    "audit": Laid("tumour > 200", "{metric: brier, max: 0.1}"),
+    "campaign": Laid('"case" > 1000', "{metric: roc_auc, min: 0.7}"),
+    "desirability": Laid("tumour > 200", "{metric: roc_auc, min: 0.9}"),
+    "digits": Laid("image > 900", "{metric: accuracy, min: 0.9}"),
+    "equivocal": Laid("image > 900", "{metric: accuracy, min: 0.9}"),
+    "prevalence": Laid('"case" > 1000', "{metric: roc_auc, min: 0.7}"),
+    "randhie": Laid('"case" > 1000', "{metric: rmse, max: 6}"),
+    "recalibration": Laid('"case" > 1000', "{metric: brier, max: 0.3}"),
+    "slices": Laid("passenger > 1000", "{metric: roc_auc, min: 0.8}"),
+    "titanic": Laid("passenger > 1000", "{metric: roc_auc, min: 0.8}"),
+}
+TO_VALIDATE: dict[str, Callable[[validators.Files, Path], list[str]]] = {
+    "cyclonedx": lambda files, _: validators.cyclonedx(files),
+    "chai": lambda files, _: validators.chai(files),
+    "model-index": lambda files, _: validators.model_index(files),
+    "openlineage": lambda files, _: validators.lineage_classes(files) + validators.openlineage(files),
+    "in-toto": lambda files, _: validators.in_toto(files),
+    "every-eval-ever": validators.every_eval_ever,
+    "openmetrics": lambda files, _: validators.openmetrics(files),
+    "dvc": validators.dvc,
+}
+
+
+@pytest.fixture(scope="module")
+def report(shared: Shared) -> Callable[[str], Path]:
+    """Return a function that runs a config with what formats require laid over it, and returns its output folder."""
+
+    def folder(name: str) -> Path:
+        laid = CONFIGS[name]
+        overrides = [
+            "report.formats=[]", "intervals.replicates=150", "as_of=2026-11-22", f"gates=[{laid.gate}]",
+            f"slices=[{{name: late, where: {json.dumps(laid.where)}}}]",
+            *(f"card.{key}=Stated of {key}." for key in FIELDS)]
+        spec = ROOT / "configs" / f"{name}.yaml"
+        return shared(f"exports-{name}", lambda out: evalpipe.run(spec, out=out, overrides=overrides))
+
+    return folder
+
+
+def test_every_format_is_validated() -> None:
+    assert list(TO_VALIDATE) == list(EXPORTS)
+    assert len(CONFIGS) == 12
+
+
+@pytest.mark.parametrize("form", TO_VALIDATE)
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_official_validator_accepts_the_export(
+    name: str, form: str, report: Callable[[str], Path], tmp_path: Path
+) -> None:
+    export, folder = EXPORTS[form], report(name)
+    first = ExportedRun.read(folder).predictors[0].name
+    exported = ExportedRun.read(folder, first if export.models == "one" else None,
+                             "other" if export.asks_evaluator else None)
+    assert TO_VALIDATE[form](export.write(exported), tmp_path) == []
+
+
+@pytest.mark.parametrize(("form", "broken"), [
+    ("chai", ("<DeveloperContact>", "<Contact>")), ("openlineage", ('"status": ', '"state": ')),
+    ("dvc", ('"verdict": ', '"verdict" '))])
+def test_the_official_validator_refuses_what_is_broken(
+    form: str, broken: tuple[str, str], report: Callable[[str], Path], tmp_path: Path
+) -> None:
+    files = EXPORTS[form].write(ExportedRun.read(report("titanic"), "random_forest" if form == "chai" else None))
+    changed = {name: text.replace(*broken).replace("</DeveloperContact>", "</Contact>") for name, text in files.items()}
+    assert changed != files
+    assert TO_VALIDATE[form](changed, tmp_path) != []
