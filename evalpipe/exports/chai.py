@@ -100,9 +100,7 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _label(exported: ExportedRun, predictor: Predictor) -> str:
-    from evalpipe.exports.exported import names_in
-
-    return names_in(exported.results).model(*predictor)
+    return exported.names.model(*predictor)
 
 
 def _stated(exported: ExportedRun, part: TextElement) -> str:
@@ -143,17 +141,17 @@ def _numbers(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tupl
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
-    from evalpipe.exports.exported import names_in, place_of
+    from evalpipe.exports.exported import place_of
 
-    measure = names_in(exported.results).measure(row.metric, row.params, row.average, row.class_)
+    measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
     return ", ".join(filter(None, (measure, place_of(exported, row)))), _value(
         row.value, row.lower, row.upper, row.level, row.reason or row.status)
 
 
 def _of_gate(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
-    from evalpipe.exports.exported import names_in, options
+    from evalpipe.exports.exported import options
 
-    names = names_in(exported.results)
+    names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
     inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
     where = f", {gate.dataset}" if exported.several_datasets else ""

@@ -53,9 +53,7 @@ def _of_run(exported: ExportedRun) -> Iterator[Document]:
 
 def _component(exported: ExportedRun, predictor: Predictor) -> Document:
     """Return a model with its card."""
-    from evalpipe.exports.exported import names_in
-
-    stated = {"version": exported.stated("version"), "description": names_in(exported.results).model(*predictor)}
+    stated = {"version": exported.stated("version"), "description": exported.names.model(*predictor)}
     developer, licence = exported.stated("developer"), exported.stated("licence")
     rows = exported.rows(predictor)
     return {
@@ -108,25 +106,23 @@ def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
 
 def _metric(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate; one that is not defined has no value."""
-    from evalpipe.exports.exported import names_in, place_of
+    from evalpipe.exports.exported import place_of
 
     limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
         "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
     where = place_of(exported, row)
     return {
-        "type": names_in(exported.results).measure(row.metric, row.params, row.average, row.class_),
+        "type": exported.names.measure(row.metric, row.params, row.average, row.class_),
         **({} if row.value is None else {"value": json.dumps(row.value)}), **({"slice": where} if where else {}),
         **limits}
 
 
 def _properties(exported: ExportedRun, predictor: Predictor) -> Iterator[Document]:
     """Yield what the metrics have no place for, by their places in the list, and the comparisons of the model."""
-    from evalpipe.addresses import Addresses
     from evalpipe.exports.exported import interval_text
 
-    addresses = Addresses(exported.results)
     for place, row in enumerate(exported.rows(predictor)):
-        yield _property(f"performanceMetrics[{place}]:address", addresses.of(row))
+        yield _property(f"performanceMetrics[{place}]:address", exported.addresses.of(row))
         for name, text in interval_text(row).items():
             yield _property(f"performanceMetrics[{place}]:{name}", text)
     for comparison in exported.results.comparisons:

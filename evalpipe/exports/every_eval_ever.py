@@ -11,7 +11,6 @@ from evalpipe.exports.declare import Export, Files
 from evalpipe.spelling import joined
 
 if TYPE_CHECKING:
-    from evalpipe.addresses import Addresses
     from evalpipe.exports.exported import ExportedRun
     from evalpipe.results import Estimate, MetricSummary
 
@@ -23,10 +22,9 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 def write(exported: ExportedRun) -> Files:
     """Return the record; raises SpecError with all that the format requires and nobody stated."""
-    from evalpipe.addresses import Addresses
     from evalpipe.exports.exported import json_text
 
-    results, predictor, addresses = exported.results, exported.only, Addresses(exported.results)
+    results, predictor = exported.results, exported.only
     problems = list(_unstated(exported))
     if problems:
         raise SpecError(*problems)
@@ -36,10 +34,10 @@ def write(exported: ExportedRun) -> Files:
         "schema_version": EXPORT.version,
         "evaluation_id": f"{results.name}/{predictor.name}/{seconds}",
         "retrieved_timestamp": seconds, "evaluation_timestamp": results.as_of,
-        "source_metadata": _source(exported, addresses, rows),
+        "source_metadata": _source(exported, rows),
         "eval_library": {"name": "evalpipe", "version": results.evalpipe_version},
         "model_info": _model(exported),
-        "evaluation_results": [_result(exported, addresses, row) for row in accepted],
+        "evaluation_results": [_result(exported, row) for row in accepted],
     })}
 
 
@@ -73,9 +71,9 @@ def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
     return next(metric for metric in exported.results.metrics if metric.name == row.metric)
 
 
-def _source(exported: ExportedRun, addresses: Addresses, rows: list[Estimate]) -> Document:
+def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
     """Return who evaluated, the hashes, and each estimate that the format cannot hold, with the reason."""
-    left_out = {addresses.of(row): why for row in rows if (why := _why_not(exported, row)) is not None}
+    left_out = {exported.addresses.of(row): why for row in rows if (why := _why_not(exported, row)) is not None}
     return {
         "source_name": exported.results.title, "source_type": "documentation",
         "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
@@ -87,24 +85,22 @@ def _source(exported: ExportedRun, addresses: Addresses, rows: list[Estimate]) -
 
 def _model(exported: ExportedRun) -> Document:
     """Return what is known of the model."""
-    from evalpipe.exports.exported import names_in
-
     developer, version = exported.stated("developer"), exported.stated("version")
     return {
-        "name": names_in(exported.results).model(*exported.only), "id": exported.only.name,
+        "name": exported.names.model(*exported.only), "id": exported.only.name,
         **({"developer": developer} if developer else {}),
         "additional_details": {"deployment_type": "unknown", "model_availability": "unknown",
                                **({"version": version} if version else {})}}
 
 
-def _result(exported: ExportedRun, addresses: Addresses, row: Estimate) -> Document:
+def _result(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate with its interval."""
     from evalpipe.exports.exported import interval_text, options
 
     where = {} if row.slice is None else {"slice": options(row.slice)}
     of_class = {} if row.class_ is None else {"class": row.class_}
     return {
-        "evaluation_result_id": addresses.of(row), "evaluation_name": row.dataset,
+        "evaluation_result_id": exported.addresses.of(row), "evaluation_name": row.dataset,
         "source_data": {"dataset_name": row.dataset, "source_type": "other",
                         "additional_details": {**_hashes(exported, row.dataset), **where, **of_class}},
         "metric_config": _config(exported, row),
@@ -121,15 +117,13 @@ def _hashes(exported: ExportedRun, dataset: str) -> dict[str, str]:
 
 def _config(exported: ExportedRun, row: Estimate) -> Document:
     """Return the measure: its options, its direction and its range."""
-    from evalpipe.exports.exported import names_in
-
     metric, bounds = _metric(exported, row), {}
     for name, bound, endless in zip(("min_score", "max_score"), metric.range, ("-Infinity", "Infinity"), strict=True):
         bounds[name] = endless if bound is None else bound
     average = {} if row.average is None else {"average": row.average}
     return {
         "evaluation_description": metric.definition, "metric_id": row.metric,
-        "metric_name": names_in(exported.results).measure(row.metric, row.params, row.average, row.class_),
+        "metric_name": exported.names.measure(row.metric, row.params, row.average, row.class_),
         "metric_parameters": {**row.params, **average}, "lower_is_better": metric.direction == "minimize",
         "score_type": "continuous", **bounds}
 

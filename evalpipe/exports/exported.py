@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import NAMESPACE_URL, uuid5
@@ -15,6 +16,7 @@ from evalpipe.spelling import closest, listed, quoted
 if TYPE_CHECKING:
     import os
 
+    from evalpipe.addresses import Addresses
     from evalpipe.card.names import Names
     from evalpipe.manifest import Manifest
     from evalpipe.results import Estimate, Results, Scalar, Slice
@@ -35,7 +37,7 @@ class Predictor(NamedTuple):
         return self.model if self.variant == ORIGINAL else f"{self.model}+{self.variant}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportedRun:
     """The results of a run, as exports see them.
 
@@ -68,7 +70,21 @@ class ExportedRun:
         read = cls(results, manifest, str(file), evaluator=evaluator)
         return read if model is None else replace(read, chosen=read.predictor(model))
 
-    @property
+    @cached_property
+    def names(self) -> Names:
+        """What models, measures and slices are called."""
+        from evalpipe.card.names import names_of
+
+        return names_of(self.results)
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """The addresses of the estimates."""
+        from evalpipe.addresses import Addresses
+
+        return Addresses(self.results)
+
+    @cached_property
     def predictors(self) -> tuple[Predictor, ...]:
         """The models with estimates, and their variants, in the order of the results; the chosen one alone."""
         every = dict.fromkeys(Predictor(row.model, row.variant) for row in self.results.rows)
@@ -138,22 +154,15 @@ class ExportedRun:
         """Return the UUID of a document of these results: the same for the same bytes."""
         return str(uuid5(NAMESPACE_URL, f"sha256:{self.results.evidence_sha256}#{kind}"))
 
-    @property
+    @cached_property
     def several_datasets(self) -> bool:
         """Whether several datasets were evaluated."""
         return len({row.dataset for row in self.results.rows}) > 1
 
 
-def names_in(results: Results) -> Names:
-    """Return what models, measures and slices are called."""
-    from evalpipe.card.names import names_of
-
-    return names_of(results)
-
-
 def place_of(exported: ExportedRun, row: Estimate) -> str:
     """Name the rows that an estimate is of: the slice, behind the dataset where there are several."""
-    inside = "" if row.slice is None else names_in(exported.results).slice(row.slice)
+    inside = "" if row.slice is None else exported.names.slice(row.slice)
     return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", inside)))
 
 

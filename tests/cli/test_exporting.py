@@ -121,6 +121,18 @@ def test_results_without_a_day_or_a_gate_are_refused_where_the_format_requires_t
     assert "verdict" not in command("export", "bare", "--to", "openmetrics").stdout
 
 
+def test_results_of_candidates_alone_have_no_model_to_export(command: Command, folder: Path) -> None:
+    (folder / "bare").mkdir()
+    bare = Results.read(EXAMPLE).model_copy(update={"rows": []})
+    (folder / "bare" / "results.json").write_text(bare.to_json(), encoding="utf-8")
+    for form in ("cyclonedx", "chai", "model-index", "every-eval-ever"):
+        done = command("export", "bare", "--to", form)
+        assert (done.returncode, done.stderr) == (2, (
+            "error[not-stated]: these results are of candidates alone: no model has estimates\n"
+            " --> bare/results.json\n"
+            "  = help: export the run of a spec with models\n"))
+
+
 def test_a_folder_without_results_is_refused(command: Command, folder: Path) -> None:
     done = command("export", "nowhere", "--to", "cyclonedx", "--out", "bom.json")
     assert (done.returncode, done.stdout, done.stderr) == (3, "", (

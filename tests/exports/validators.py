@@ -131,11 +131,10 @@ def lineage_classes(files: Files) -> list[str]:
 def openlineage(files: Files) -> list[str]:
     """Return what the JSON Schemas of the event and of each facet find."""
     from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
+    from referencing import Registry
 
     schemas = {name: json.loads(published(name)) for name in PUBLISHED if name.endswith(".json")}
     registry: Any = Registry().with_contents([(schema["$id"], schema) for schema in schemas.values()])
-    assert isinstance(Resource.from_contents(schemas["OpenLineage.json"]), Resource)
 
     def errors(document: Any, url: str) -> Iterator[str]:
         checker = Draft202012Validator.FORMAT_CHECKER
