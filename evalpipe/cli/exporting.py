@@ -56,7 +56,8 @@ def _check(chosen: Export, folder: str, out: str | None, model: str | None, eval
     if not chosen.asks_evaluator and evaluator is not None:
         raise click.UsageError(f"{chosen.name} has no place for --evaluator")
     if out is not None:
-        report, place = Path(folder).resolve(), Path(out).resolve()
+        given, place = Path(folder).resolve(), Path(out).resolve()
+        report = given.parent if given.is_file() else given
         if report in (place, *place.parents):
             raise click.UsageError(f"'{out}' lies in the output folder, whose files the next run replaces")
 

@@ -89,7 +89,7 @@ def _rows(rows: list[dict[str, Any]]) -> str:
 
 
 EXPORT = Export(
-    name="dvc", title="metrics and plots of DVC", version="3", file="dvc", media_type="application/json",
+    name="dvc", title="Metrics and plots of DVC", version="3", file="dvc", media_type="application/json",
     holds="Headline values for `dvc metrics`, and intervals and curves for `dvc plots`.",
     reference="https://dvc.org/doc/command-reference/metrics", validator="dvc: `metrics show` and `plots show`",
     places={

@@ -63,10 +63,13 @@ def test_dvc_is_a_folder(command: Command, folder: Path) -> None:
     (["--to", "chai", "--evaluator", "other"], "chai has no place for --evaluator"),
     (["--to", "cyclonedx", "--out", "report/bom.json"],
      "'report/bom.json' lies in the output folder, whose files the next run replaces"),
+    (["--to", "dvc", "--out", "report/dvc"],
+     "'report/dvc' lies in the output folder, whose files the next run replaces"),
 ])
+@pytest.mark.parametrize("given", ["report", "report/results.json"])
 @pytest.mark.usefixtures("report")
-def test_options_that_do_not_fit_are_refused(command: Command, options: list[str], message: str) -> None:
-    done = command("export", "report", *options)
+def test_options_that_do_not_fit_are_refused(command: Command, given: str, options: list[str], message: str) -> None:
+    done = command("export", given, *options)
     assert (done.returncode, done.stdout, done.stderr) == (
         2, "", f"error[usage]: {message}\n  = help: see: evalpipe export --help\n")
 

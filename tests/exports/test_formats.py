@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from conftest import ROOT
 from evalpipe.addresses import Addresses
 from evalpipe.exports import EXPORTS
 from evalpipe.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
@@ -151,6 +156,32 @@ def test_openmetrics_has_headline_values_and_verdicts(small: Path) -> None:
     assert verdicts == {"fail"}
     assert [sample.labels["verdict"] for sample in families["evalpipe_gate"] if sample.value == 1] == [
         "pass", "warn", "fail", "indeterminate"]
+
+
+@cache
+def gates_alone() -> Results:
+    example = Results.read(ROOT / "reports" / "example")
+    return example.model_copy(update={"rows": [], "curves": [], "what_if": [], "findings": []})
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_any_name_of_a_gate_is_read_back_by_prometheus(name: str) -> None:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+    gate = gates_alone().gates[0]
+    named = gates_alone().model_copy(update={"gates": [gate.model_copy(update={"name": name})]})
+    text = validators.only(EXPORTS["openmetrics"].write(ExportedRun(named, None, "results.json")))
+    families = {family.name: family.samples for family in text_string_to_metric_families(text)}
+    assert {sample.labels["name"] for sample in families["evalpipe_gate"]} == {
+        f"evaluation.logistic_regression: {name}"}
+
+
+def test_text_that_xml_cannot_hold_is_marked(small: Path) -> None:
+    run = ExportedRun.read(small, "a")
+    stated = run.results.statement.model_copy(update={"developer": "A\x0b & <B>"})
+    changed = replace(run, results=run.results.model_copy(update={"statement": stated}))
+    root = ET.fromstring(validators.only(EXPORTS["chai"].write(changed)))  # noqa: S314 - ours
+    assert root.findtext(f".//{{{NAMESPACE}}}ModelDeveloper") == "A\N{REPLACEMENT CHARACTER} & <B>"
 
 
 def test_dvc_has_headline_values_and_the_points_of_curves(small: Path) -> None:
