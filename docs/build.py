@@ -308,9 +308,10 @@ card:
   risks: {file: risks.md}
 ```
 
-The path of a file is relative to the file that names it, as paths of data are; the card lists its sha256 under
-Provenance. Nothing in a text is run or loaded: raw HTML, images and links to other addresses than `http:`, `https:` and
-`mailto:` are shown as the text that they are. Controls and marks that turn the direction of the text are replaced by �.
+The name of a file ends in `.md`, `.markdown`, `.rst` or `.txt`. Its path is relative to the file that names it, as
+paths of data are; the card lists its sha256 under Provenance. Nothing in a text is run or loaded: raw HTML, images and
+links to other addresses than `http:`, `https:` and `mailto:` are shown as the text that they are. Controls and marks
+that turn the direction of the text are replaced by �.
 
 A number in a text is a reference: `{{ value("roc_auc", model="forest") }}` stands on the card as 0.81 (0.78–0.84), the
 value with its interval, in the digits of the card. Beside the name of the measure there may be `model`, `dataset`,

@@ -29,6 +29,12 @@ CHUNK = 1 << 24
 _HEAD = 1 << 20
 _SNIFFED = 50
 _QUOTE, _BREAK, _RETURN = ord('"'), ord("\n"), ord("\r")
+LONGEST_LINE = 64_000_000
+"""The bytes that a line of text may have, decompressed."""
+
+MOST_UNPACKED, MOST_RATIO = 1_000_000_000, 100
+"""A file that unpacks to more bytes than both, and so many times its size, is refused: tables do not, bombs do."""
+
 _UTF8 = "save the file as UTF-8"
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
@@ -38,6 +44,9 @@ def header(path: Path, separator: str) -> list[str]:
     head = next(_chunks(path, _HEAD), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+    if len(head) == _HEAD and b"\n" not in head:
+        reason = f"its first line has more than {_HEAD:,} bytes"
+        raise Unreadable("too-large", reason, "leave out columns that the spec does not name")
     # Before it is decoded, which would only say that line 1 is not UTF-8.
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("not-utf8", "it is UTF-16 text", _UTF8)
@@ -63,9 +72,11 @@ def _check_names(names: list[str], separator: str) -> None:
         hint = f"declare csv: {{separator: {json.dumps(other)}}}"
         reason = f"its columns are separated by {_NAMES[other]}, not by {_NAMES[separator]}"
         raise Unreadable("wrong-separator", reason, hint, 1)
-    twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
-    if twice is not None:
-        raise Unreadable("duplicate-column", f"two of its columns are called '{twice}'", "rename one of them", 1)
+    seen: set[str] = set()
+    for name in names:
+        if name and name in seen:
+            raise Unreadable("duplicate-column", f"two of its columns are called '{name}'", "rename one of them", 1)
+        seen.add(name)
 
 
 def likeliest(path: Path, usual: str) -> str:
@@ -229,11 +240,30 @@ def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:
     return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
 
 
+def refuse_bomb(path: Path) -> None:
+    """Refuse a compressed file that unpacks to far more than tables do, before anything holds it; raises Unreadable."""
+    most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if path.name.lower().endswith(".gz") else None
+    if most is None or path.stat().st_size * 1032 < most:  # DEFLATE cannot do better
+        return
+    unpacked = 0
+    for chunk in _chunks(path, _HEAD):
+        unpacked += len(chunk)
+        if unpacked > most:
+            reason = f"it unpacks to more than {most:,} bytes, {MOST_RATIO} times its size"
+            raise Unreadable("too-large", reason, "if you trust it, unpack it, or write it as Parquet")
+
+
 def _chunks(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed; raises Unreadable."""
+    """Yield the bytes of a file, decompressed; raises Unreadable, for lines that are too long too."""
+    line = 0
     try:
         with _open(path) as file:
             while chunk := file.read(size):
+                end = chunk.rfind(b"\n")
+                line = line + len(chunk) if end < 0 else len(chunk) - end - 1
+                if line > LONGEST_LINE:
+                    reason = f"a line has more than {LONGEST_LINE:,} bytes"
+                    raise Unreadable("too-large", reason, "is it a table? Each row stands on a line of its own")
                 yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         ended = isinstance(error, EOFError)

@@ -41,6 +41,7 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
     """
     import polars as pl
 
+    delimited.refuse_bomb(path)
     if form in SEPARATORS:
         return dict.fromkeys(delimited.header(path, separator(form, csv)), pl.String())
     if form == "ndjson":
@@ -229,6 +230,8 @@ def _bad_line(path: Path) -> Unreadable | None:
                 value = json.loads(line, parse_constant=_refuse) if line.strip() else {}
             except UnicodeDecodeError:
                 return Unreadable("not-utf8", f"line {number} is not UTF-8 text", "save it as UTF-8", number)
+            except RecursionError:
+                return Unreadable("corrupt-file", f"line {number} is nested too deeply", hint, number)
             except ValueError as error:
                 reason = getattr(error, "msg", None) or str(error)
                 return Unreadable("corrupt-file", f"line {number} is not JSON: {_lower(reason)}", hint, number)

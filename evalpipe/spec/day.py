@@ -92,7 +92,7 @@ def dated_path(path: str, day: str | None, environment: Mapping[str, str], optio
     Raises UsageError for a reference that cannot be replaced, and for ``${date}`` where there is no ``day``.
     """
     try:
-        text = expand(path, environment)
+        text = expand(path, environment, private=True)
     except BadReferenceError as error:
         code, message, hint = error.args
         raise UsageError.of(code, f"{option}: {message}", hint=hint) from None

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 from evalpipe.ed25519 import SIGNING_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _TOKEN = re.compile(r"\$\$\{|\$\{(?P<body>[^}]*)(?P<end>\}?)")
 _BODY = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>.*))?", re.DOTALL)
 _DAY = "date"
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:PASSWORDS?|PASSWD|PASSPHRASE|SECRETS?|TOKENS?|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING)_?KEYS?)"
+    r"(?:_|$)|_PWD$", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
 class BadReferenceError(Exception):
@@ -31,15 +36,25 @@ class Dated:
         return day.join(self.parts)
 
 
+def is_private(path: Sequence[str]) -> bool:
+    """Tell whether the value at a path of keys stands in no output, so that it may hold a secret."""
+    match path:
+        case ["ledger"] | ["datasets", _, "uri"]:
+            return True
+        case _:
+            return False
+
+
 def refers(text: str) -> bool:
     """Tell whether a text holds a reference to the environment, or what was to be one."""
     return any(token["body"] not in (None, _DAY) for token in _TOKEN.finditer(text))
 
 
-def expand(text: str, environment: Mapping[str, str]) -> str | Dated:
+def expand(text: str, environment: Mapping[str, str], *, private: bool = False) -> str | Dated:
     """Replace the references in ``text``. A default is taken when its variable is unset or empty, as in a shell.
 
-    A text with ``${date}`` waits for the day. Raises BadReferenceError for the first reference that cannot be replaced.
+    A text with ``${date}`` waits for the day. Raises BadReferenceError for the first reference that cannot be replaced,
+    and for one to a secret, by the name or the look of its value, unless the text is ``private``: in no output.
     """
     parts, end = [""], 0
     for token in _TOKEN.finditer(text):
@@ -48,12 +63,12 @@ def expand(text: str, environment: Mapping[str, str]) -> str | Dated:
         if token["body"] == _DAY and token["end"]:
             parts.append("")
         else:
-            parts[-1] += "${" if token["body"] is None else _value(token, environment)
+            parts[-1] += "${" if token["body"] is None else _value(token, environment, private=private)
     parts[-1] += text[end:]
     return parts[0] if len(parts) == 1 else Dated(tuple(parts))
 
 
-def _value(token: re.Match[str], environment: Mapping[str, str]) -> str:
+def _value(token: re.Match[str], environment: Mapping[str, str], *, private: bool) -> str:
     """Return what a reference stands for."""
     body = _BODY.fullmatch(token["body"])
     if not token["end"]:
@@ -70,9 +85,23 @@ def _value(token: re.Match[str], environment: Mapping[str, str]) -> str:
         raise BadReferenceError("secret-variable", f"{name} holds the key that cards are signed with",
                                 "a spec is printed on its card: leave the key out")
     value = environment.get(name)
+    if not private:
+        _refuse_secret(name, value or "")
     if default is not None:
         return value or default
     if value is None:
         hint = f"set it, or give a default: ${{env:{name}:-…}}"
         raise BadReferenceError("unset-variable", f"the environment variable {name} is not set", hint)
     return value
+
+
+def _refuse_secret(name: str, value: str) -> None:
+    """Refuse a variable whose name or value is that of a secret."""
+    if _SECRET_NAME.search(name):
+        what = f"the name of the environment variable {name} is that of a secret"
+    elif _SECRET_VALUE.search(value):
+        what = f"the environment variable {name} holds a password or a private key"
+    else:
+        return
+    raise BadReferenceError("secret-variable", f"{what}, and this value is printed on the card",
+                            "leave it out, or take it from a variable that holds no secret")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import SpecFile
 from evalpipe.spec.environment import Dated
+from evalpipe.spec.models import Spec
 from evalpipe.spec.text import STDIN, read_text
 from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, without
 from evalpipe.spec.yaml import parse
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.spec.text import SpecText
+
+COMMON = frozenset({"cluster", "id", "name", "task", "title", "weight"})
+"""Keys of a spec that files of other programs have too."""
 
 
 @dataclass(slots=True)
@@ -49,6 +54,11 @@ class Layers:
         text = read_text(path, shown, named_at)
         if isinstance(text, Problem):
             return self._refuse(text)
+        if links and not _of_a_spec(text.text):
+            # Nothing of it is shown: it may be a key or a list of passwords that was named by mistake.
+            message = f"{shown} is no file of a spec: no line of it begins with a key of one"
+            hint = "name a YAML file with keys such as 'models' or 'card'"
+            return self._refuse(Problem("not-a-spec", message, named_at, hint))
         self.folders[shown] = path.parent
         if text.sha256 is not None:
             self.files.append(SpecFile(None if shown == STDIN else path, text.sha256))
@@ -110,6 +120,16 @@ class Layers:
             return self._refuse(_cycle(real, way, shown, link.place))
         line = f"{link.place.file}:{link.place.line}" if link.place is not None else "the mapping"
         return self.file(folder / name, shown, link.place, way, (*links, line))
+
+
+def _of_a_spec(text: str) -> bool:
+    """Tell whether a text has, at the beginning of a line or of a mapping, a key that few other files have there.
+
+    One without a value has nothing to show.
+    """
+    keys = "|".join(sorted({"extends", *Spec.model_fields} - COMMON))
+    bare = not re.sub(r"(?m)^[ \t]*#.*$", "", text).strip()
+    return bare or re.search(rf"""(?m)(?:^|^[ \t]*[{{,]\s*)["']?(?:{keys})["']?[ \t]*:""", text) is not None
 
 
 def _cycle(real: str, way: Mapping[str, str], shown: str, place: Place | None) -> Problem:

@@ -46,8 +46,8 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
         text = SpecText(FILE, argument, first_line=number)
         try:
             segments, skip = _segments(text)
-            value = _value(replace(text, skip=skip), environment, problems)
             path = tuple(segment.text for segment in segments)
+            value = _value(replace(text, skip=skip), environment, problems, path)
             # A key of the first level that the spec knows is always there: its default holds where none is written.
             there = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
             root = _put(root, segments, 0, value)
@@ -81,9 +81,11 @@ def _segments(text: SpecText) -> tuple[list[_Segment], int]:
     return segments, end
 
 
-def _value(text: SpecText, environment: Mapping[str, str], problems: list[Problem]) -> Node:
+def _value(
+    text: SpecText, environment: Mapping[str, str], problems: list[Problem], path: tuple[str, ...]
+) -> Node:
     """Return what stands after the '=', read as YAML; raises SpecError for what YAML reads as something else."""
-    document = parse(text, environment)
+    document = parse(text, environment, path)
     problems.extend(document.problems)
     written = text.text[text.skip :].strip()
     place = text.place(0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import path_text
 from evalpipe.spec.text import SpecText
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +22,9 @@ LONGEST = 20_000
 
 MAX_BYTES = 100_000
 """The bytes that a file of one text may have, which hold as many characters of any script."""
+
+ENDINGS = (".md", ".markdown", ".rst", ".txt")
+"""How the names of files end whose texts go on a card, so that no other file gets there by mistake."""
 
 RELATIVE = "the path is relative to the file that names it"
 
@@ -55,7 +58,21 @@ class ProseText:
 
 def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:
     """Read the file of a text that is named at ``loc``; what prevents it is returned, not raised."""
-    path = tree.origin.folder_of(*loc) / written
+    content = _content(tree, loc, tree.origin.folder_of(*loc) / written)
+    if isinstance(content, Problem):
+        return content
+    named = "the file" if tree.secret(*loc) else written
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
+        return Problem("not-utf8", message, Place(named, line), "save it as UTF-8", notes=tree.noted("named at", *loc))
+    return ProseText(text, SpecText(named, text), written, hashlib.sha256(content).hexdigest())
+
+
+def _content(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:
+    """Return the bytes of the file of a text, or what prevents that they are read."""
     shown = tree.show(*loc)
     try:
         content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
@@ -66,18 +83,13 @@ def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return tree.problem("unreadable-file", f"cannot read {shown}: {reason}", *loc)
+    if not {path.suffix.lower(), path.resolve().suffix.lower()} <= set(ENDINGS):
+        message = f"{shown} is no text for a card: its name ends in none of {listed(ENDINGS, 'and')}"
+        return tree.problem("not-a-text", message, *loc, hint="if it is one, rename it")
     if content is None:
         message = f"{shown} is larger than {MAX_BYTES:,} bytes"
         return tree.problem("too-large", message, *loc, hint="shorten it, and say where the rest is")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
-        named = "the file" if tree.secret(*loc) else written
-        return Problem("not-utf8", message, Place(named, line), "save it as UTF-8", notes=tree.noted("named at", *loc))
-    named = "the file" if tree.secret(*loc) else written
-    return ProseText(text, SpecText(named, text), written, hashlib.sha256(content).hexdigest())
+    return content
 
 
 def _sibling(path: Path) -> str:

@@ -13,7 +13,7 @@ from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.environment import BadReferenceError, Dated, expand, refers
+from evalpipe.spec.environment import BadReferenceError, Dated, expand, is_private, refers
 from evalpipe.spec.scalars import CORE, PLAIN, TAGS, tagged
 from evalpipe.spec.syntax import explained
 from evalpipe.spec.tree import UNREADABLE, Node
@@ -32,6 +32,12 @@ MAX_DEPTH = 50
 MAX_ALIASED = 10_000
 """How many values aliases may add."""
 
+MAX_VALUES = 20_000
+"""How many values a file may have."""
+
+MAX_ENTRIES = 2_000
+"""How many entries a list or a mapping may have."""
+
 ANY_DAY = "2000-01-01"
 """Stands for a day that is not known yet: a text with a day in it is a text, whatever day that is."""
 
@@ -46,12 +52,12 @@ class YamlDocument:
     problems: tuple[Problem, ...] = ()
 
 
-class _TooDeepError(Exception):
-    """Values are nested too deeply at a character, whose position is the argument."""
+class _LimitError(Exception):
+    """Values are too many or nested too deeply: the code, what is wrong, and the position of a character."""
 
 
 class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """Composes nodes, telling plain scalars from quoted ones, and stops where values are nested too deeply."""
+    """Composes nodes, telling plain scalars from quoted ones, and stops where they are too deep or too many."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -59,7 +65,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         Parser.__init__(self)
         Composer.__init__(self)
         BaseResolver.__init__(self)
-        self.depth = 0
+        self.depth = self.values = 0
 
     def resolve(self, kind: type[yaml.Node], value: object, implicit: Sequence[bool]) -> str:  # noqa: ARG002 - the base class sets it
         if kind is yaml.ScalarNode:
@@ -75,32 +81,37 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         return node
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.depth > MAX_DEPTH:
-            raise _TooDeepError(self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
-        self.depth += 1
+        self.depth, self.values = self.depth + 1, self.values + 1
+        if self.depth > MAX_DEPTH + 1:
+            raise self._beyond("too-deep", f"values are nested more than {MAX_DEPTH} deep")
+        if self.values > MAX_VALUES:
+            raise self._beyond("too-many-values", f"the file has more than {MAX_VALUES:,} keys and values")
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
 
+    def _beyond(self, code: str, message: str) -> _LimitError:
+        return _LimitError(code, message, self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
 
-def parse(text: SpecText, environment: Mapping[str, str]) -> YamlDocument:
-    """Read a text; problems are returned, never raised."""
+
+def parse(text: SpecText, environment: Mapping[str, str], path: tuple[str, ...] = ()) -> YamlDocument:
+    """Read a text, which stands at a ``path`` of keys in a spec; problems are returned, never raised."""
     try:
         loader = _Loader(text.text[text.skip :])
         root = loader.get_single_node()
     except yaml.YAMLError as error:
         return YamlDocument(None, (explained(error, text),))
-    except _TooDeepError as error:
-        message = f"values are nested more than {MAX_DEPTH} deep"
-        return YamlDocument(None, (Problem("too-deep", message, text.place(error.args[0], error.args[0] + 1)),))
+    except _LimitError as error:
+        code, message, index = error.args
+        return YamlDocument(None, (Problem(code, message, text.place(index, index + 1)),))
     except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
         place = text.place(loader.get_mark().index)
         message, hint = "this escape is not a character", "write the character itself"
         return YamlDocument(None, (Problem("yaml-syntax", message, place, hint),))
     if root is None:
         return YamlDocument(None)
-    builder = _Builder(text, environment)
+    builder = _Builder(text, environment, path)
     node = builder.node(root)
     return YamlDocument(node, tuple(builder.problems))
 
@@ -110,11 +121,12 @@ class _Builder:
     """Turns PyYAML's nodes into ours and gathers problems on the way.
 
     ``met`` are the nodes that were met, by identity: one that is met again stands for an alias, and counts in
-    ``repeated``. ``open`` are those that hold the node being built.
+    ``repeated``. ``open`` are those that hold the node being built; ``path`` the keys that lead to it.
     """
 
     text: SpecText
     environment: Mapping[str, str]
+    path: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     met: set[int] = field(default_factory=set)
     open: set[int] = field(default_factory=set)
@@ -130,6 +142,11 @@ class _Builder:
         wanted = "seq" if isinstance(node, yaml.SequenceNode) else "map"
         if node.tag != CORE + wanted:
             return self._unknown_tag(node, place)
+        if len(node.value) > MAX_ENTRIES:
+            said = "list" if wanted == "seq" else "mapping"
+            self._report("too-many-values", f"this {said} has {len(node.value):,} entries; at most {MAX_ENTRIES:,} are "
+                         "allowed", place, "divide the evaluation among several specs")
+            return Node(UNREADABLE, place)
         self.open.add(id(node))
         content = self._mapping(node) if isinstance(node, yaml.MappingNode) else tuple(self.node(n) for n in node.value)
         self.open.discard(id(node))
@@ -162,7 +179,9 @@ class _Builder:
 
     def _valued(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
         """Build the value of a key; one in block style is shown at its key."""
+        outside, self.path = self.path, (*self.path, str(key_node.value))
         place, value = self._place(key_node), self.node(value_node)
+        self.path = outside
         block = isinstance(value_node, yaml.CollectionNode) and not value_node.flow_style
         return replace(value, key=place, place=place if block else value.place)
 
@@ -191,7 +210,7 @@ class _Builder:
         """Build a scalar, its references to the environment replaced."""
         content: object = UNREADABLE
         try:
-            expanded = expand(node.value, self.environment)
+            expanded = expand(node.value, self.environment, private=is_private(self.path))
             text = expanded.on(ANY_DAY) if isinstance(expanded, Dated) else expanded
             if _writable(text):
                 value = tagged(text, node.tag)

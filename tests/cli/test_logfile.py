@@ -19,6 +19,7 @@ from evalpipe.run import STEPS
 
 QUICK = ("--no-progress", "--set", "report.formats=[]")
 TOKEN = "pa55-Wort/geheim"  # noqa: S105 - that of nobody
+HOST = "db.internal.example:5432"
 ADDRESS = f"postgresql://nightly:{TOKEN.replace('/', '-')}@db.example/claims"
 
 
@@ -76,18 +77,20 @@ def test_errors_are_told_with_their_place_and_way_out_but_without_cells(command:
 def test_no_value_of_the_environment_is_in_it(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TOKEN", TOKEN)
+    monkeypatch.setenv("PLACE", TOKEN)
     monkeypatch.setenv("ADDRESS", ADDRESS)
+    monkeypatch.setenv("HOST", HOST)
     monkeypatch.setenv("SHARE", "0.7")
     monkeypatch.setenv("PIN", "71")
-    secret = SPEC.replace("name: small", 'name: small\ntitle: "${env:ADDRESS} ${env:PIN}"')
+    secret = SPEC.replace("name: small", 'name: small\ntitle: "${env:HOST} ${env:PIN}"')
     cases = {
         "kept": (secret, 0),
-        "path": (secret.replace("test.csv", '"${env:TOKEN}.csv"'), 3),
-        "column": (secret.replace("probability: pa", 'probability: "${env:TOKEN}"'), 3),
-        "gate": (secret + 'gates: [{metric: brier, max: 0.0001, on: value, name: "pin ${env:PIN} ${env:TOKEN}"}]\n', 1),
-        "key": (secret.replace("seed", "sed") + 'seed: "${env:TOKEN}"\n', 2),
-        "measure": (secret.replace("[accuracy,", '["${env:TOKEN}",'), 2),
+        "refused": (secret.replace("HOST", "ADDRESS"), 2),
+        "path": (secret.replace("test.csv", '"${env:PLACE}.csv"'), 3),
+        "column": (secret.replace("probability: pa", 'probability: "${env:PLACE}"'), 3),
+        "gate": (secret + 'gates: [{metric: brier, max: 0.0001, on: value, name: "pin ${env:PIN} ${env:PLACE}"}]\n', 1),
+        "key": (secret.replace("seed", "sed") + 'seed: "${env:PLACE}"\n', 2),
+        "measure": (secret.replace("[accuracy,", '["${env:PLACE}",'), 2),
     }
     for name, (text, code) in cases.items():
         (folder / f"{name}.yaml").write_text(text)
@@ -95,7 +98,7 @@ def test_no_value_of_the_environment_is_in_it(
         assert (name, done.returncode) == (name, code), done.stderr
     told = Path("log.jsonl").read_text("utf-8")
     assert "begin" in told
-    for secret_value in (TOKEN, ADDRESS, TOKEN.replace("/", "-")):
+    for secret_value in (TOKEN, ADDRESS, HOST, TOKEN.replace("/", "-")):
         assert secret_value not in told
 
 

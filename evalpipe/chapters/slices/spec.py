@@ -114,7 +114,7 @@ class SliceRules(SpecPart):
 
     min_rows: Annotated[StrictInt, Field(ge=1)] = 30
     """Slices with fewer rows are shown without numbers."""
-    max_levels: Annotated[StrictInt, Field(ge=2)] = 50
+    max_levels: Annotated[StrictInt, Field(ge=2, le=10_000)] = 50
     """A column with more levels than this is refused as a slice; cut a column of numbers."""
     reference: Annotated[
         Annotated[Literal["overall", "rest"], Tag("a word")]
