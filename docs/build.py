@@ -145,7 +145,7 @@ for finding in results.findings:
 - `fails`: decided, for the worse. `holds`: decided, for the better. `open`: these data do not decide.
 - `same`: models that cannot be told apart. `note`: what a reader must know, neither good nor bad.
 
-Findings are sorted by weight, from 100 to 0. Gates, bounds of thresholds, comparisons, reference rates
+Findings are sorted by weight, from 100 to 0. Gates, control limits, bounds of thresholds, comparisons, reference rates
 and goals have the verdicts of their tables. All other tested findings are corrected together: each rule has an
 equal share of the error, which is 1 minus the confidence level, and what a rule does not need goes to the others
 (Holm 1979, with weights). So the chance that any of them is false is at most that error. Where the interval alone

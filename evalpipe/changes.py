@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
 from evalpipe.data.files import find
 from evalpipe.errors import DataError, Problem
+from evalpipe.history import changed_nights
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.origin import path_text
 from evalpipe.plan.sources import sources
@@ -52,7 +53,7 @@ def changes(
         return None, [f"the earlier run left no {MANIFEST}"]
     kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
              _of_texts(spec, results), _of_earlier(spec, results), _of_reference(folder, results, fail_on),
-             _of_files(folder, manifest), _of_key(folder, by))
+             iter(changed_nights(spec, results, folder)), _of_files(folder, manifest), _of_key(folder, by))
     return results, [reason for kind in kinds for reason in _counted(list(kind))]
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
     from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.ledger.store import Ledger
@@ -130,20 +131,41 @@ def run(
         return _from_the_plan(spec, frames, folder, clock, fail_on, cache=cache) if same is None else same
 
 
+def run_again(
+    source: Source, out: str | os.PathLike[str], before: Results | None, *, overrides: Sequence[str] = (),
+    as_of: str | None = None, progress: Progress | None = None,
+) -> Results:
+    """Run an evaluation as `run` does, with the earlier nights that results of it hold, and not those of a ledger.
+
+    The run is recorded in the ledger beside ``out``, is signed by no one, and keeps nothing of what it reads. Without
+    results ``before`` there are no earlier nights.
+    """
+    clock = _Clock(progress or Progress())
+    clock(1)
+    spec = load(source, [*overrides, "ledger=true"], as_of=as_of)
+    with _recorder(out, key=False, spec=spec) as folder:
+        return _from_the_plan(spec, None, folder, clock, "fail", cache=False, before=before)
+
+
 def _from_the_plan(
     spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _Clock, fail_on: FailOn, *,
-    cache: bool,
+    cache: bool, before: Results | None = None,
 ) -> Results:
-    """Run steps 2 to 7."""
+    """Run steps 2 to 7, with the earlier nights that results ``before`` hold, else those of the ledger."""
+    from evalpipe.history import open_ledger
+
     clock(2)
     planned, written = _planned(spec, frames)
     clock(3)
-    work, ledger = _work(spec, planned, folder, clock.progress, cached=cache), _ledger(planned, folder)
+    work = _work(spec, planned, folder, clock.progress, cached=cache)
+    ledger = None if folder is None else open_ledger(planned, folder.out)  # which may fail, so before data are read
+    nights = _nights(planned, ledger, before)
     samples, candidates, earlier = _read(planned, frames, folder, work)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
-    results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
+    rows = _rows(planned, evaluation, folder)
+    results = _gathered(planned, samples, evaluation, written, (earlier, nights), rows)
     if folder is not None:
         reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
         _written(folder, spec, results, reference, clock, facts, ledger)
@@ -234,15 +256,17 @@ def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> Row
 
 def _gathered(
     planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
-    earlier: EarlierRuns, row_file: RowFile | None,
+    before: tuple[EarlierRuns, Sequence[EarlierNight] | None], row_file: RowFile | None,
 ) -> Results:
-    """Return the results, with the verdicts of the gates on them, and what they answer of standards."""
+    """Return the results, with their verdicts and their trend after runs ``before``, and the evidence for standards."""
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.chapters.standards.compute import assessed
+    from evalpipe.chapters.trend.compute import charted
     from evalpipe.engine.gather import gather
     from evalpipe.findings import with_findings
 
-    gathered = gather(planned, samples, evaluation, written, row_file)
+    earlier, nights = before
+    gathered = charted(planned, gather(planned, samples, evaluation, written, row_file), nights)
     return with_findings(assessed(planned, judged(planned, gathered, earlier)))
 
 
@@ -259,6 +283,7 @@ def _written(
     computed: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
+    from evalpipe.history import enter
     from evalpipe.inputs import manifest_of, start_of_paths
     from evalpipe.signatures import carried
 
@@ -270,35 +295,21 @@ def _written(
     own, others = (signed, {}) if moved is None else ({}, signed)
     folder.write(results, {**files, **own, **reference}, others, run_facts, manifest_of(spec, results))
     if ledger is not None:
-        _enter(ledger, results, folder)
+        enter(ledger, results, folder.out, folder.shown)
     if moved is not None:
         clock.progress.signatures_moved(moved)
 
 
-def _enter(ledger: Ledger, results: Results, folder: Recorder) -> None:
-    """Record the run in the ledger; raises UsageError, which says that the output is complete all the same."""
-    from dataclasses import replace
+def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
+    """Return the earlier nights of the trend; None where there is no trend, or no ledger to read."""
+    from evalpipe.chapters.trend.compute import earlier_of
+    from evalpipe.history import earlier_nights
 
-    from evalpipe.errors import UsageError
-
-    try:
-        ledger.record(results, folder.out)
-    except UsageError as error:
-        note = f"the new output in '{folder.shown}' is complete; the next run to it is recorded with this one"
-        raise UsageError(*(replace(problem, notes=(*problem.notes, note)) for problem in error.problems)) from None
-
-
-def _ledger(planned: Plan, folder: Recorder | None) -> Ledger | None:
-    """Reach the ledger before anything is read, and record in it what a run that was killed could not."""
-    if folder is None or planned.ledger is False:
+    if before is not None:
+        return earlier_of(before.trend)
+    if planned.trend is None or ledger is None:
         return None
-    from evalpipe.ledger.place import LedgerPlace
-    from evalpipe.ledger.store import Ledger
-
-    place = LedgerPlace.beside(folder.out) if planned.ledger is True else LedgerPlace.of(str(planned.ledger))
-    ledger = Ledger.open(place)
-    ledger.catch_up(folder.out)
-    return ledger
+    return earlier_nights(planned, ledger)
 
 
 def _recorder(

@@ -52,9 +52,9 @@ ROLES = {
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates
-and of steps, whose names and sentences the findings, the card and the terminal share. The reasons that results give
-for a verdict name measures and models as the card does, hence `card.names`.
+may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates,
+of steps and of the trend, whose names and sentences the findings, the card and the terminal share. The reasons that
+results give for a verdict name measures and models as the card does, hence `card.names`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
@@ -119,8 +119,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
     "lock": set(),
     "folders": set(),
+    "history": {
+        "chapters.spec", "chapters.compute", "ledger", "plan", "results", "signatures", "spec", "errors",
+    },
     "changes": {
-        "chapters.earlier", "data", "ed25519", "manifest", "origin", "plan", "results", "spec", "spelling",
+        "chapters.earlier", "data", "ed25519", "history", "manifest", "origin", "plan", "results", "spec", "spelling",
         "templating.files", "version", "errors",
     },
     "machine": set(),
@@ -132,8 +135,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "ledger": {"results", "spelling", "errors"},
     "run": {
         "changes", "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan",
-        "data", "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger", "signatures",
-        "streams", "templating.files", "errors",
+        "data", "history", "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger",
+        "signatures", "streams", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
@@ -151,8 +154,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
-        "card", "ed25519", "file_differences", "manifest", "ownership", "record", "results", "run", "signatures",
-        "templating", "verification", "version", "errors",
+        "card", "ed25519", "file_differences", "history", "manifest", "ownership", "record", "results", "run",
+        "signatures", "templating", "verification", "version", "errors",
     },
     "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {

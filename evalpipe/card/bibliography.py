@@ -158,6 +158,8 @@ BIBLIOGRAPHY: Final = {
     "Landram et al. (2005)": (
         "Landram, F. G., Abdullat, A. & Shah, V. (2005). The coefficient of prediction for model specification. "
         "Southwestern Economic Review 32, 149–156."),
+    "Laney (2002)": (
+        "Laney, D. B. (2002). Improved control charts for attributes. Quality Engineering 14(4), 531–537."),
     "Lin (1989)": (
         "Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility. Biometrics 45(1), "
         "255–268."),

@@ -33,6 +33,7 @@ ROLES = {
 KINDS: dict[str, dict[str, str]] = {
     "line": {"fill": "none", "stroke": "{c}", "stroke-width": "1.8", "stroke-linejoin": "round"},
     "thin": {"fill": "none", "stroke": "{c}", "stroke-width": "1"},
+    "hair": {"fill": "none", "stroke": "{c}", "stroke-width": ".8", "stroke-opacity": ".45"},
     "range": {"fill": "none", "stroke": "{c}", "stroke-width": "1.6"},
     "band": {"fill": "{c}", "fill-opacity": ".2"},
     "faint": {"fill": "{c}", "fill-opacity": ".1"},
@@ -42,6 +43,7 @@ KINDS: dict[str, dict[str, str]] = {
     "dots": {"fill": "none", "stroke": "{c}", "stroke-width": "3.6", "stroke-linecap": "round", "stroke-opacity": ".7"},
     "mark": {"fill": "{c}", "stroke": "{paper}", "stroke-width": ".8"},
     "ring": {"fill": "{paper}", "stroke": "{c}", "stroke-width": "2"},
+    "hollow": {"fill": "{paper}", "stroke": "{c}", "stroke-width": "1"},
     "text": {"fill": "{c}"},
     "bold": {"fill": "{c}", "font-weight": "600"},
     "halo": {"fill": "none", "stroke": "{paper}", "stroke-width": "4", "stroke-linejoin": "round"},

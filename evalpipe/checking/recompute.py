@@ -6,7 +6,7 @@ import platform
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile, digest_of
 from evalpipe.checking.outputs import REFERENCE
@@ -41,6 +41,25 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
             yield CheckedFile("recomputed", RESULTS, "not checked", f"the run ended: {first.message}{place}")
             return
         yield from _compared(outputs, again)
+    yield from _nights(outputs, origins)
+
+
+def _nights(outputs: Outputs, origins: Origins) -> Iterator[CheckedFile]:
+    """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
+    from evalpipe.history import changed_nights
+    from evalpipe.run import load
+
+    if outputs.results is None or outputs.results.trend.sha256 is None:
+        return
+    what, (overrides, as_of) = "the earlier nights", _asked(outputs)
+    try:
+        spec = load(str(origins.spec), overrides, as_of=as_of)
+        changed = changed_nights(spec, outputs.results, outputs.folder)
+    except EvalpipeError as error:
+        yield CheckedFile("recomputed", what, "not checked", error.problems[0].message)
+        return
+    reason = "the ledger has others now; the run again was given those in results.json" if changed else ""
+    yield CheckedFile("recomputed", what, "differs" if changed else "same", reason, tuple(changed))
 
 
 def _hindrance(outputs: Outputs, origins: Origins) -> str | None:
@@ -72,14 +91,16 @@ def _has(path: Path, wanted: str) -> bool:
 def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
-    from evalpipe.run import run
+    from evalpipe.run import run_again
     from evalpipe.signatures import signatures_of
 
     again.mkdir()
     for name in (SIGNATURES, REFERENCE) if _reference(outputs) is not None else (SIGNATURES,):
         if (outputs.folder / name).exists():
             shutil.copyfile(outputs.folder / name, again / name)
-    results = run(str(origins.spec), out=again, progress=progress, cache=False, key=False, **_asked(outputs))
+    overrides, as_of = _asked(outputs)
+    results = run_again(
+        str(origins.spec), again, outputs.results, overrides=overrides, as_of=as_of, progress=progress)
     # The card may have been rendered in further formats since, or with other templates.
     done = () if outputs.templates is not None else formats_in(again)
     further = [form for form in formats_in(outputs.folder) if form not in done]
@@ -88,10 +109,9 @@ def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progre
         (again / name).write_bytes(content)
 
 
-def _asked(outputs: Outputs) -> dict[str, Any]:
-    """Return what was asked for beside the spec: what `--set` laid over it, and the day; the ledger is left alone."""
-    manifest = outputs.manifest
-    return {} if manifest is None else {"overrides": [*manifest.overrides, "ledger=false"], "as_of": manifest.as_of}
+def _asked(outputs: Outputs) -> tuple[list[str], str | None]:
+    """Return what was asked for beside the spec: what `--set` laid over it, and the day."""
+    return ([], None) if outputs.manifest is None else (outputs.manifest.overrides, outputs.manifest.as_of)
 
 
 def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics.expression import ExpressionMetric
@@ -44,12 +45,22 @@ def plan_document(plan: Plan) -> Document:
         "candidates": _candidates(plan),
         "fitted": _fitted(plan),
         "row_file": None if plan.row_file is None else {"file": plan.row_file.file, "id": plan.id},
-        "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
+        "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)], "trend": _trend(plan),
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
              "require": standard.require, "not_applicable": dict(standard.not_applicable)}
             for standard in plan.standards],
     }
+
+
+def _trend(plan: Plan) -> Document | None:
+    """Return the measures of the trend, the earlier nights that are read at most, and what limits are made of."""
+    trend = plan.trend
+    if trend is None:
+        return None
+    entries = [{"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
+               for entry in trend.entries]
+    return {"metrics": entries, "nights": trend.nights, "control": trend.control and asdict(trend.control)}
 
 
 def _drawing(plan: Plan) -> Document:

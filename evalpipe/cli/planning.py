@@ -295,5 +295,6 @@ def _judged(plan: Plan) -> list[str]:
     if plan.gates:
         lines.append(f"judged by {count(len(plan.gates), 'gate')}")
         lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(plan.gates, 1)]
+    lines += [] if plan.trend is None else [f"trend of {plan.trend.words}"]
     lines += [f"evidence for {standard.words}" for standard in plan.standards]
     return lines

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, prior
+from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.plan.methods import interval, interval_of_expression
@@ -157,15 +158,17 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
     None where there are no predictions. The reportable rate, where there is an equivocal zone, and those of the goals
-    of desirability and of gates follow.
+    of desirability, of gates and of the trend follow.
     """
     if spec.alone:  # the values of candidates are in their table
         return ()
     choices = spec.choices or standard_metrics(spec)
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
+    trend = asked_trend(spec.trend)
+    shown = [entry for choice in (trend and trend.metrics) or () for entry in entries(spec, choice)]
     distinct: list[MetricPlan] = []
-    for entry in (*listed, *filter(None, goal_entries(spec)), *gates):
+    for entry in (*listed, *filter(None, goal_entries(spec)), *gates, *shown):
         distinct += [entry] if entry not in distinct else []
     return tuple(distinct)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.slices.plan import SlicesPlan
     from evalpipe.chapters.standards.plan import StandardPlan
     from evalpipe.chapters.statement.plan import StatementPlan
+    from evalpipe.chapters.trend.plan import TrendPlan
     from evalpipe.errors import Problem
     from evalpipe.formats import FormatName
     from evalpipe.origin import Origin
@@ -46,7 +47,8 @@ class Plan:
     prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
     ``memory`` are the bytes that a run may take, None for any.
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
-    that findings rest on, of all rows alone; the measures of ``goals`` and ``gates`` are among ``metrics``.
+    that findings rest on, of all rows alone; the measures of ``goals``, ``gates`` and the ``trend`` are among
+    ``metrics``.
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
     in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
     drawn about curves, ``profit_drawn`` that limits of the profit are;
@@ -112,6 +114,7 @@ class Plan:
     goals: tuple[GoalPlan, ...]
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
+    trend: TrendPlan | None
     row_file: RowFilePlan | None
     streaming: StreamingPlan = HELD
 

@@ -21,6 +21,7 @@ from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.chapters.steps.plan import steps_plan
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.all_at_once import streaming_plan
 from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
@@ -73,7 +74,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
-        ledger=_ledger(spec),
+        ledger=ledger_named(spec),
         formats=spec.report.formats, no_information=spec.no_information, appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
@@ -89,10 +90,11 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
+        trend=trend_plan(spec, metrics),
     )
 
 
-def _ledger(spec: Spec) -> str | bool:
+def ledger_named(spec: Spec) -> str | bool:
     """Return the file or the URL of the ledger; True for that beside the output folder, False for none."""
     written = spec.ledger
     if isinstance(written, bool) or "://" in written:

@@ -24,6 +24,7 @@ from evalpipe.chapters.standards.records import StandardCompleteness
 from evalpipe.chapters.statement.records import Stated
 from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Threshold
+from evalpipe.chapters.trend.records import Trend
 from evalpipe.chapters.what_if.records import WhatIf
 from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
@@ -95,6 +96,8 @@ class Document(Record):
     what_if: list[WhatIf] = Field(default_factory=list)
     """The counts at every threshold of the sliders of the page."""
     gates: list[Gate] = Field(default_factory=list)
+    trend: Trend = Trend()
+    """Measures over nights, this one the last."""
     standards: list[StandardCompleteness] = Field(default_factory=list)
     """What the card answers of each standard that the spec names."""
     thresholds: list[Threshold]

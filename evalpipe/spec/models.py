@@ -27,6 +27,7 @@ from evalpipe.chapters.standards.spec import Standard
 from evalpipe.chapters.statement.spec import Statement
 from evalpipe.chapters.steps.spec import StepMeasures
 from evalpipe.chapters.thresholds.spec import OfSpec
+from evalpipe.chapters.trend.spec import TrendKey
 from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
 from evalpipe.plugins import Plugin
@@ -139,6 +140,10 @@ class Spec(SpecPart):
     rank. A spec of candidates alone needs no predictions: it has neither `outcome` nor `datasets` nor `models`."""
     gates: tuple[GateRule, ...] | None = None
     """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
+    trend: TrendKey = False
+    """Measures over nights: `true`, or a mapping with `metrics`, `nights` and `control`. The card then shows this night
+    after the earlier nights of the same `name` that the ledger has, with control limits. It needs `as_of`. See
+    [trend.md](trend.md)."""
     report: Report = Report()
     """The rendered formats."""
     engine: Engine = Engine()

@@ -12,6 +12,7 @@ from evalpipe.card.reference_list import sections
 from evalpipe.card.references import anchor, cited, resolved
 from evalpipe.chapters.compare.card_tests import TESTS
 from evalpipe.chapters.deviance.card import TEST as DEVIANCE
+from evalpipe.chapters.trend.card import LIMITS
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.results import Results
 
@@ -21,10 +22,11 @@ GIVEN = sorted({
         *(metric.ref for metric in metrics.registry), *(method.ref for method in interval_methods.values()),
         *(method.reference for method in calibration.registry.values()),
         *(procedure.reference for _, procedure in TESTS.values()), BANDS.reference, DEVIANCE.reference,
+        LIMITS.reference,
     )
     for reference in (several or "").split("; ") if reference
 })
-"""Every reference that metrics, interval methods, recalibrators, tests and bands give."""
+"""Every reference that metrics, interval methods, recalibrators, tests, bands and control limits give."""
 
 
 @pytest.mark.parametrize("reference", GIVEN)

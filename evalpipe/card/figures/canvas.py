@@ -26,10 +26,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class PointSeries:
-    """PointSeries that a figure draws, for its table: whose they are, and their columns by name."""
+    """PointSeries that a figure draws, for its table: whose they are, and their columns by name, days as texts."""
 
     name: str
-    columns: dict[str, list[float]]
+    columns: dict[str, list[float] | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,15 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
     return tables
 
 
-def _thinned(rows: list[tuple[float, ...]], most: int) -> list[tuple[float, ...]]:
+def _thinned(rows: list[tuple[float | str, ...]], most: int) -> list[tuple[float | str, ...]]:
     if len(rows) <= most:
         return rows
     return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
 
 
-def _written(value: float) -> str:
+def _written(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
     return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
 
 

@@ -75,6 +75,11 @@ class Panel:
         """Keep numbers under names of their own for the table of the figure."""
         self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
 
+    def record_days(self, name: str, days: Sequence[str], **columns: Sequence[float]) -> None:
+        """Keep numbers of days for the table of the figure."""
+        numbers_of = {key: list(values) for key, values in columns.items()}
+        self.sheet.points.append(PointSeries(name, {"day": list(days), **numbers_of}))
+
     def _trace(self, points: Iterable[tuple[float, float]]) -> str:
         """Write the path through points; those that would change no pixel are left out."""
         runs: list[list[tuple[float, float]]] = [[]]

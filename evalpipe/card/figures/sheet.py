@@ -115,10 +115,10 @@ class Sheet:
     def _sample(self, entry: KeyEntry, left: float, y: float) -> None:
         if entry.kind in {"band", "faint", "fill", "light", "solid"}:
             self.path(f"M{number(left)},{number(y - 5)}h{SWATCH}v10h-{SWATCH}z", entry.kind, entry.ink)
-        elif entry.kind not in {"mark", "ring"}:
+        elif entry.kind not in {"mark", "ring", "hollow"}:
             self.path(f"M{number(left)},{number(y)}h{SWATCH}", entry.kind, entry.ink, entry.dash)
         if entry.marker:
-            kind = entry.kind if entry.kind == "ring" else "mark"
+            kind = entry.kind if entry.kind in {"ring", "hollow"} else "mark"
             self.marker(left + SWATCH / 2, y, entry.marker, entry.ink, kind=kind)
 
     def svg(self, *, printed: bool = False) -> str:

@@ -1,0 +1,164 @@
+"""The trend of a run: its own numbers after those of earlier nights, with the control limits that these give."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalpipe.chapters.trend.compute_limits import ControlLimits, CountedNight
+from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evalpipe.chapters.trend.plan import ControlPlan, TrendPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import Estimate, Results
+
+Key = tuple[object, ...]
+"""What tells the lines of a trend apart."""
+
+
+class Point(NamedTuple):
+    """A number of a night."""
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    standard_error: float | None
+    n: int | None
+
+
+ABSENT = Point(None, None, None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierNight:
+    """A night before tonight: its day, the hash of its results, and its numbers by what they are of."""
+
+    night: TrendNight
+    points: Mapping[Key, Point]
+
+    @classmethod
+    def of_ledger(cls, run: Mapping[str, Any], estimates: Iterable[Mapping[str, Any]]) -> EarlierNight:
+        """Return a run of the ledger, with its estimates."""
+        points = {_key(row["dataset"], row["model"], row["variant"], row["metric"], row["params"], row["average"]):
+                  _point(row["value"], row["lower"], row["upper"], row["level"], row["n"]) for row in estimates}
+        return cls(TrendNight(as_of=run["as_of"], results_sha256=run["results_sha256"]), points)
+
+
+def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
+    """Return the earlier nights that results hold, as they were read for them."""
+    columns = [(_line_key(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
+               for line in trend.lines]
+    by_night = [{key: Point(*next(points)) for key, points in columns} for _ in trend.nights]
+    return tuple(map(EarlierNight, trend.nights, by_night))
+
+
+def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None) -> Results:
+    """Return the results with their trend after ``earlier`` nights, the oldest first; as they are without a trend.
+
+    ``earlier`` is None where no ledger was read.
+    """
+    if plan.trend is None:
+        return results
+    nights = [before.night for before in earlier or ()]
+    spans = {metric.name: metric.range for metric in results.metrics}
+    lines = [_line(plan.trend, row, earlier or (), spans[row.metric]) for row in _tonight(plan.trend, results)]
+    control = plan.trend.control
+    trend = Trend(
+        nights=nights, sha256=None if earlier is None else _sha256(nights, lines), lines=lines,
+        shown=min(len(nights), plan.trend.nights),
+        baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
+        shift=control and control.run)
+    return results.model_copy(update={"trend": trend})
+
+
+def _tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
+    """Yield the estimates of tonight that the trend is of: of each measure in turn, of all rows and models."""
+    for entry in plan.entries:
+        for row in results.rows:
+            about = (row.metric, row.params, row.average)
+            if about == (entry.metric.name, entry.shown, entry.average) and row.slice is None and (
+                    row.variant == "original"):
+                yield row
+
+
+def _line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], span: tuple[float | None, float | None]
+          ) -> TrendLine:
+    """Return the line of a measure of a model, with its limits."""
+    key = _key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
+    points = [night.points.get(key, ABSENT) for night in earlier]
+    points.append(_point(row.value, row.lower, row.upper, row.level, row.n))
+    line = TrendLine(
+        dataset=row.dataset, model=row.model, variant=row.variant, metric=row.metric, params=row.params,
+        average=row.average, **{name: [getattr(point, name) for point in points] for name in Point._fields})
+    return line if plan.control is None else _limited(plan.control, line, [night.night for night in earlier], span)
+
+
+def _limited(
+    control: ControlPlan, line: TrendLine, nights: Sequence[TrendNight], span: tuple[float | None, float | None]
+) -> TrendLine:
+    """Return a line with its control limits, or the reason why it has none."""
+    counted = list(_counted(control, line, nights))
+    if len(counted) < control.min_nights:
+        return line.model_copy(update={"counted": len(counted), "reason": "too few nights"})
+    limits = ControlLimits.of(counted)
+    about = [limits.about(n, control.sigma, *span) if n else (None, None) for n in line.n]
+    return line.model_copy(update={
+        "counted": len(counted), "centre": limits.centre, "dispersion": limits.dispersion,
+        "limit_lower": [lower for lower, _ in about], "limit_upper": [upper for _, upper in about],
+        "position": _position(line.value[-1], *about[-1]), "run": _run(line.value, limits.centre)})
+
+
+def _counted(control: ControlPlan, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
+    """Yield the nights that limits are made of: those of the baseline that have a number with an interval."""
+    for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False):
+        if control.counts(night.as_of) and value is not None and error and n:
+            yield CountedNight(value, error, n)
+
+
+def _position(value: float | None, lower: float | None, upper: float | None) -> str | None:
+    if value is None or lower is None or upper is None:
+        return None
+    return "above" if value > upper else "below" if value < lower else "within"
+
+
+def _run(values: Sequence[float | None], centre: float) -> int:
+    """Return how many values at the end lie on the side of the centre that the last one is on; missing ones pass."""
+    known = [value for value in reversed(values) if value is not None]
+    if values[-1] is None or known[0] == centre:
+        return 0
+    above = known[0] > centre
+    return next((count for count, value in enumerate(known) if value == centre or (value > centre) != above),
+                len(known))
+
+
+def _point(value: float | None, lower: float | None, upper: float | None, level: float | None, n: int) -> Point:
+    if value is None or math.isnan(value) or lower is None or upper is None or level is None:
+        return Point(None if value is None or math.isnan(value) else value, None, None, None, n)
+    return Point(value, lower, upper, (upper - lower) / (2 * NormalDist().inv_cdf((1 + level) / 2)), n)
+
+
+def _line_key(line: TrendLine) -> Key:
+    return _key(line.dataset, line.model, line.variant, line.metric, line.params, line.average)
+
+
+def _key(
+    dataset: str, model: str, variant: str, metric: str, params: Mapping[str, object], average: str | None
+) -> Key:
+    return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
+
+
+def _sha256(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
+    """Return the hash of the earlier nights and their numbers."""
+    count = len(nights)
+    document = {
+        "nights": [night.model_dump() for night in nights],
+        "lines": [[list(_line_key(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,85 @@
+"""Which measures a trend has, which nights it reads, and what its control limits are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.trend.spec import asked_trend
+from evalpipe.plan.measures import MetricPlan, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.chapters.trend.spec import Control, TrendRule
+    from evalpipe.spec.models import Spec
+
+MOST_USUAL = 4
+"""Measures of the trend where neither it nor a gate names one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlan:
+    """Limits ``sigma`` standard errors from the centre, which ``min_nights`` or more give.
+
+    ``period`` are the first and the last day of these nights, None where they are all earlier nights. ``run`` is how
+    many nights in a row on one side of the centre are a shift; None where that is not asked.
+    """
+
+    sigma: float
+    min_nights: int
+    period: tuple[str, str] | None
+    run: int | None
+
+    def counts(self, day: str) -> bool:
+        """Tell whether limits are made of the night of a day."""
+        return self.period is None or self.period[0] <= day <= self.period[1]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPlan:
+    """The measures of a trend, how many earlier nights are read at most, and its limits; None for none."""
+
+    entries: tuple[MetricPlan, ...]
+    nights: int
+    control: ControlPlan | None
+
+    @property
+    def words(self) -> str:
+        """What is read, and what its limits come from: "brier over up to 90 earlier nights, with control limits"."""
+        labels = " and ".join(entry.label for entry in self.entries)
+        period = None if self.control is None else self.control.period
+        limits = "without control limits" if self.control is None else "with control limits" if period is None else (
+            f"with control limits from the nights of {period[0]} to {period[1]}")
+        return f"{labels} over up to {self.nights:,} earlier nights, {limits}"
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of its measures."""
+        return list(dict.fromkeys(entry.metric.name for entry in self.entries))
+
+
+def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
+    """Return the trend that a spec asks for, which has the measures ``metrics``; None for none."""
+    trend = asked_trend(spec.trend)
+    if trend is None:
+        return None
+    limits = trend.limits
+    return TrendPlan(tuple(_entries(spec, trend, metrics)), trend.nights, None if limits is None else _control(limits))
+
+
+def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> list[MetricPlan]:
+    """Return the measures that it names; else those of gates; else the first that have one value."""
+    judged = [gate.metric for gate in spec.gates or () if gate.metric is not None]
+    named = [entry for choice in trend.metrics or judged for entry in entries(spec, choice) if _is_single(entry)]
+    distinct = [entry for place, entry in enumerate(named) if entry not in named[:place]]
+    return distinct or [*filter(_is_single, metrics)][:MOST_USUAL]
+
+
+def _is_single(entry: MetricPlan) -> bool:
+    return entry.average != "none"
+
+
+def _control(limits: Control) -> ControlPlan:
+    period = None if limits.baseline is None else (limits.baseline.first, limits.baseline.last)
+    return ControlPlan(limits.sigma, limits.min_nights, period, limits.run)

@@ -1,0 +1,72 @@
+"""The records of the trend: the nights that it shows, and a line of each measure of each model over them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from evalpipe.records import OfModel, Record, Scalar
+
+
+class TrendNight(Record):
+    """An earlier night, as the ledger has it."""
+
+    as_of: str
+    """The day that it is about."""
+    results_sha256: str
+    """The hash of its `results.json`."""
+
+
+class TrendLine(OfModel):
+    """A measure of a model night by night: each list has the earlier nights, oldest first, and tonight as the last.
+
+    Null stands where a night has no such number.
+    """
+
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    value: list[float | None]
+    lower: list[float | None]
+    upper: list[float | None]
+    standard_error: list[float | None]
+    """Half the width of each interval over the normal quantile of its level."""
+    n: list[int | None]
+    """The observations in its own denominator."""
+    centre: float | None = None
+    """The mean of the nights that limits are made of, weighted by their observations; null without limits."""
+    dispersion: float | None = None
+    """How much more the nights vary than their intervals explain: 1 where these explain all of it, Laney's sigma of z
+    where it is larger. Null without limits."""
+    counted: int = 0
+    """How many nights the centre and the limits are made of, or could be."""
+    limit_lower: list[float | None] = Field(default_factory=list)
+    limit_upper: list[float | None] = Field(default_factory=list)
+    """The control limits of each night, which depend on its size; empty without limits."""
+    position: Literal["within", "above", "below"] | None = None
+    """Where tonight lies; null without limits, or where tonight has no value."""
+    run: int = 0
+    """How many nights in a row lie on one side of the centre, tonight the last of them."""
+    reason: str | None = None
+    """Why there are no limits."""
+
+
+class Trend(Record):
+    """Measures over nights."""
+
+    nights: list[TrendNight] = Field(default_factory=list)
+    """The earlier nights, oldest first: of each day the run that was recorded last when this one ran."""
+    sha256: str | None = None
+    """The hash of the earlier nights with their numbers, in canonical JSON; null where no ledger was read."""
+    sigma: float | None = None
+    """How many standard errors the limits are from the centre; null where none were asked for."""
+    min_nights: int | None = None
+    """The fewest nights that make limits."""
+    baseline: tuple[str, str] | None = None
+    """The first and the last day of the nights that limits are made of; null where those are all earlier nights."""
+    shown: int = 0
+    """How many of the earlier nights the figure shows, the newest; the others are of the baseline alone."""
+    shift: int | None = None
+    """How many nights in a row on one side of the centre are a shift; null where that is not asked."""
+    lines: list[TrendLine] = Field(default_factory=list)

@@ -1,0 +1,109 @@
+"""Step 3: the ledger that a run is recorded in, and what it holds of the nights before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.trend.compute import EarlierNight
+from evalpipe.chapters.trend.spec import asked_trend
+from evalpipe.errors import UsageError
+from evalpipe.plan.resolve import ledger_named
+from evalpipe.signatures import EVIDENCE_DIGITS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.place import LedgerPlace
+    from evalpipe.ledger.store import Ledger
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import Results
+    from evalpipe.spec.models import Spec
+
+
+def ledger_of(ledger: str | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
+    """Return where the ledger of an output folder is: a file or a URL, True for that beside it; None for none."""
+    from evalpipe.ledger.place import LedgerPlace
+
+    if ledger is False:
+        return None
+    return LedgerPlace.beside(out) if ledger is True else LedgerPlace.of(ledger)
+
+
+def open_ledger(plan: Plan, out: Path) -> Ledger | None:
+    """Reach the ledger of an output folder, and record in it what a run that was killed could not; None for none.
+
+    Raises UsageError where it cannot be used.
+    """
+    place = ledger_of(plan.ledger, out)
+    if place is None:
+        return None
+    from evalpipe.ledger.store import Ledger
+
+    ledger = Ledger.open(place)
+    ledger.catch_up(out)
+    return ledger
+
+
+def enter(ledger: Ledger, results: Results, out: Path, shown: str) -> None:
+    """Record a run of an output folder, called ``shown``, in the ledger.
+
+    Raises UsageError, which says that the output is complete all the same.
+    """
+    try:
+        ledger.record(results, out)
+    except UsageError as error:
+        note = f"the new output in '{shown}' is complete; the next run to it is recorded with this one"
+        raise UsageError(*(replace(problem, notes=(*problem.notes, note)) for problem in error.problems)) from None
+
+
+def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
+    """Return the nights before this one that the trend of a plan is made of, the oldest first; none without a trend.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    from evalpipe.ledger.nights import estimates_of
+
+    if plan.trend is None or plan.as_of is None:
+        return ()
+    period = None if plan.trend.control is None else plan.trend.control.period
+    runs = _runs(ledger, plan.name, plan.as_of, plan.trend.nights, period)
+    estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
+    return tuple(EarlierNight.of_ledger(run, estimates[run["run"]]) for run in runs)
+
+
+def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
+    """Return, in words, each earlier night of the trend of ``results`` that is another in the ledger now.
+
+    ``out`` is the output folder, beside which the ledger is where the spec names none. Empty where the results hold no
+    nights of a ledger. Raises UsageError where the ledger cannot be read.
+    """
+    from evalpipe.ledger.store import Ledger
+
+    trend, place = asked_trend(spec.trend), ledger_of(ledger_named(spec), out)
+    if trend is None or spec.as_of is None or place is None or results.trend.sha256 is None:
+        return []
+    baseline = None if trend.limits is None else trend.limits.baseline
+    period = None if baseline is None else (baseline.first, baseline.last)
+    runs = _runs(Ledger.read(place), spec.name, spec.as_of, trend.nights, period)
+    now = {run["as_of"]: run["results_sha256"] for run in runs}
+    then = {night.as_of: night.results_sha256 for night in results.trend.nights}
+    changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
+    return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
+
+
+def _became(then: str | None, now: str | None) -> str:
+    if then is None or now is None:
+        return "was not there" if then is None else "is no longer there"
+    return f"has results with a sha256 that begins with {now[:EVIDENCE_DIGITS]}, not {then[:EVIDENCE_DIGITS]}"
+
+
+def _runs(ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None) -> list[Row]:
+    """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first."""
+    from evalpipe.ledger.nights import nights
+
+    before = nights(ledger, name, as_of)
+    first, last = period or ("", "")
+    return [run for place, run in enumerate(before, 1)
+            if place > len(before) - count or first <= run["as_of"] <= last]
