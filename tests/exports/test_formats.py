@@ -20,6 +20,7 @@ from evalpipe.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
 from evalpipe.exports.exported import ExportedRun
 from evalpipe.results import Results
 from exports import validators
+from exports.numbers import of_cyclonedx, of_results
 
 DAY = {"cyclonedx": validators.cyclonedx, "in-toto": validators.in_toto, "openlineage": validators.lineage_classes,
        "model-index": validators.model_index, "openmetrics": validators.openmetrics}
@@ -66,24 +67,11 @@ def test_the_same_results_give_the_same_bytes(name: str, small: Path) -> None:
 
 
 def test_cyclonedx_has_every_estimate_with_its_level_and_method(small: Path) -> None:
-    results, bom = Results.read(small), document("cyclonedx", small)
-    addresses = Addresses(results)
-    held = {}
-    for component in bom["components"]:
-        card = component["modelCard"]
-        facts = {entry["name"]: entry["value"] for entry in card["properties"]}
-        for place, metric in enumerate(card["quantitativeAnalysis"]["performanceMetrics"]):
-            of = f"evalpipe:performanceMetrics[{place}]"
-            bounds = metric.get("confidenceInterval", {})
-            ends = (bounds.get("lowerBound"), bounds.get("upperBound"))
-            numbers = (metric.get("value"), *ends, facts.get(f"{of}:level"))
-            held[facts[f"{of}:address"]] = (*(None if text is None else json.loads(text) for text in numbers),
-                                            facts[f"{of}:method"], facts[f"{of}:status"])
-    rows = {addresses.of(row): (row.value, row.lower, row.upper, row.level, row.method, row.status)
-            for row in results.rows}
-    assert held == rows
-    assert None in {value for value, *_ in rows.values()}
-    assert {component["name"] for component in bom["components"]} == {"a", "a+logistic", "b", "b+logistic"}
+    text, expected = validators.only(written("cyclonedx", small)), of_results(Results.read(small))
+    assert of_cyclonedx(text) == expected
+    assert None in {value for value, *_ in expected.values()}
+    assert {component["name"] for component in json.loads(text)["components"]} == {
+        "a", "a+logistic", "b", "b+logistic"}
 
 
 def test_in_toto_binds_the_verdict_to_the_bytes(small: Path) -> None:

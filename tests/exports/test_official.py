@@ -15,6 +15,7 @@ from evalpipe.exports import EXPORTS
 from evalpipe.exports.exported import ExportedRun
 from evalpipe.fields import FIELDS
 from exports import validators
+from exports.numbers import of_cyclonedx, of_results
 
 pytestmark = pytest.mark.nightly
 
@@ -83,6 +84,12 @@ def test_the_official_validator_accepts_the_export(
     exported = ExportedRun.read(folder, first if export.models == "one" else None,
                              "other" if export.asks_evaluator else None)
     assert TO_VALIDATE[form](export.write(exported), tmp_path) == []
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_estimate_is_in_the_export_as_it_is_in_the_results(name: str, report: Callable[[str], Path]) -> None:
+    run = ExportedRun.read(report(name))
+    assert of_cyclonedx(validators.only(EXPORTS["cyclonedx"].write(run))) == of_results(run.results)
 
 
 @pytest.mark.parametrize(("form", "broken"), [
