@@ -15,7 +15,7 @@ from evalpipe.errors import DataError, Problem
 from evalpipe.history import changed_nights
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.origin import path_text
-from evalpipe.plan.sources import sources
+from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results
 from evalpipe.spec.schema import resolved, spec_sha256
 from evalpipe.spelling import joined
@@ -106,13 +106,16 @@ def _of_data(spec: Spec, results: Results) -> Iterator[str]:
     now: dict[str, str | None] = {}
     read = sources(spec)
     for declared in (*read.datasets.values(), *([] if read.candidates is None else [read.candidates])):
-        for named in (declared.source, *declared.predictions.values(), *declared.bootstrap.values()):
+        if isinstance(declared.source, QuerySource):
+            yield f"{declared.name} is a query, whose rows may be others now"
+        for named in declared.named_files:
             located = find(spec.origin, named)
             if isinstance(located, Problem):
                 yield located.message
                 return
             now |= {f"{declared.name}: {shown}": _digest(path) for path, shown in located.files}
-    then = {f"{file.dataset}: {file.path or 'data in memory'}": file.sha256 for file in results.inputs}
+    then = {f"{file.dataset}: {file.path or 'data in memory'}": file.sha256 for file in results.inputs
+            if file.query_sha256 is None}
     yield from _of_hashes(now, then)
 
 

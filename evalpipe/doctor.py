@@ -36,6 +36,7 @@ EXTRAS = {
     "dask": "files of any size are read by a Dask cluster (engine: {backend: dask})",
     "postgresql": "runs are recorded in a ledger on PostgreSQL",
     "sign": "manifests are signed with an ed25519 key",
+    "sql": "datasets are read from PostgreSQL and SQLite (datasets: {name: {sql: …, uri: …}})",
 }
 """What each extra of the package gives; those for developers are not here."""
 

@@ -65,6 +65,10 @@ def _data(spec: Spec, results: Results) -> Iterator[ReadFile]:
         for name, shown, path in () if declared is None else _located(spec, declared):
             places.setdefault((name, shown), path)
     for file in results.inputs:
+        if file.query_sha256 is not None:
+            yield ReadFile(kind="query", path=file.path, sha256=file.query_sha256)
+            yield ReadFile(kind="rows", path=file.path, sha256=file.sha256)
+            continue
         place = None if file.path is None else places.get((file.dataset, file.path))
         where = file.path if place is None else _from(spec.origin.folder, place, file.path or "")
         yield ReadFile(kind="data", path=where, sha256=file.sha256)
@@ -72,7 +76,7 @@ def _data(spec: Spec, results: Results) -> Iterator[ReadFile]:
 
 def _located(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Path]]:
     """Yield the files of a dataset: its name, the path as it is shown, and where the file lies."""
-    for named in (declared.source, *declared.predictions.values(), *declared.bootstrap.values()):
+    for named in declared.named_files:
         located = find(spec.origin, named)
         for path, shown in () if isinstance(located, Problem) else located.files:
             yield declared.name, shown, path

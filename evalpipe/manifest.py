@@ -47,9 +47,12 @@ class OutputFile(Record):
 
 
 class ReadFile(Record):
-    """A file that the run read; its path starts at the folder of the spec. In memory it has neither path nor hash."""
+    """A file that the run read; its path starts at the folder of the spec. In memory it has neither path nor hash.
 
-    kind: Literal["data", "text", "template", "earlier results"]
+    Of a query there are two: its text with its parameters, and the rows that it returned.
+    """
+
+    kind: Literal["data", "query", "rows", "text", "template", "earlier results"]
     path: str | None
     sha256: str | None
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.candidates import read_candidates
 from evalpipe.data.read import read
+from evalpipe.data.sql.stored import stored
 from evalpipe.errors import DataError
 from evalpipe.streams.read import read_streamed
 from evalpipe.streams.work import Work
@@ -32,9 +33,11 @@ def read_all(
     samples: tuple[Sample, ...] = ()
     candidates: CandidateRows | None = None
     problems: list[Problem] = []
+    known = work or Work()
     try:
-        if plan.datasets:
-            samples = read_streamed(plan, work or Work()) if plan.streaming.streamed else read(plan, frames)
+        with stored(plan, known.scratch) as rows:
+            if plan.datasets:
+                samples = read_streamed(rows, known) if plan.streaming.streamed else read(rows, frames)
     except DataError as error:
         problems += error.problems
     try:

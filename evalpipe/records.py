@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -17,6 +17,9 @@ class Record(Documented):
     """A frozen row of a table of results."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
+
+    absent: ClassVar[tuple[str, ...]] = ()
+    """The fields that a row is written without where they are None."""
 
 
 class OfModel(Record):

@@ -6,7 +6,7 @@ import fcntl
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -90,6 +90,15 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
         return shared(f"{name}-printed", fill) / "card.pdf"
 
     return file
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Return the URL of the database `postgres` of a PostgreSQL server that asks for a password."""
+    from servers import postgresql
+
+    with postgresql() as url:
+        yield url
 
 
 def pytest_collection_finish() -> None:

@@ -70,6 +70,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "constants": set(),
     "formats": set(),
     "colours": set(),
+    "uris": set(),
+    "queries": set(),
     "fields": set(),
     "prose": set(),
     "plugins": {"spelling", "errors"},
@@ -90,15 +92,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "spec": {
         "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
         "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
-        "templating.files", "errors",
+        "templating.files", "queries", "uris", "errors",
     },
     "plan": {
-        "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",
-        "spec", "data.table", "metrics", "tasks", "errors",
+        "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "queries",
+        "spelling", "spec", "data.table", "metrics", "tasks", "uris", "errors",
     },
     "data": {
-        "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "tasks", "results",
-        "errors",
+        "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "queries", "tasks",
+        "results", "uris", "errors",
     },
     "streams": {
         "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "errors",
@@ -154,8 +156,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
-        "card", "ed25519", "file_differences", "history", "manifest", "ownership", "record", "results", "run",
-        "signatures", "templating", "verification", "version", "errors",
+        "card", "ed25519", "file_differences", "history", "manifest", "ownership", "queries", "record", "results",
+        "run", "signatures", "templating", "verification", "version", "errors",
     },
     "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {

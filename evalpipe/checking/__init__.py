@@ -6,12 +6,13 @@ It is a conductor beside `evalpipe.run`. The bytes of a file are held to the man
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.checking.checked import CheckedFile, Verification
 from evalpipe.checking.key_signature import check_key_signature
-from evalpipe.checking.origins import Origins
+from evalpipe.checking.origins import ROWS, Origins
 from evalpipe.checking.outputs import Outputs
 from evalpipe.checking.recompute import recomputed
 from evalpipe.ed25519 import read_public_key
@@ -50,5 +51,12 @@ def verify(
     files = [*outputs.checked(), check_key_signature(path, key), *origins.spec_files(),
              *origins.inputs(outputs.results)]
     if recompute:
-        files += recomputed(outputs, origins, progress)
+        again = list(recomputed(outputs, origins, progress))
+        files = [*(_read_again(file, again) for file in files), *again]
     return Verification(str(folder), tuple(files))
+
+
+def _read_again(file: CheckedFile, again: list[CheckedFile]) -> CheckedFile:
+    """Return rows of a query as checked where the run again read the same: their sha256 is in results.json."""
+    same = any((other.file, other.status) == (RESULTS, "same") for other in again)
+    return replace(file, status="same", reason="") if file.reason == ROWS and same else file

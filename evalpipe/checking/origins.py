@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
 from evalpipe.manifest import ReadFile
+from evalpipe.queries import query_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from evalpipe.checking.checked import Kind
     from evalpipe.manifest import Manifest
     from evalpipe.results import Results
+
+ROWS = "they are in a database: --recompute asks for them again"
+"""Why rows of a query are not checked."""
 
 UNKNOWN = "run.json does not say where the spec is: name it with --spec"
 
@@ -68,9 +72,14 @@ class Origins:
     def inputs(self, results: Results | None) -> Iterator[CheckedFile]:
         """Check the files that were read; without a manifest, those of data that the results name."""
         named = [] if results is None else [
-            ReadFile(kind="data", path=file.path, sha256=file.sha256) for file in results.inputs]
+            ReadFile(kind="data" if file.query_sha256 is None else "rows", path=file.path, sha256=file.sha256)
+            for file in results.inputs]
         for file in named if self.manifest is None else self.manifest.inputs:
-            if file.path is None or file.sha256 is None:
+            if file.kind == "query":
+                yield _query(file, results)
+            elif file.kind == "rows":
+                yield CheckedFile("input", f"rows of {file.path}", "not checked", ROWS)
+            elif file.path is None or file.sha256 is None:
                 yield CheckedFile("input", file.path or "data in memory", "not checked", "it was no file")
             else:
                 yield self._at("input", file.path, file.sha256)
@@ -79,6 +88,17 @@ class Origins:
         if self.start is None and not Path(path).is_absolute():
             return CheckedFile(kind, path, "not checked", UNKNOWN)
         return _checked(kind, path, (self.start or Path()) / path, sha256)
+
+
+def _query(file: ReadFile, results: Results | None) -> CheckedFile:
+    """Check the text of a query against those that the results have in their spec."""
+    shown = f"query of {file.path}"
+    if results is None:
+        return CheckedFile("input", shown, "not checked", "there are no results with its text")
+    datasets = results.spec.get("datasets", {}).values()
+    here = [query_sha256(dataset["sql"], dataset["parameters"]) for dataset in datasets if "sql" in dataset]
+    return CheckedFile("input", shown, "same") if file.sha256 in here else (
+        CheckedFile("input", shown, "differs", "the results have no query with this sha256"))
 
 
 def _checked(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:

@@ -95,7 +95,7 @@ class Outputs:
         results = self.results
         if results is None or manifest.sha256_of.get(RESULTS) != results.evidence_sha256:
             return None
-        read = {file.sha256 for file in manifest.inputs if file.kind == "data"}
+        read = {file.sha256 for file in manifest.inputs if file.kind in ("data", "rows")}
         facts = {"name": manifest.name == results.name, "spec": manifest.spec_sha256 == results.spec_sha256,
                  "version": manifest.evalpipe_version == results.evalpipe_version,
                  "day": manifest.as_of == results.as_of,

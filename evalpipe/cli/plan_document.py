@@ -110,7 +110,8 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
 
 
 def _files(dataset: DatasetPlan) -> list[str]:
-    return [shown for _, shown in dataset.table.files]
+    table = dataset.table
+    return [table.named.path] if table.format == "query" else [shown for _, shown in table.files]
 
 
 def _estimates(plan: Plan) -> Iterator[Document]:

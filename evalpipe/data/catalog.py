@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from evalpipe.data import fits
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.table import Catalog, DataTable
-from evalpipe.errors import Problem, SpecError
-from evalpipe.plan.sources import BootstrapSource
+from evalpipe.errors import DataError, Problem, SpecError
+from evalpipe.plan.sources import BootstrapSource, QuerySource
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Pr
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
+    if isinstance(named, QuerySource):
+        return _asked(places, named)
     located = find(places, named)
     if isinstance(located, Problem):
         return [located]
@@ -89,6 +91,16 @@ def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Pr
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
     return DataTable(named, located.format, located.files, _names(schema), (), total), schema
+
+
+def _asked(places: Origin, named: QuerySource) -> tuple[DataTable, Schema] | list[Problem]:
+    """Return what is known of a query, and the types of its columns; or why it cannot be read."""
+    from evalpipe.data.sql.described import described
+
+    try:
+        return described(places, named)
+    except DataError as error:
+        return list(error.problems)
 
 
 def _predictions(

@@ -230,17 +230,22 @@ def _file(
     """Read columns of one file, blank lines left out; raises Unreadable."""
     from evalpipe.data.hive import read
 
-    try:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Unreadable("unreadable-file", reason) from None
+    sha256 = dataset.table.contents[number] if dataset.table.contents else _digest(path)
     part, blank_lines = read(path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text)
     part = _numbered(part, number)  # before blank lines go, so that messages count rows as the file does
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
     return part, SourceFile(shown_path, sha256, part.height)
+
+
+def _digest(path: Path) -> str:
+    """Return the sha256 of a file's bytes; raises Unreadable."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Unreadable("unreadable-file", reason) from None
 
 
 def _numbered(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:

@@ -58,7 +58,7 @@ def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
         InputFile(dataset=rows.name, role=rows.dataset.role, path=source.path, sha256=source.sha256, rows=source.rows,
-                  used_rows=count, columns=read)
+                  used_rows=count, columns=read, query_sha256=rows.dataset.table.named.query_sha256)
         for source, count in zip(rows.sources, counts, strict=True)
     )
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.plan.sources import Source
 
-Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
+Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory", "query"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class DataTable:
     the spec); ``columns`` the names and polars type names, such as ``String``; ``where_columns`` the columns that the
     dataset's ``where`` and the conditions of slices mention; ``rows`` the rows before ``where``, None where it is
     costly to know.
+    Of a query there are no ``files`` before its rows are stored, and then ``contents``: the sha256 of its rows, in
+    place of that of a file's bytes. ``unreadable`` are the columns whose type cannot be read, with that type.
     """
 
     named: Source
@@ -32,6 +34,8 @@ class DataTable:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     where_columns: tuple[str, ...] = ()
     rows: int | None = None
+    contents: tuple[str, ...] = ()
+    unreadable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

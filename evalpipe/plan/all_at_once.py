@@ -36,6 +36,11 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     a cluster where nothing is read part by part.
     """
     decided = _decided(plan)
+    queries = [dataset.name for dataset in plan.datasets if dataset.table.format == "query"]
+    if plan.dask is not None and queries:
+        message = f"dataset '{queries[0]}' is a query, whose rows are stored where the workers of a cluster see none"
+        raise SpecError(Problem("query-on-cluster", message, plan.places.place("engine", "backend", key=True),
+                                "remove 'backend': this process reads the rows of queries"))
     if plan.dask is not None and not decided.streamed:
         place = plan.places.place("engine", "backend", key=True)
         message = f"'backend: dask' has no files to read part by part: {decided.reason}"

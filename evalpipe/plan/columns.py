@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.data.table import DataTable
-    from evalpipe.origin import Loc
+    from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
 
@@ -116,7 +116,18 @@ def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) ->
 def missing(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
     """Return a problem for each needed column that a table does not have."""
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
-    return [_missing_column(spec, table, column, loc) for column, loc in absent.items()]
+    strange = {column: loc for column, loc in needed.items() if column in table.unreadable}
+    return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
+            *(unreadable(spec.origin, table, column, loc) for column, loc in strange.items())]
+
+
+def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Problem:
+    """Return the problem of a column that a query returns in a type that cannot be read."""
+    message = f"column '{column}' of {table.named.called} ({table.named.path}) is of type {table.unreadable[column]}"
+    hint = f"ask for it in another type, as in CAST({column} AS text)"
+    notes = (f"named at {place}",) if (place := places.place(*loc)) is not None else ()
+    return Problem("unreadable-type", f"{message}, which evalpipe does not read", places.place(*table.named.loc), hint,
+                   notes=notes)
 
 
 def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
@@ -131,7 +142,7 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
     if spec.datasets[table.named.dataset].role == "reference":
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
-    files = table.files[0][1] if table.files else "memory"
+    files = table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
     return Problem(
         "missing-column", f"{table.named.called} ({files}) has no column '{column}'", place, hint, notes=tuple(notes)
     )

@@ -26,7 +26,7 @@ READ = 60
 TEXT = 60 * 10**6
 """Bytes that a block of a file of text takes at least, whatever the batch: it is cut by bytes and not by rows."""
 
-BINARY = ("parquet", "ipc")
+BINARY = ("parquet", "ipc", "query")
 """Formats that are read by ranges of rows."""
 
 BATCH, FEWEST = 500_000, 10_000

@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.queries import query_sha256, query_text
+from evalpipe.spec.datasets import QueryDataset
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.cells import CellType
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.origin import Loc, Origin
+    from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Dataset, Model
+    from evalpipe.spec.parts import Model
+    from evalpipe.uris import DatabaseUri
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,38 @@ class Source:
         return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
 
     @property
+    def query_sha256(self) -> str | None:
+        """The sha256 of the query that returns these rows; None of files."""
+        return None
+
+    @property
     def called(self) -> str:
         """What messages call these rows."""
         if self.model is None:
             return f"dataset '{self.dataset}'"
         return f"the file of model '{self.model}' for dataset '{self.dataset}'"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource(Source):
+    """A query of a database, whose rows are those of a dataset; ``path`` is what the database may be called.
+
+    ``text`` is one statement that returns rows, as it is ``written`` but for the semicolon that may end it;
+    ``parameters`` are the values bound to its marks, ``driver`` is the ADBC driver where the scheme of the ``uri`` does
+    not say, ``timeout`` the seconds that reading may take.
+    """
+
+    text: str
+    written: str
+    uri: DatabaseUri
+    driver: str | None
+    parameters: tuple[str | bool | float, ...]
+    timeout: float
+
+    @property
+    def query_sha256(self) -> str:
+        """The sha256 of the query's text and parameters, as a list in JSON without spaces, in UTF-8."""
+        return query_sha256(self.written, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +146,12 @@ class DatasetSource:
     predictions: Mapping[str, Source]
     bootstrap: Mapping[str, Source] = field(default_factory=lambda: MappingProxyType({}))
 
+    @property
+    def named_files(self) -> tuple[Source, ...]:
+        """All that names files: the dataset itself, unless it is a query, and predictions for its rows."""
+        own = () if isinstance(self.source, QuerySource) else (self.source,)
+        return (*own, *self.predictions.values(), *self.bootstrap.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -135,13 +173,22 @@ def _dataset(spec: Spec, name: str) -> DatasetSource:
     declared = spec.datasets[name]
     files = {} if declared.role == "reference" else {
         model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
-    own = Source(name, None, declared.path, ("datasets", name, "path"), _csv(declared))
+    own = _query(spec, name, declared) if isinstance(declared, QueryDataset) else Source(
+        name, None, declared.path, ("datasets", name, "path"), _csv(declared))
     fits = {} if declared.role != "evaluate" or not declared.trained_on else {
         model: Source(name, model, given.optimism.predictions, ("models", model, "optimism", "predictions"),
                       _csv(given))
         for model, given in spec.models.items() if given.optimism is not None}
     return DatasetSource(
         name, own, tuple(conditions(spec, name)), MappingProxyType(files), MappingProxyType(fits))
+
+
+def _query(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
+    """Return a query as it is asked."""
+    uri = spec.uris[name]
+    return QuerySource(name, None, uri.shown or str(declared.driver), ("datasets", name, "sql"), CsvPlan(),
+                       query_text(declared.sql).body, declared.sql, uri, declared.driver, declared.parameters,
+                       declared.timeout)
 
 
 def candidates_source(spec: Spec) -> DatasetSource | None:

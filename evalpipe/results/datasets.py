@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.records import Record
 
 
 class InputFile(Record):
-    """One file that was read."""
+    """One file that was read, or one query."""
+
+    absent: ClassVar[tuple[str, ...]] = ("query_sha256",)
 
     dataset: str
     role: str
@@ -23,6 +25,13 @@ class InputFile(Record):
     """Rows that met `where` and have a weight above zero."""
     columns: list[str]
     """The columns that were read."""
+    query_sha256: str | None = None
+    """The sha256 of the query's text and parameters, as a list in JSON without spaces; absent of files. `path` is then
+    the scheme of the URI and the database, `sha256` that of the rows in any order (see docs/sql.md)."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class LevelCount(Record):

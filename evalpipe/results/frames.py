@@ -56,7 +56,8 @@ def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
     """Return rows with a type for each column that does not hang on what stands in it."""
     import polars as pl
 
-    fields = {field.alias or name: field for name, field in row.model_fields.items()}
+    absent = {name for name in row.absent if all(getattr(record, name) is None for record in rows)}
+    fields = {field.alias or name: field for name, field in row.model_fields.items() if name not in absent}
     plain: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
     kinds = {name: plain.get(_kind(field.annotation)) for name, field in fields.items()}
     dumped = (record.model_dump(by_alias=True) for record in rows)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.texts import ProseText
     from evalpipe.spec.tree import Tree
     from evalpipe.templating.files import Templates
+    from evalpipe.uris import DatabaseUri
 
 Entry = TypeVar("Entry")
 
@@ -36,7 +37,8 @@ class Draft:
     ``spec`` holds every key as its declared type. A value that is wrong, or required and missing, is blank there (see
     `evalpipe.spec.partial`), never None: so None says that a key was not written. ``tree`` is what was written, with
     its places; ``error`` what pydantic found, None where each key is right. ``texts`` are what people state, by
-    location, ``templates`` those of the card, and ``plugins`` those that are installed, as far as rules have read them.
+    location, ``templates`` those of the card, ``plugins`` those that are installed, and ``uris`` those of databases, by
+    dataset, as far as rules have read them.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -46,6 +48,7 @@ class Draft:
         self.texts: dict[Loc, ProseText] = {}
         self.templates: Templates | None = None
         self.plugins: tuple[Plugin, ...] = ()
+        self.uris: dict[str, DatabaseUri] = {}
         self._blanks: frozenset[Loc] = frozenset()
         try:
             self.spec = kind_of_spec(tree.data).model_validate(tree.data)

@@ -68,6 +68,17 @@ def expand(text: str, environment: Mapping[str, str], *, private: bool = False) 
     return parts[0] if len(parts) == 1 else Dated(tuple(parts))
 
 
+def literal(text: str) -> str:
+    """Return what a text says without the environment: defaults in place of references, nothing where there is none."""
+    return _TOKEN.sub(lambda token: "${" if token["body"] is None else _default(token["body"]), text)
+
+
+def _default(body: str) -> str:
+    """Return the default of a reference; nothing where it has none."""
+    parts = _BODY.fullmatch(body)
+    return "" if parts is None else parts["default"] or ""
+
+
 def _value(token: re.Match[str], environment: Mapping[str, str], *, private: bool) -> str:
     """Return what a reference stands for."""
     body = _BODY.fullmatch(token["body"])

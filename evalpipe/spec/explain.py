@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.colours import COLOUR
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
+from evalpipe.spec.datasets import is_query
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.expressions import MeasureExpression
 from evalpipe.spec.kinds import DAY, PATTERN, RULES, is_day, is_number
@@ -105,7 +106,12 @@ class _Explainer:
     prefix: Loc
 
     def shapes(self, loc: Loc) -> Shapes:
-        return self.root.at(loc[len(self.prefix) :])
+        """Return what a value at ``loc`` may be; of the two forms of a dataset, the one that is meant."""
+        shapes, written = self.root.at(loc[len(self.prefix) :]), self.tree.get(*loc)
+        if loc[:1] != ("datasets",) or len(loc) != len(("datasets", "name")):
+            return shapes
+        own = "sql" if is_query(written) else "path"
+        return replace(shapes, schemas=tuple(form for form in shapes.schemas if own in form.get("properties", ())))
 
     def one(self, kind: str, loc: Loc, last: str | int) -> Problem | None:
         """Translate an error of pydantic's ``kind`` at ``loc``; None where another problem tells the same."""

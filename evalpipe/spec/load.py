@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.origin import Origin
+from evalpipe.spec.databases import check_queries, with_references, without_passwords
 from evalpipe.spec.day import on_day
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import explain
@@ -55,13 +56,13 @@ def load(
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
     known = source.origin if isinstance(source, Spec) else origin or Origin()
-    # An empty list takes away what a base declares, so these go when all is merged.
-    tree = flatten(_without_empty(root), path, {**layers.folders, **known.folders}, FILE if overrides else newest)
+    root = _without_empty(with_references(root))
+    tree = flatten(root, path, {**layers.folders, **known.folders}, FILE if overrides else newest)
     draft = Draft(tree)
     reported = _reported(draft, layers)
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
-        raise SpecError(*_ordered(problems, layers))
+        raise SpecError(*without_passwords(_ordered(problems, layers), draft))
     warnings = [problem for problem in reported if problem.severity != "error"]
     written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))
     return _with_places(draft, written, _ordered(warnings, layers))
@@ -69,7 +70,8 @@ def load(
 
 def _reported(draft: Draft, layers: Layers) -> list[Problem]:
     """Return what is wrong with each key, and across keys."""
-    reported = [*(explain(draft.error, draft.tree, model_schema()) if draft.error else ()), *check(draft)]
+    reported = [*(explain(draft.error, draft.tree, model_schema()) if draft.error else ()), *check(draft),
+                *check_queries(draft, layers.environment)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
         reported = [problem for problem in reported if problem.code != "missing-key"]
     return reported
@@ -80,6 +82,7 @@ def _with_places(draft: Draft, written: Origin, warnings: list[Problem]) -> Spec
     spec = draft.spec
     spec._origin, spec._texts = written, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
     spec._templates, spec._plugins, spec._warnings = draft.templates, draft.plugins, tuple(warnings)  # noqa: SLF001
+    spec._uris = MappingProxyType(draft.uris)  # noqa: SLF001
     return spec
 
 
@@ -102,7 +105,10 @@ def _root(
 
 
 def _without_empty(root: Node) -> Node:
-    """Leave out lists that are empty and need not be there: none is what they say."""
+    """Leave out lists that are empty and need not be there: none is what they say.
+
+    An empty list takes away what a base declares, so they go when all is merged.
+    """
     for loc in EMPTY:
         node = root.at(loc)
         if node is not None and node.content == ():

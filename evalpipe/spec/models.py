@@ -32,12 +32,14 @@ from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
 from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.datasets import AnyDataset
 from evalpipe.spec.expressions import MeasureEntry, MeasureExpression, Measures, expressed
 from evalpipe.spec.kinds import ColumnName, Day, Key, Ledger, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
-from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
+from evalpipe.spec.parts import Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
 from evalpipe.templating.files import Templates
+from evalpipe.uris import DatabaseUri
 
 
 class Spec(SpecPart):
@@ -81,8 +83,9 @@ class Spec(SpecPart):
     """What is done with rows for which a model has no prediction. Without this key they are an error. `all`: they
     are left out for every model, so that all models are measured on the same rows. The results and the card give
     their number, and which model lacks them."""
-    datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]
-    """The datasets, by name. See [Names](#names)."""
+    datasets: Annotated[dict[Key, AnyDataset], Field(min_length=1)]
+    """The datasets, by name. Each is rows in files (`path`), or rows that a query of a database returns (`sql`, `uri`).
+    See [Names](#names)."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
     """The models, by name. See [Names](#names)."""
     threshold: Annotated[OfSpec, Only("binary")] = 0.5
@@ -158,6 +161,7 @@ class Spec(SpecPart):
     _texts: Mapping[Loc, ProseText] = PrivateAttr(default_factory=dict)
     _templates: Templates | None = PrivateAttr(default=None)
     _plugins: tuple[Plugin, ...] = PrivateAttr(default=())
+    _uris: Mapping[str, DatabaseUri] = PrivateAttr(default_factory=dict)
 
     @property
     def origin(self) -> Origin:
@@ -168,6 +172,11 @@ class Spec(SpecPart):
     def texts(self) -> Mapping[Loc, ProseText]:
         """What people state, by location, read from its file where it has one."""
         return self._texts
+
+    @property
+    def uris(self) -> Mapping[str, DatabaseUri]:
+        """Where the databases of queries are, by dataset, with what the environment holds: they may hold passwords."""
+        return self._uris
 
     @property
     def templates(self) -> Templates | None:
@@ -214,7 +223,7 @@ class CandidateSpec(Spec):
     """A spec of candidates alone: there are no predictions, so it has no outcome, no datasets and no models."""
 
     outcome: Outcome = Outcome.model_construct(column="")
-    datasets: dict[Key, Dataset] = Field(default_factory=dict)
+    datasets: dict[Key, AnyDataset] = Field(default_factory=dict)
     models: dict[Key, Model] = Field(default_factory=dict)
 
     @property

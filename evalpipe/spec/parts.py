@@ -90,27 +90,6 @@ class Exposure(SpecPart):
     """The unit of the exposure, such as `years`, shown with its total."""
 
 
-class Dataset(SpecPart):
-    """A set of rows with truth and predictions."""
-
-    path: FilePath
-    """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
-    ndjson."""
-    role: Literal["evaluate", "calibrate", "reference"] = "evaluate"
-    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted and thresholds chosen on
-    these rows, which no evaluated dataset may contain. `reference`: rows that neither may contain, such as the training
-    data."""
-    where: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
-    [Conditions](#conditions)."""
-    trained_on: StrictBool = False
-    """Whether the models were fitted to these evaluated rows: their measures are then apparent, and too good. The card
-    says so, and `optimism` of a model corrects them."""
-    csv: Csv | None = None
-    """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
-    all its values have; numbers that begin with 0, as in `01234`, are text."""
-
-
 class Model(SpecPart):
     """The columns that hold one model's predictions."""
 

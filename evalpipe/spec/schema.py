@@ -150,8 +150,11 @@ def _demands(node: Schema, defs: Schema) -> Schema:
     if "$ref" in node:
         return _demands(defs[node["$ref"].rsplit("/", 1)[1]], defs)
     demands: Schema = {word: node[word] for word in _DEMANDS if word in node}
-    for option in node.get("anyOf", ()):
-        demands.update(_demands(option, defs))
+    options = [_demands(option, defs) for option in node.get("anyOf", ())]
+    if sum("required" in option for option in options) > 1:  # of several mappings, what is written is one
+        demands["anyOf"] = options
+    else:
+        demands.update({word: value for option in options for word, value in option.items()})
     properties = {k: _demands(v, defs) for k, v in node.get("properties", {}).items() if k not in ("metrics", "metric")}
     properties = {key: value for key, value in properties.items() if value}
     inner = next((_demands(v, defs) for v in node.get("patternProperties", {}).values()), {})

@@ -48,7 +48,7 @@ class Node:
 
     ``content`` is a scalar, a text that waits for its day, a tuple of nodes, a mapping from text to nodes, or
     `UNREADABLE`; ``key`` the place of its key; ``environment`` whether an environment variable took part in it, and
-    ``dated`` whether the day did.
+    ``dated`` whether the day did; ``written`` is then the text with its references.
     """
 
     content: Any
@@ -56,6 +56,7 @@ class Node:
     key: Place | None = None
     environment: bool = False
     dated: bool = False
+    written: str | None = None
 
     def at(self, path: tuple[str, ...]) -> Node | None:
         """Return the node at a path of mappings within this one; None where there is none."""

@@ -227,7 +227,8 @@ class _Builder:
             self._report("wrong-type", message, place, "remove the tag")
         except KeyError:
             return self._unknown_tag(node, place)
-        return Node(content, place, environment=refers(node.value))
+        referring = refers(node.value)
+        return Node(content, place, environment=referring, written=node.value if referring else None)
 
     def _unknown_tag(self, node: yaml.Node, place: Place) -> Node:
         short = node.tag.replace(CORE, "!!")

@@ -65,7 +65,8 @@ def files(dataset: DatasetPlan, rows: Mapping[str, int], sha256: Sequence[str]) 
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
     return tuple(
         InputFile(dataset=dataset.name, role=dataset.role, path=shown, sha256=digest,
-                  rows=rows.get(f"read {number}", 0), used_rows=rows.get(f"used {number}", 0), columns=columns)
+                  rows=rows.get(f"read {number}", 0), used_rows=rows.get(f"used {number}", 0), columns=columns,
+                  query_sha256=dataset.table.named.query_sha256)
         for number, ((_, shown), digest) in enumerate(zip(dataset.table.files, sha256, strict=True)))
 
 

@@ -41,8 +41,11 @@ def merged(
     plan: Plan, dataset: DatasetPlan, files: list[File], work: Work, workers: Workers
 ) -> tuple[Tables, list[str]]:
     """Return the tables of all rows of a dataset, and the sha256 of its files; raises DataError."""
-    sha256, tables = list(workers.digests(files)), Tables(asked(plan))
-    cache, what = None if work.cache is None else Cache(work.cache), asked_sha256(plan, dataset, tables.asked)
+    contents, tables = dataset.table.contents, Tables(asked(plan))
+    sha256 = list(contents or workers.digests(files))
+    # The sha256 of rows tells nothing of their order, so it does not say which of them a part holds.
+    cache = None if work.cache is None or contents else Cache(work.cache)
+    what = asked_sha256(plan, dataset, tables.asked)
     lacking, before = _Parts(), work.cached
     for part in parts_of(dataset):
         key = key_of(sha256[part.file], files[part.file].shown, part, what)

@@ -58,7 +58,7 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
 def _read(plan: Plan, dataset: DatasetPlan, files: list[File], work: Work, workers: Workers) -> _Read:
     """Read the rows of a dataset; of a reference dataset, whose rows are only compared, nothing but the sha256."""
     if dataset.role == "reference":
-        return _Read(dataset, Tables(asked(plan)), list(workers.digests(files)))
+        return _Read(dataset, Tables(asked(plan)), list(dataset.table.contents or workers.digests(files)))
     return _Read(dataset, *merged(plan, dataset, files, work, workers))
 
 

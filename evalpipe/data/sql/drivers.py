@@ -1,0 +1,80 @@
+"""Which driver reads a database, by the scheme of its URI or by name."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from evalpipe.data.sql.database import TooSlowError
+from evalpipe.data.sql.faults import cannot_connect, cannot_read, too_slow
+from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.uris import SCHEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.data.sql.database import Database
+    from evalpipe.origin import Origin
+    from evalpipe.plan.sources import QuerySource
+
+
+@contextmanager
+def opened(source: QuerySource, places: Origin) -> Iterator[Database]:
+    """Open the database of a query, and close it afterwards.
+
+    Raises DataError where it cannot be, UsageError where its driver is missing.
+    """
+    try:
+        from adbc_driver_manager import Error
+    except ModuleNotFoundError:
+        raise _missing(source, places, "adbc_driver_manager") from None
+    try:
+        database = _connected(source, places)
+    except ModuleNotFoundError as error:
+        raise _missing(source, places, str(error.name)) from None
+    except Error as error:
+        raise DataError(cannot_connect(error, source, places)) from None
+    with database:
+        yield database
+
+
+@contextmanager
+def told(source: QuerySource, places: Origin) -> Iterator[None]:
+    """Turn what a driver raises while a query is read into DataError."""
+    from adbc_driver_manager import Error
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except TooSlowError:
+        raise DataError(too_slow(source, places)) from None
+    except (Error, ArrowException, OSError) as error:
+        raise DataError(cannot_read(error, source, places)) from None
+
+
+def _connected(source: QuerySource, places: Origin) -> Database:
+    """Connect to a database with its driver; raises ModuleNotFoundError, DataError and the errors of the driver."""
+    uri = source.uri
+    path = places.folder_of("datasets", source.dataset, "uri") / uri.file
+    if uri.file and not path.is_file():  # which some drivers would make
+        at = places.place("datasets", source.dataset, "uri")
+        raise DataError(Problem("missing-file", f"there is no file {uri.file}", at, "check the URI"))
+    if source.driver is not None:
+        from evalpipe.data.sql.other import OtherDatabase
+
+        return OtherDatabase(str(path.absolute()) if uri.file else uri.text, source.driver)
+    if SCHEMES[uri.scheme] == "sqlite":
+        from evalpipe.data.sql.sqlite import SQLite
+
+        return SQLite(path)
+    from evalpipe.data.sql.postgresql import PostgreSQL
+
+    return PostgreSQL(uri)
+
+
+def _missing(source: QuerySource, places: Origin, module: str) -> UsageError:
+    """Return the error of a library that is not installed."""
+    own = source.driver is None or module == "adbc_driver_manager"
+    way = "pip install 'evalpipe[sql]'" if own else "install it, or correct 'driver'"
+    message = f"{source.called} is a query, and the Python package {module} that reads it is not installed"
+    return UsageError(Problem("missing-library", message, places.place(*source.loc), way))

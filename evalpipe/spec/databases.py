@@ -1,0 +1,134 @@
+"""Datasets that are queries: the URIs of their databases, which stay references, and what may not be asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import UsageError
+from evalpipe.queries import READING, line_and_column, query_text
+from evalpipe.spec.datasets import QueryDataset
+from evalpipe.spec.day import dated_path
+from evalpipe.spec.environment import literal
+from evalpipe.spelling import joined, quoted
+from evalpipe.uris import HIDDEN, SCHEMES, DatabaseUri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.tree import Node
+
+WAY = 'keep it in the environment: uri: "${env:DATABASE_URL}"'
+
+
+def with_references(root: Node) -> Node:
+    """Return the spec with the URIs of databases as they are written, with their references: they may hold secrets."""
+    datasets = root.at(("datasets",))
+    if datasets is None or not isinstance(datasets.content, dict):
+        return root
+    named = {name: _unread(dataset) for name, dataset in datasets.content.items()}
+    return replace(root, content={**root.content, "datasets": replace(datasets, content=named)})
+
+
+def _unread(dataset: Node) -> Node:
+    uri = dataset.at(("uri",))
+    if uri is None or uri.written is None or not isinstance(uri.content, str):
+        return dataset
+    return replace(dataset, content={**dataset.content, "uri": replace(uri, content=uri.written)})
+
+
+def check_queries(draft: Draft, environment: Mapping[str, str]) -> Iterator[Problem]:
+    """Read the URIs of databases into ``draft.uris``, and yield the problems of datasets that are queries."""
+    for loc, dataset in draft.entries(draft.spec.datasets, "datasets"):
+        if isinstance(dataset, QueryDataset):
+            yield from _uri(draft, loc, dataset, environment)
+            yield from _statement(draft, loc, dataset)
+    yield from _unordered(draft)
+
+
+def without_passwords(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
+    """Yield problems without the passwords that are written in the spec, be it in a line of it that they show."""
+    written = (dataset.get("uri") for dataset in _mappings(draft.tree.get("datasets")))
+    literals = {text for uri in written if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
+    passwords = tuple(sorted(literals, key=len, reverse=True))
+    for problem in problems:
+        place, hint = problem.place, problem.hint
+        if place is not None and place.text is not None:
+            place = replace(place, text=_hidden(place.text, passwords, aligned=True))
+        hint = None if hint is None else _hidden(hint, passwords)
+        yield replace(problem, place=place, message=_hidden(problem.message, passwords), hint=hint)
+
+
+def _mappings(datasets: object) -> Iterable[Mapping[str, object]]:
+    return [entry for entry in datasets.values() if isinstance(entry, dict)] if isinstance(datasets, dict) else []
+
+
+def _hidden(text: str, passwords: tuple[str, ...], *, aligned: bool = False) -> str:
+    for password in passwords:
+        text = text.replace(password, HIDDEN * (len(password) if aligned else 1))
+    return text
+
+
+def _uri(
+    draft: Draft, loc: Loc, dataset: QueryDataset, environment: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Read the URI of a database; report one that cannot be read, and a password that is written out."""
+    here = (*loc, "uri")
+    if not draft.readable(*here):
+        return
+    if DatabaseUri(literal(dataset.uri)).passwords:
+        message = "a password is written in this URI, and a spec is printed on its card"
+        yield draft.tree.problem("password-in-spec", message, *here, hint=WAY)
+        return
+    try:
+        uri = DatabaseUri(dated_path(dataset.uri, draft.spec.as_of, environment, "uri"))
+    except UsageError as error:
+        problem = error.problems[0]
+        message = problem.message.removeprefix("uri: ")
+        yield draft.tree.problem(problem.code, message, *here, hint=problem.hint)
+        return
+    draft.uris[str(loc[-1])] = uri
+    if dataset.driver is None and uri.scheme not in SCHEMES:
+        what = f"databases of the scheme {quoted(uri.scheme)}" if uri.scheme else "this, which is no URI of a database"
+        hint = "write postgresql://… or sqlite:///…, or name an installed ADBC driver under 'driver'"
+        yield draft.tree.problem("unknown-scheme", f"evalpipe has no driver for {what}", *here, hint=hint)
+    elif dataset.driver is None and uri.scheme == "sqlite" and uri.file in ("", ":memory:"):
+        message = "a URI of SQLite names a file after three slashes"
+        yield draft.tree.problem("bad-uri", message, *here, hint="write it as in sqlite:///scores.db")
+
+
+def _statement(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Problem]:
+    """Report a text that is not one statement that reads."""
+    here = (*loc, "sql")
+    if not draft.readable(*here):
+        return
+    query = query_text(dataset.sql)
+    if query.another is not None:
+        line, column = line_and_column(dataset.sql, query.another)
+        message = f"'sql' holds several statements: another begins in line {line}, column {column} of its text"
+        yield draft.tree.problem("several-statements", message, *here, hint="keep one, which returns the rows")
+    elif query.first not in READING:
+        begins = f"it begins with {quoted(query.first)}" if query.first else "it is empty"
+        message = f"'sql' must return rows and change nothing, but {begins}"
+        hint = f"begin it with {joined(READING, 'or')}"
+        yield draft.tree.problem("query-writes", message, *here, hint=hint)
+
+
+def _unordered(draft: Draft) -> Iterator[Problem]:
+    """Report what needs the rows of a query in an order, which they do not have."""
+    queries = {str(loc[-1]): dataset for loc, dataset in draft.entries(draft.spec.datasets, "datasets")
+               if isinstance(dataset, QueryDataset) and dataset.role != "reference"}
+    if draft.spec.id is not None or not queries:
+        return
+    name, way = next(iter(queries)), "name the column that identifies a row under 'id'"
+    if draft.spec.report.rows is not None:
+        message = f"dataset '{name}' is a query, whose rows have no order that the row-level file could name them by"
+        yield draft.tree.problem("rows-without-order", message, "report", "rows", hint=way)
+    for model, declared in draft.models.items():
+        if declared.predictions is not None or declared.optimism is not None:
+            message = (f"the rows of the query '{name}' have no order, so predictions in files cannot be matched to "
+                       "them by position")
+            yield draft.tree.problem("rows-without-order", message, "models", model, key=True, hint=way)

@@ -1,0 +1,83 @@
+"""The keys of a dataset: rows in files, or rows that a query of a database returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
+
+from evalpipe.spec.kinds import AnyOf, FilePath, Number, SpecPart
+from evalpipe.spec.separated import Csv
+
+USUAL_TIMEOUT, LONGEST_TIMEOUT = 600.0, 86_400.0
+"""The seconds that reading may take where the spec does not say, and the most that it may say: a day."""
+
+
+class FilesPart(SpecPart):
+    """Where rows in files are."""
+
+    path: FilePath
+    """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
+    ndjson."""
+
+
+class QueryPart(SpecPart):
+    """Which rows a database is asked for."""
+
+    sql: Annotated[StrictStr, Field(min_length=1)]
+    """One statement that reads rows: `SELECT …`, `WITH … SELECT …`, `VALUES …` or `TABLE …`. Only the columns that
+    are needed are asked for. See [SQL sources](sql.md)."""
+    uri: Annotated[StrictStr, Field(min_length=1)]
+    """Where the database is: `postgresql://user@host/database`, or `sqlite:///scores.db`, relative to the file it is
+    written in. What may hold a password comes from the environment, as `${env:DATABASE_URL}`; it is read when a
+    connection is made, and stands in no output."""
+    driver: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
+    """The ADBC driver of another database: `duckdb` for the installed Python package `adbc_driver_duckdb`. Without
+    this key the scheme of the URI says which."""
+    parameters: tuple[StrictStr | StrictBool | Number, ...] = ()
+    """Values that the driver binds to the marks of the query, `$1`, `$2`, … of PostgreSQL, `?` of SQLite: they are
+    never pasted into its text."""
+    timeout: Annotated[StrictFloat, Field(gt=0, le=LONGEST_TIMEOUT)] = USUAL_TIMEOUT
+    """The seconds that reading may take. A server that is slower is told to stop."""
+
+
+class DatasetPart(SpecPart):
+    """What holds for rows wherever they are."""
+
+    role: Literal["evaluate", "calibrate", "reference"] = "evaluate"
+    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted and thresholds chosen on
+    these rows, which no evaluated dataset may contain. `reference`: rows that neither may contain, such as the training
+    data."""
+    where: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
+    [Conditions](#conditions)."""
+    trained_on: StrictBool = False
+    """Whether the models were fitted to these evaluated rows: their measures are then apparent, and too good. The card
+    says so, and `optimism` of a model corrects them."""
+
+
+class Dataset(DatasetPart, FilesPart):
+    """A set of rows with truth and predictions."""
+
+    csv: Csv | None = None
+    """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
+    all its values have; numbers that begin with 0, as in `01234`, are text."""
+
+
+class QueryDataset(DatasetPart, QueryPart):
+    """A set of rows with truth and predictions that a query of a database returns."""
+
+
+def is_query(written: object) -> bool:
+    """Tell whether a mapping means rows of a query, by the keys that these alone have."""
+    return isinstance(written, Mapping) and bool({"sql", "uri"} & set(written))
+
+
+def _form(value: object) -> str:
+    return "a query" if isinstance(value, QueryDataset) or is_query(value) else "files"
+
+
+AnyDataset = Annotated[
+    Annotated[Dataset, Tag("files")] | Annotated[QueryDataset, Tag("a query")], Discriminator(_form), AnyOf()]
+"""Rows in files, or rows of a query."""

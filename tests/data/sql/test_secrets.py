@@ -1,0 +1,86 @@
+"""Who may read a database stands in no output: not in results, cards, ledgers, logs, manifests or messages."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+import evalpipe
+from data.sql.conftest import PLACES, spec
+from evalpipe.cli import main
+from evalpipe.uris import DatabaseUri
+from servers import PASSWORD
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of all files in a folder, with what a PDF carries and its compressed parts."""
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for name in [name for name in files if name.endswith(".pdf")]:
+        with pikepdf.open(io.BytesIO(files[name])) as pdf:
+            files |= {f"{name}/{key}": given.get_file().read_bytes() for key, given in pdf.attachments.items()}
+        streams = re.findall(rb"stream\r?\n(.*?)endstream", files[name], re.DOTALL)
+        files[f"{name}/streams"] = b"".join(zlib.decompressobj().decompress(part) for part in streams
+                                            if part[:1] == b"\x78")
+    return files
+
+
+def test_no_output_of_a_run_holds_the_secrets_of_its_uri(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, warehouse: str
+) -> None:
+    host = warehouse.rpartition("@")[2].partition("/")[0]
+    monkeypatch.setenv("DATABASE_URL", warehouse)
+    path = spec(folder, PLACES["postgresql"], report={"formats": ["html", "pdf", "markdown"]}, ledger=True,
+                id="patient", gates=[{"metric": "accuracy", "min": 0.1}])
+    out = folder / "out" / "run"
+    out.parent.mkdir()
+    for line in (["run", str(path), "--out", str(out), "--log-file", str(folder / "out" / "log")],
+                 ["plan", str(path)], ["validate", str(path)], ["show", str(out), "brier"],
+                 ["verify", str(out), "--recompute"], ["history", str(out)], ["diff", str(out), str(out)]):
+        with pytest.raises(SystemExit) as ended:
+            main(line)
+        assert ended.value.code == 0
+    told = capsys.readouterr()
+    written = everything(folder / "out") | {"stdout": told.out.encode(), "stderr": told.err.encode()}
+    assert {"run/results.json", "run/card.pdf/spec.yaml", "run/manifest.json", "ledger.sqlite", "log"} <= set(written)
+    assert b"${env:DATABASE_URL}" in written["run/card.pdf/spec.yaml"]
+    secrets = (PASSWORD.encode(), b"keeper", host.encode(), warehouse.encode())
+    assert [(name, secret) for name, content in written.items() for secret in secrets if secret in content] == []
+
+
+def test_a_spec_has_its_uri_as_it_was_written(folder: Path, warehouse: str) -> None:
+    loaded = evalpipe.load(spec(folder, PLACES["postgresql"]))
+    again = evalpipe.load(loaded, ["seed=3"])
+    assert [entry.datasets["warehouse"].uri for entry in (loaded, again)] == ["${env:DATABASE_URL}"] * 2
+    assert [entry.uris["warehouse"].text for entry in (loaded, again)] == [warehouse] * 2
+    assert PASSWORD not in repr(loaded.uris) + repr(evalpipe.plan(loaded).datasets) + loaded.model_dump_json()
+
+
+def test_a_mapping_may_refer_to_the_environment_too(folder: Path) -> None:
+    keys = {"evalpipe": 1, "name": "m", "task": "binary", "outcome": {"column": "died", "event": 1},
+            "models": {"m": {"probability": "p"}}, "metrics": ["brier"], "intervals": {"replicates": 100}}
+    results = evalpipe.run(keys | {"datasets": {"d": PLACES["postgresql"]}})
+    assert results.inputs[0].path == "postgresql:warehouse"
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize(("text", "shown", "passwords"), [
+    ("postgresql://user:pass%2Fword@host:5432/data?sslmode=require", "postgresql:data", {"pass%2Fword", "pass/word"}),
+    ("postgres://host", "postgres", set()),
+    ("postgresql://u@a:1,b:2/x?password=hush&sslkey=/k", "postgresql:x", {"hush", "/k"}),
+    ("sqlite:///data/scores%20a.db", "sqlite:data/scores a.db", set()),
+    ("sqlite:////srv/scores.db", "sqlite:/srv/scores.db", set()),
+    ("host=h user=u password=hush dbname=d", "", {"hush"}),
+    ("user:hush@account/db", "", {"hush"}),
+    ("snowflake://u:p@account/db/schema", "snowflake:db/schema", {"p"}),
+])
+def test_what_is_shown_of_a_uri(text: str, shown: str, passwords: set[str]) -> None:
+    uri = DatabaseUri(text)
+    assert uri.shown == shown
+    assert passwords <= set(uri.passwords)
+    assert bool(passwords) == bool(uri.passwords)
+    assert not any(secret in uri.redacted(f"cannot read {text}: '{secret}'") for secret in (*passwords, text))
