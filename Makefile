@@ -10,10 +10,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+TOOLS := $(VENV)/tools/bin
+LOCKED := dask postgresql sign sql
+UPGRADE ?=
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example clean
+.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -56,6 +59,19 @@ example: $(VENV)/.run ## write reports/example again, the committed card
 	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress
 	@rm reports/example/run.json
 
+lock: $(VENV)/.tools ## pin all that evalpipe needs, with hashes, in .ci/requirements.lock (UPGRADE=--upgrade for the newest)
+	@$(TOOLS)/uv pip compile pyproject.toml $(LOCKED:%=--extra %) --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --quiet $(UPGRADE) --output-file .ci/requirements.lock
+
+sbom: $(VENV)/.tools ## list what the lock file installs here, with licences, in .ci/sbom.cdx.json (CycloneDX)
+	@$(TOOLS)/uv venv --quiet --clear --python "$(PYTHON)" $(VENV)/locked
+	@$(TOOLS)/uv pip install --quiet --python $(VENV)/locked/bin/python --require-hashes --requirement .ci/requirements.lock
+	@$(TOOLS)/cyclonedx-py environment $(VENV)/locked/bin/python --output-reproducible --output-format JSON \
+	  | $(BIN)/python .ci/sbom.py > .ci/sbom.cdx.json
+
+audit: $(VENV)/.tools ## look up known vulnerabilities of all that the lock file pins (needs the network)
+	@$(TOOLS)/pip-audit --requirement .ci/requirements.lock --require-hashes --disable-pip
+
 clean: ## remove .venv, caches and build products; reports stay
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -87,6 +103,12 @@ $(VENV)/.peers: $(VENV)/.run benchmarks/requirements.txt
 	@echo "Installing the peers into $(VENV)/peers …"
 	@$(BIN)/python -m venv $(VENV)/peers
 	@$(VENV)/peers/bin/python -m pip --disable-pip-version-check install --quiet --editable . -r benchmarks/requirements.txt
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.venv .ci/tools.txt
+	@echo "Installing the tools for the lock file and the SBOM into $(VENV)/tools …"
+	@$(BIN)/python -m venv $(VENV)/tools
+	@$(TOOLS)/python -m pip --disable-pip-version-check install --quiet -r .ci/tools.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test pyproject.toml

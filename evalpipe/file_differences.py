@@ -44,7 +44,7 @@ def of_json(there: bytes, here: bytes) -> Iterator[Difference]:
     if there != here:
         try:
             document = json.loads(there)
-        except ValueError:
+        except (ValueError, RecursionError):
             yield "the document", "no JSON", "JSON"
             return
         yield from _differences(document, json.loads(here))
@@ -52,8 +52,16 @@ def of_json(there: bytes, here: bytes) -> Iterator[Difference]:
 
 def of_csv(there: bytes, here: bytes) -> Iterator[Difference]:
     """Yield in what two tables of estimates differ."""
-    left, right = (list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace")))) for content in (there, here))
-    yield from _differences(left, right)
+    try:
+        left = _rows(there)
+    except csv.Error as error:
+        yield "the table", f"no CSV: {error}", "CSV"
+        return
+    yield from _differences(left, _rows(here))
+
+
+def _rows(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline="")))
 
 
 def _differences(there: object, here: object, where: str = "") -> Iterator[Difference]:
@@ -74,10 +82,18 @@ def _called(row: object, table: str, place: int) -> str:
     model = f" of {row['model']}" if row.get("model") else ""
     variant = f"+{row['variant']}" if row.get("variant") not in (None, "", "original") else ""
     places = [row["dataset"]] if row.get("dataset") else []
-    labels = json.loads(row["slice"]) if isinstance(row.get("slice"), str) and row["slice"] else row.get("slice") or {}
-    places += [f"{name} = {label}" for name, label in labels.items()]
+    places += [f"{name} = {label}" for name, label in _labels(row.get("slice")).items()]
     on = f" on {', '.join(places)}" if places else ""
     return f"{table}, {row['metric']}{model}{variant}{on}".removeprefix(", ")
+
+
+def _labels(value: object) -> dict[str, object]:
+    """Return the labels of a slice, which a table holds as JSON; none where they are something else."""
+    try:
+        labels = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return {}
+    return labels if isinstance(labels, dict) else {}
 
 
 def notes_on(

@@ -86,7 +86,12 @@ def logit_limits(value: float, error: float, level: float) -> tuple[float, float
         return None
     reach = float(ndtri((1 + level) / 2)) * error / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    return 1 / (1 + math.exp(reach - centre)), 1 / (1 + math.exp(-reach - centre))
+    return _share(centre - reach), _share(centre + reach)
+
+
+def _share(logit: float) -> float:
+    """Return the share that has a logit, also where the exponential of that is too large for a number."""
+    return 1 / (1 + math.exp(-logit)) if logit > -700 else math.exp(logit)
 
 
 def predictive_error(value: float, sensitivity: float, specificity: float, events: float, others: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from collections.abc import Sequence
@@ -13,10 +14,11 @@ from fuzz import arguments
 from fuzz.bases import Base
 from fuzz.files import data_case
 from fuzz.nodes import pool
+from fuzz.reports import report_case
 from fuzz.specs import spec_case
-from fuzz.watch import MOST_BYTES, Ended, called, measured, run_spec, sound, timed, valid_json
+from fuzz.watch import MOST_BYTES, Ended, called, command, measured, run_spec, sound, timed, valid_json
 
-KINDS = ("spec", "data", "call")
+KINDS = ("spec", "data", "call", "report")
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,17 @@ class Outcome:
 class Cases:
     """Makes and runs the cases of one seed from the specs of a workspace."""
 
-    def __init__(self, bases: Sequence[Base], seed: int) -> None:
+    def __init__(self, bases: Sequence[Base], seed: int, report: Path) -> None:
         self.bases = bases
+        self.report = report
         self.seed = seed
         self.values = pool(base.tree for base in bases if base.tree is not None)
 
     def run(self, kind: str, number: int, save: Path | None = None) -> Outcome:
         """Run case ``number`` of a kind; ``save``: a folder that takes the files it is made of."""
         rng = random.Random(f"{kind}:{self.seed}:{number}")  # noqa: S311 - chance that can be repeated
-        run = {"spec": self._spec, "data": self._data, "call": self._call}[kind]
+        run = {"spec": self._spec, "data": self._data, "call": self._call,
+               "report": self._report}[kind]
         ((ended, fault), seconds), peak = measured(lambda: timed(lambda: run(rng, save)))
         if fault is None and peak > MOST_BYTES:
             fault = f"more than {MOST_BYTES // 2**20:,} MB of memory"
@@ -59,6 +63,9 @@ class Cases:
         base, text, name, raw = data_case(self.bases, rng)
         return self._ran(base, {"case.yaml": text, name: raw}, rng, save)
 
+    def _report(self, rng: random.Random, save: Path | None) -> tuple[Ended, str | None]:
+        return report_case(self.report, rng, save)
+
     def _ran(
         self, base: Base, files: dict[str, bytes], rng: random.Random, save: Path | None
     ) -> tuple[Ended, str | None]:
@@ -69,9 +76,13 @@ class Cases:
             if save is not None:
                 shutil.copytree(base.folder, save, dirs_exist_ok=True)
             if rng.random() < 0.2:
-                checked = valid_json(base.folder, [rng.choice(["validate", "plan"]), "case.yaml"])
+                asked = rng.choice([["validate", "case.yaml"], ["plan", "case.yaml"]])
+                checked = valid_json(base.folder, asked)
                 if checked[1] is not None:
                     return checked
+            proposed = [name for name in files if name != "case.yaml"]
+            if proposed and rng.random() < 0.1:
+                return _proposed(base.folder, proposed[0], rng)
             return run_spec(base.folder, "case.yaml")
         finally:
             for file in written:
@@ -92,3 +103,11 @@ class Cases:
             told = called(lambda: results[0].estimates)
             fault = told.fault or sound(results[0].to_json())
         return ended, fault
+
+
+def _proposed(folder: Path, data: str, rng: random.Random) -> tuple[Ended, str | None]:
+    """Let `evalpipe init` propose a spec for a file, which it prints."""
+    event = rng.choice([[], ["--event", rng.choice(["1", "yes", "poisonous", "", "é"])]])
+    with contextlib.chdir(folder):
+        ended = command(["init", data, "-o", "-", *event])
+    return ended, ended.fault

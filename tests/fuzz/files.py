@@ -52,7 +52,7 @@ def data_case(bases: Sequence[Base], rng: random.Random) -> tuple[Base, bytes, s
     name = f"case.{ending}" if ending else "case"
     raw = written(table, rng.choice(ENDINGS) if rng.random() < 0.05 else ending, rng)
     if rng.random() < 0.2:
-        raw = _broken(raw, rng)
+        raw = broken(raw, rng)
     put(spot, scalar(name))
     return base, yaml.serialize(tree, Dumper=yaml.SafeDumper, allow_unicode=True, width=200).encode(), name, raw
 
@@ -118,8 +118,8 @@ def _cell(value: Any, separator: str, empty: str, quoting: str) -> str:
     return text
 
 
-def _broken(raw: bytes, rng: random.Random) -> bytes:
-    """Change the bytes of a file."""
+def broken(raw: bytes, rng: random.Random) -> bytes:
+    """Return the bytes of a file, changed."""
     at = rng.randrange(len(raw) + 1)
     flipped = bytearray(raw)
     for _ in range(rng.choice([1, 1, 3, 30])):

@@ -1,6 +1,6 @@
 """Runs many cases and tells how they ended.
 
-python tests/fuzz/run.py --specs 8000 --data 2000 --calls 2000 --seed 1 --workers 2
+python tests/fuzz/run.py --specs 20000 --data 2000 --calls 2000 --reports 2000 --seed 1 --workers 2
 python tests/fuzz/run.py --case spec:1:417 --save folder      one case again: its files, what it printed, its fault
 """
 
@@ -21,9 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fuzz.bases import prepare
 from fuzz.cases import KINDS, Cases, Outcome
+from fuzz.reports import prepare_report
 
 MEMORY = 6 * 2**30
 """Bytes of address space beyond which a worker gets a MemoryError, which is a fault."""
+
+NUMBERS = (("specs", "spec"), ("data", "data"), ("calls", "call"), ("reports", "report"))
+"""The option of the number of cases of each kind."""
 
 SLACK = 120
 """Seconds without a word after which a worker is ended: a case hangs where no signal reaches it."""
@@ -32,7 +36,7 @@ SLACK = 120
 def main() -> int:
     """Run what the command line asks for; the exit code is 1 where a case has a fault."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, number in (("specs", 0), ("data", 0), ("calls", 0), ("seed", 1), ("workers", 1), ("first", 0)):
+    for name, number in (*((name, 0) for name, _ in NUMBERS), ("seed", 1), ("workers", 1), ("first", 0)):
         parser.add_argument(f"--{name}", type=int, default=number)
     parser.add_argument("--case", help="KIND:SEED:NUMBER, one case again")
     parser.add_argument("--save", type=Path, help="the folder that takes the files of the case")
@@ -40,7 +44,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.case:
         return _again(asked.case, asked.save)
-    wanted = {"spec": asked.specs, "data": asked.data, "call": asked.calls}
+    wanted = {"spec": asked.specs, "data": asked.data, "call": asked.calls, "report": asked.reports}
     if asked.share:
         return _work(wanted, asked.seed, asked.first, asked.share)
     return _report(list(_outcomes(wanted, asked.seed, asked.workers)))
@@ -49,7 +53,7 @@ def main() -> int:
 def _again(case: str, save: Path | None) -> int:
     kind, seed, number = case.split(":")
     with tempfile.TemporaryDirectory() as place:
-        outcome = Cases(prepare(Path(place)), int(seed)).run(kind, int(number), save)
+        outcome = Cases(prepare(Path(place)), int(seed), prepare_report(Path(place))).run(kind, int(number), save)
     print(outcome.printed)
     used = f"{outcome.seconds:.2f} s, {outcome.peak / 2**20:,.0f} MB"
     print(f"exit {outcome.code}, {used}, fault: {outcome.fault}")
@@ -66,7 +70,7 @@ def _work(wanted: dict[str, int], seed: int, first: int, share: str) -> int:
     out = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     offset, step = map(int, share.split("/"))
     with tempfile.TemporaryDirectory() as place:
-        cases = Cases(prepare(Path(place)), seed)
+        cases = Cases(prepare(Path(place)), seed, prepare_report(Path(place)))
         for kind, number in _listed(wanted)[offset + first * step :: step]:
             print("begin", f"{kind}:{seed}:{number}", file=out)
             made = cases.run(kind, number)
@@ -92,7 +96,7 @@ def _outcomes(wanted: dict[str, int], seed: int, workers: int) -> Iterator[Outco
 
 def _share(wanted: dict[str, int], seed: int, share: int, workers: int, found: list[Outcome]) -> None:
     total, done = len(_listed(wanted)[share::workers]), 0
-    counts = [f"--{name}={wanted[kind]}" for name, kind in (("specs", "spec"), ("data", "data"), ("calls", "call"))]
+    counts = [f"--{name}={wanted[kind]}" for name, kind in NUMBERS]
     while done < total:
         line = [sys.executable, __file__, *counts, f"--seed={seed}", f"--first={done}", f"--share={share}/{workers}"]
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

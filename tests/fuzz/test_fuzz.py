@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -10,19 +11,22 @@ import pytest
 import evalpipe.run  # noqa: F401 - the module, whose place in the package a function takes
 from fuzz.bases import prepare
 from fuzz.cases import Cases
-from fuzz.watch import called, sound
+from fuzz.reports import prepare_report
+from fuzz.watch import MOST_BYTES, called, measured, run_spec, sound
 
 SEED = 11
-SHARES = [("spec", 0, 50), ("data", 0, 30), ("call", 0, 40)] + [
+SHARES = [("spec", 0, 50), ("data", 0, 30), ("call", 0, 40), ("report", 0, 12)] + [
     pytest.param(*share, marks=pytest.mark.nightly)
-    for share in [("spec", first, first + 50) for first in range(50, 400, 50)] + [("data", 30, 90), ("call", 40, 120)]
+    for share in [("spec", first, first + 50) for first in range(50, 400, 50)]
+    + [("data", 30, 90), ("call", 40, 120), ("report", 12, 300)]
 ]
 """Which cases each test runs: a sample on every run, and many more at night; `tests/fuzz/run.py` makes any number."""
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
-    return Cases(prepare(tmp_path_factory.mktemp("fuzz")), SEED)
+    workspace = tmp_path_factory.mktemp("fuzz")
+    return Cases(prepare(workspace), SEED, prepare_report(workspace))
 
 
 @pytest.mark.parametrize(("kind", "first", "end"), SHARES)
@@ -33,11 +37,29 @@ def test_no_case_ends_in_a_fault(cases: Cases, kind: str, first: int, end: int) 
 
 
 def test_a_case_is_the_same_again(cases: Cases, tmp_path: Path) -> None:
-    for kind in ("spec", "data", "call"):
+    for kind in ("spec", "data", "call", "report"):
         first, again = (cases.run(kind, 7, tmp_path / f"{kind}{turn}") for turn in range(2))
         assert (first.code, first.printed) == (again.code, again.printed)
         held = [{p.name: p.read_bytes() for p in (tmp_path / f"{kind}{turn}").glob("case*")} for turn in range(2)]
         assert held[0] == held[1]
+
+
+@pytest.mark.parametrize("failure", sorted((Path(__file__).parent / "failures").iterdir()), ids=lambda path: path.name)
+def test_what_failed_once_fails_no_more(failure: Path, tmp_path: Path) -> None:
+    place = shutil.copytree(failure, tmp_path / "case")
+    ended, fault = run_spec(place, "case.yaml")
+    assert fault is None
+    assert ended.code in {0, 1, 2, 3}
+
+
+def test_memory_is_that_of_the_case_alone() -> None:
+    before, at_rest = measured(lambda: None)
+    taken, peak = measured(lambda: len(bytearray(200 * 2**20)))
+    after, again = measured(lambda: None)
+    assert (before, taken, after) == (None, 200 * 2**20, None)
+    assert peak - at_rest > 150 * 2**20  # of the 200 MB, less what was free already
+    assert again < peak
+    assert peak < MOST_BYTES
 
 
 def test_a_planted_fault_is_named_by_type_and_place(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -142,7 +142,8 @@ def run_spec(folder: Path, spec: str) -> tuple[Ended, str | None]:
         for name, content in EARLIER.items():
             (out / name).write_bytes(content)
         ended = command(["run", spec, "--out", str(out), "--no-progress"])
-        return ended, ended.fault or _output(ended, out)
+        told = replace(ended, out=ended.out.replace(place, "…"), err=ended.err.replace(place, "…"))
+        return told, ended.fault or _output(ended, out)
 
 
 def _output(ended: Ended, out: Path) -> str | None:

@@ -76,6 +76,10 @@ def test_logit_limits_are_symmetric_there_and_never_leave_the_unit_interval() ->
     assert math.log(upper / (1 - upper)) - centre == pytest.approx(centre - math.log(lower / (1 - lower)))
     assert 0 < lower < 0.97 < upper < 1
     assert logit_limits(1.0, 0.1, LEVEL) is None
+    assert logit_limits(5e-324, 0.0, LEVEL) == (5e-324, 5e-324)  # the exponential of its logit is beyond any number
+    tiny = logit_limits(1e-310, 1e-310, LEVEL)
+    assert tiny is not None
+    assert 0 < tiny[0] < 1e-310 < tiny[1]
     assert logit_limits(0.5, math.nan, LEVEL) is None
 
 
