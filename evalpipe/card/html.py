@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 LONG_WORD, LETTERS = re.compile(r"[^\s<>]{40,}"), re.compile(r"(?:&[#\w]+;|.){1,20}")
 """Words that are broken where a column is narrow, and the letters between two places where they may be."""
 
+ROW_LIMIT = 5_000
+"""Rows of a table on the page; the files beside it have all."""
+
 SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
 
@@ -45,8 +48,8 @@ KEEP_IDENTITY, KEEP_SECTIONS = "{{ write(page.identity) }}", "{{ super() }} in t
 
 
 def document(edition: Edition) -> bytes:
-    """Render the card as an HTML page with all rows of its tables."""
-    return write_page(edition)
+    """Render the card as an HTML page, whose tables have as many rows as a browser shows at ease."""
+    return write_page(edition, ROW_LIMIT)
 
 
 def html_page(results: Results, limit: int | None = None) -> bytes:

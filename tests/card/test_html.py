@@ -9,7 +9,7 @@ import pytest
 
 from evalpipe.card.contents import card_of
 from evalpipe.card.edition import Edition
-from evalpipe.card.html import html_page, write_page
+from evalpipe.card.html import ROW_LIMIT, document, html_page, write_page
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -172,6 +172,12 @@ def test_long_tables_stop_at_the_limit_only_where_one_is_set(results: Results) -
     assert "The table shows 12 of 1,200 rows; the rest is in <code>results.json</code>." in text
     assert "The table shows 300 of 1,201 rows; the rest is in <code>results.json</code>." in text
     assert "part-1199.csv" in html_page(grown).decode("utf-8")
+
+
+def test_a_table_of_the_page_has_as_many_rows_as_a_browser_shows(results: Results) -> None:
+    many = [results.inputs[0].model_copy(update={"path": f"data/part-{i:04}.csv"}) for i in range(ROW_LIMIT + 1)]
+    text = document(Edition(results.model_copy(update={"inputs": many, "curves": []}))).decode("utf-8")
+    assert "The table shows 5,000 of 5,002 rows; the rest is in <code>results.json</code>." in text
 
 
 def test_a_long_table_of_measures_points_at_the_estimates(results: Results) -> None:
