@@ -195,6 +195,9 @@ class Log(Progress):
 
 def _opened(path: str) -> int:
     """Open a log to be added to; raises UsageError where it cannot be."""
+    from evalpipe.ownership import refuse_file_of_run
+
+    refuse_file_of_run(path)
     try:
         return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     except (OSError, ValueError) as error:

@@ -173,6 +173,7 @@ def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_kept(here: Pat
     ["diff", "out", "out", "--format", "markdown", "--out", "out/results.json"],
     ["diff", "out", "out", "--out", "out/manifest.json"],
     ["init", "test.csv", "--event", "1", "--force", "-o", "out/results.json"],
+    ["run", "spec.yaml", "--out", "other", "--no-progress", "--log-file", "out/run.json"],
 ])
 def test_a_file_of_a_run_is_replaced_by_no_other_command(
     here: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
