@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.gates.earlier import LAST, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.errors import UsageError
@@ -71,6 +73,40 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
     runs = _runs(ledger, plan.name, plan.as_of, plan.trend.nights, period)
     estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
     return tuple(EarlierNight.of_ledger(run, estimates[run["run"]]) for run in runs)
+
+
+def nights_before(plan: Plan, ledger: Ledger | None) -> tuple[Night, ...]:
+    """Return the nights before this one whose folders may have a reference for gates `against: last`, newest first.
+
+    None where no gate is against it, or there is no day or no ledger. Raises UsageError where it cannot be read.
+    """
+    from evalpipe.ledger.nights import nights
+
+    if ledger is None or plan.as_of is None or all(gate.against != "last" for gate in plan.gates):
+        return ()
+    runs = nights(ledger, plan.name, plan.as_of)[::-1]
+    return tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
+
+
+def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
+    """Return the file of results with a sha256, which the ledger of an output folder leads to; None without any.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    from evalpipe.ledger.nights import nights
+    from evalpipe.ledger.store import Ledger
+
+    place = ledger_of(ledger_named(spec), out)
+    runs = [] if place is None else nights(Ledger.read(place), spec.name)
+    folders = [place.path_of(run["folder"]) for run in runs if place is not None and run["results_sha256"] == sha256]
+    return next((folder / LAST for folder in folders if _has(folder / LAST, sha256)), None)
+
+
+def _has(path: Path, sha256: str) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+    except OSError:
+        return False
 
 
 def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:

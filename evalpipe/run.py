@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-    from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.chapters.gates.earlier import Night, ReferenceChange
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
@@ -152,7 +152,7 @@ def _from_the_plan(
     cache: bool, before: Results | None = None,
 ) -> Results:
     """Run steps 2 to 7, with the earlier nights that results ``before`` hold, else those of the ledger."""
-    from evalpipe.history import open_ledger
+    from evalpipe.history import nights_before, open_ledger
 
     clock(2)
     planned, written = _planned(spec, frames)
@@ -160,7 +160,7 @@ def _from_the_plan(
     work = _work(spec, planned, folder, clock.progress, cached=cache)
     ledger = None if folder is None else open_ledger(planned, folder.out)  # which may fail, so before data are read
     nights = _nights(planned, ledger, before)
-    samples, candidates, earlier = _read(planned, frames, folder, work)
+    samples, candidates, earlier = _read(planned, frames, folder, work, nights_before(planned, ledger))
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
@@ -214,7 +214,8 @@ def _computed(planned: Plan, work: Work) -> dict[str, object]:
 
 
 def _read(
-    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work
+    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work,
+    nights: Sequence[Night],
 ) -> tuple[Sequence[Sample], CandidateRows | None, EarlierRuns]:
     """Return samples, candidates and what gates are against; refuse, before all else, formats not made here."""
     from evalpipe.card import ready
@@ -226,7 +227,7 @@ def _read(
     check_references(planned, samples)
     if folder is None:
         return samples, candidates, look_back(planned, samples)
-    earlier = look_back(planned, samples, folder.out, folder.shown)
+    earlier = look_back(planned, samples, folder.out, folder.shown, nights)
     ready(planned.formats, planned.appearance.templates)
     return samples, candidates, earlier
 

@@ -122,7 +122,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "lock": set(),
     "folders": set(),
     "history": {
-        "chapters.spec", "chapters.compute", "ledger", "plan", "results", "signatures", "spec", "errors",
+        "chapters.spec", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
+        "errors",
     },
     "changes": {
         "chapters.earlier", "data", "ed25519", "history", "manifest", "origin", "plan", "results", "spec", "spelling",

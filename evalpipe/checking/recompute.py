@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evalpipe.checking.origins import Origins
     from evalpipe.checking.outputs import Outputs
+    from evalpipe.results import Gate
     from evalpipe.run import Progress
 
 
@@ -68,17 +69,33 @@ def _hindrance(outputs: Outputs, origins: Origins) -> str | None:
         return "no file of the spec is known"
     if origins.spec is None:
         return "where the spec lies is not known: name it with --spec"
-    wanted = _reference(outputs)
-    if wanted is not None and not _has(outputs.folder / REFERENCE, wanted):
-        return ("its gates `against: last` were judged against results that are no longer here, with a sha256 that "
-                f"begins with {wanted[:EVIDENCE_DIGITS]}")
+    gate = _against_last(outputs)
+    if gate is not None and _reference_file(outputs, origins, str(gate.against_sha256)) is None:
+        day = "" if gate.against_as_of is None else f"those as of {gate.against_as_of}, "
+        begins = str(gate.against_sha256)[:EVIDENCE_DIGITS]
+        return (f"its gates `against: last` were judged against results that are no longer here, {day}with a sha256 "
+                f"that begins with {begins}: a later run has replaced them")
     return None
 
 
-def _reference(outputs: Outputs) -> str | None:
-    """Return the sha256 of the earlier results that gates `against: last` were judged against, if there were any."""
+def _against_last(outputs: Outputs) -> Gate | None:
+    """Return a gate `against: last` that was judged against earlier results; None without any."""
     gates = () if outputs.results is None else outputs.results.gates
-    return next((gate.against_sha256 for gate in gates if gate.against == "last" and gate.against_sha256), None)
+    return next((gate for gate in gates if gate.against == "last" and gate.against_sha256), None)
+
+
+def _reference_file(outputs: Outputs, origins: Origins, wanted: str) -> Path | None:
+    """Return the file of the earlier results with a sha256: in the folder, or where the ledger leads to."""
+    from evalpipe.history import reference_in_ledger
+    from evalpipe.run import load
+
+    if _has(outputs.folder / REFERENCE, wanted):
+        return outputs.folder / REFERENCE
+    overrides, as_of = _asked(outputs)
+    try:
+        return reference_in_ledger(load(str(origins.spec), overrides, as_of=as_of), wanted, outputs.folder)
+    except EvalpipeError:
+        return None
 
 
 def _has(path: Path, wanted: str) -> bool:
@@ -95,9 +112,11 @@ def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progre
     from evalpipe.signatures import signatures_of
 
     again.mkdir()
-    for name in (SIGNATURES, REFERENCE) if _reference(outputs) is not None else (SIGNATURES,):
-        if (outputs.folder / name).exists():
-            shutil.copyfile(outputs.folder / name, again / name)
+    gate = _against_last(outputs)
+    reference = None if gate is None else _reference_file(outputs, origins, str(gate.against_sha256))
+    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCE, reference)):
+        if file is not None and file.exists():
+            shutil.copyfile(file, again / name)
     overrides, as_of = _asked(outputs)
     results = run_again(
         str(origins.spec), again, outputs.results, overrides=overrides, as_of=as_of, progress=progress)

@@ -33,6 +33,11 @@ def nights(ledger: Ledger, name: str, before: str | None = None, last: int | Non
     return _rows(ledger, newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
+def names_in(ledger: Ledger) -> list[str]:
+    """Return the names of the runs in a ledger, sorted; raises UsageError where it cannot be read."""
+    return [row["name"] for row in _rows(ledger, select(RUNS.c.name).distinct().order_by(RUNS.c.name))]
+
+
 def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:
     """Return the estimates of runs by the number of the run, in the order of the results; of some ``metrics`` or all.
 

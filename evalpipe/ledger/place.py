@@ -57,6 +57,10 @@ class LedgerPlace:
         except ValueError:
             return "the URL of the ledger"
 
+    def path_of(self, folder: str) -> Path:
+        """Return the output folder that the ledger calls so."""
+        return Path(folder) if self.file is None else Path(os.path.normpath(self.file.parent / folder))
+
     def folder(self, out: Path) -> str:
         """Return what the ledger calls an output folder: relative to its file, so that both may be moved together."""
         if self.file is None:

@@ -18,7 +18,7 @@ from evalpipe.ledger.tables import ESTIMATES, LEDGER_FORMAT, RUNS, VERDICTS, for
 from evalpipe.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import ColumnElement, Connection, Engine
@@ -125,10 +125,15 @@ class Ledger:
         newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
         with self.connected() as connection:
             rows = [dict(row) for row in connection.execute(newest).mappings()][::-1]
-            for row in rows:
-                row["estimates"] = _of_run(connection, ESTIMATES, row["run"])
-                row["verdicts"] = _of_run(connection, VERDICTS, row["run"])
-        return rows
+        return self.with_numbers(rows)
+
+    def with_numbers(self, runs: Sequence[Row]) -> list[Row]:
+        """Return runs with their estimates and their verdicts."""
+        numbers = [run["run"] for run in runs]
+        with self.connected() as connection:
+            estimates, verdicts = (_of_runs(connection, table, numbers) for table in (ESTIMATES, VERDICTS))
+        return [{**run, "estimates": estimates.get(run["run"], []), "verdicts": verdicts.get(run["run"], [])}
+                for run in runs]
 
     def forget(self, out: Path, keep_runs: int | None, keep_days: int | None, *, dry: bool = False) -> tuple[int, int]:
         """Remove the runs of an output folder that are in neither of two, and return how many are removed and stay.
@@ -149,10 +154,14 @@ class Ledger:
         return len(gone), len(kept)
 
 
-def _of_run(connection: Connection, table: Any, run: int) -> list[Row]:
-    """Return the rows of a table that are of a run, without what tells where they stand."""
-    rows = connection.execute(select(table).where(table.c.run == run).order_by(table.c.place)).mappings()
-    return [{name: value for name, value in row.items() if name not in ("run", "place")} for row in rows]
+def _of_runs(connection: Connection, table: Any, runs: Sequence[int]) -> dict[int, list[Row]]:
+    """Return the rows of a table that are of runs, by the run, without what tells where they stand."""
+    by_run: dict[int, list[Row]] = {}
+    query = select(table).where(table.c.run.in_(runs)).order_by(table.c.run, table.c.place)
+    for row in connection.execute(query).mappings():
+        values = {name: value for name, value in row.items() if name not in ("run", "place")}
+        by_run.setdefault(row["run"], []).append(values)
+    return by_run
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:

@@ -148,7 +148,7 @@ def test_gates_against_the_last_run_need_its_results(folder: Path) -> None:
     evalpipe.run("small.yaml", out=folder)
     assert again(evalpipe.verify(folder, recompute=True)) == {"results.json": (
         "not checked: its gates `against: last` were judged against results that are no longer here, with a sha256 "
-        f"that begins with {first[:8]}")}
+        f"that begins with {first[:8]}: a later run has replaced them")}
     (folder / "reference.json").write_bytes(kept)
 
     assert set(again(evalpipe.verify(folder, recompute=True)).values()) == {"same: "}

@@ -116,3 +116,29 @@ def test_what_gc_refuses(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "error[usage]: nothing says which runs to keep\n  = help: give --keep-runs, --keep-days or both\n"))
     assert called(capsys, "elsewhere/nightly", "--keep-runs", "1", command="gc")[0] == 2
     assert not (out.parent.parent / "elsewhere").exists()
+
+
+def test_of_a_folder_of_dated_folders_it_lists_the_nights_of_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = evalpipe.run(spec(tmp_path))
+    ledger = Ledger.open(LedgerPlace.of("reports/ledger.sqlite" if (tmp_path / "reports").mkdir() is None else ""))
+    days = [f"2026-11-{day}" for day in (20, 21, 22)]
+    for day in days:
+        ledger.record(results.model_copy(update={"as_of": day}), tmp_path / "reports" / f"nightly-{day}")
+    code, printed, _ = called(capsys, "reports", "--last", "2")
+    assert (code, printed.splitlines()[0]) == (0, (
+        "nightly: 2 nights in reports/ledger.sqlite; accuracy with its interval"))
+    assert [line[:10] for line in printed.splitlines()[2:]] == days[1:]
+    document = json.loads(called(capsys, "reports", "--format", "json")[1])
+    assert (document["name"], [run["folder"] for run in document["runs"]]) == (
+        "nightly", [f"nightly-{day}" for day in days])
+
+    ledger.record(results.model_copy(update={"name": "fraud"}), tmp_path / "reports" / "fraud")
+    assert called(capsys, "reports") == (2, "", (
+        "error[several-names]: the ledger 'reports/ledger.sqlite' has runs of 2 names\n"
+        "  = help: choose one of 'fraud' or 'nightly' with --name, or an output folder\n"))
+    assert called(capsys, "reports", "--name", "nightly")[1].startswith("nightly: 3 nights in")
+    assert called(capsys, "reports", "--name", "other") == (
+        0, "reports/ledger.sqlite has no run of other that states its day\n", "")

@@ -136,6 +136,7 @@ def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
         lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
         against=gate.reference, reference=observed.reference,
         against_sha256=case.earlier.sha256 if isinstance(case.earlier, EarlierRun) else None,
+        against_as_of=case.earlier.results.as_of if isinstance(case.earlier, EarlierRun) else None,
         verdict=word, severity=gate.severity, reason=reason,
     )
 
@@ -145,4 +146,6 @@ def _less(case: _Case) -> str:
     if case.gate.against == "baseline":
         return f" minus that of {case.names.model(case.gate.baseline or '')}"
     run = "the reference" if case.gate.against == "last" else "the earlier run"
+    if isinstance(case.earlier, EarlierRun) and case.earlier.results.as_of is not None:
+        run = f"{run} as of {case.earlier.results.as_of}"
     return f" minus that of {run} (two independent samples)"

@@ -16,7 +16,7 @@ from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
@@ -30,17 +30,27 @@ LAST = "results.json"
 """The file that holds those of its newest run, which is the reference where no other is kept and its gates held."""
 
 
+@dataclass(frozen=True, slots=True)
+class Night:
+    """An earlier night of the ledger: the folder that it was written to, and the sha256 of its results."""
+
+    folder: Path
+    results_sha256: str
+
+
 def look_back(
-    plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = ""
+    plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = "", nights: Sequence[Night] = ()
 ) -> dict[int, EarlierRun | NoEarlier]:
     """Return the earlier runs that gates are against, or why there are none, by the number of the gate from 0.
 
-    ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`. Raises DataError
-    with every file that cannot be read and every slice that no row is in.
+    ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`; where it has none
+    of an earlier day, that of the ``nights`` is, the newest first. Raises DataError with every file that cannot be read
+    and every slice that no row is in.
     """
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
-        return read_reference(folder, shown) if earlier is None else _read_earlier(earlier, optional=optional)
+        return (_reference_for(plan.as_of, folder, shown, nights) if earlier is None
+                else _read_earlier(earlier, optional=optional))
 
     runs: dict[int, EarlierRun | NoEarlier] = {}
     problems: list[Problem] = []
@@ -87,6 +97,36 @@ def _read(path: Path, shown: str, hint: str) -> EarlierRun | Problem:
         return Problem("unreadable-file", f"cannot read {shown}: {reason}", hint=hint)
     except DataError as error:
         return replace(error.problems[0], hint=hint)
+
+
+def _reference_for(
+    as_of: str | None, folder: Path | None, shown: str, nights: Sequence[Night]
+) -> EarlierRun | NoEarlier | Problem:
+    """Return the reference of a run of a day: that of its folder, or that of the nights before.
+
+    Where each night has a folder of its own, the folder has no reference, or that of this night from a run before.
+    """
+    own = read_reference(folder, shown)
+    if isinstance(own, Problem) or (
+            isinstance(own, EarlierRun) and (as_of is None or own.results.as_of != as_of)):
+        return own
+    known = {night.results_sha256 for night in nights}
+    return next(filter(None, (_reference_of(night, known) for night in nights)), own)
+
+
+def _reference_of(night: Night, known: Collection[str]) -> EarlierRun | None:
+    """Return what a night left as the reference of later ones; None where its folder is not as it was recorded.
+
+    That is the file `reference.json` in its folder, where the ledger knows these results, else the night itself where
+    it may be a reference.
+    """
+    run = _read(night.folder / LAST, LAST, "")
+    if isinstance(run, Problem) or run.sha256 != night.results_sha256:
+        return None
+    kept = _read(night.folder / REFERENCE, REFERENCE, "")
+    if isinstance(kept, EarlierRun) and kept.sha256 in known:
+        return kept
+    return replace(run, path=REFERENCE) if may_be_reference(run.results) else None
 
 
 def read_reference(folder: Path | None, shown: str) -> EarlierRun | NoEarlier | Problem:

@@ -67,6 +67,8 @@ class Gate(Subject):
     names them; null where the value itself is judged."""
     against_sha256: str | None = None
     """Of the results of an earlier run: the hash of the file."""
+    against_as_of: str | None = None
+    """Of the results of an earlier run: the day that they are about; null where they state none."""
     reference: float | None = None
     """The value that the observed difference is from."""
     verdict: Literal["pass", "fail", "indeterminate", "skipped"]
