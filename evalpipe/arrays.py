@@ -78,7 +78,7 @@ def _evaluated(
         **_without_none(optional),
     }
     arguments = _arguments(models, levels)
-    return _run(_plain(spec), _frame(columns | predicted, arguments), arguments)
+    return _run(_plain(spec), table(columns | predicted, arguments), arguments)
 
 
 def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
@@ -232,7 +232,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _frame(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.DataFrame:
+def table(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.DataFrame:
     """Put the arrays into a table; ``arguments`` are what they were given as, by the names of the columns."""
     import polars as pl
 

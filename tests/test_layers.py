@@ -143,6 +143,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
+    "sklearn": {"arrays", "levels", "results", "run", "spelling", "errors"},
     "file_differences": {"card.page_text", "numbers", "spelling"},
     "addresses": {"card.names", "card.wording", "metrics", "results", "spelling", "errors"},
     "commit": set(),
