@@ -1,4 +1,4 @@
-"""The benchmark of a year of nights, on a shorter one: drift is seen after it begins, by limits that are quiet before."""
+"""The benchmark of a year of nights, on a shorter one: control limits see the drift, and are quiet before."""
 
 from __future__ import annotations
 
