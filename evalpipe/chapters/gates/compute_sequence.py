@@ -1,0 +1,82 @@
+"""The evidence of many nights: a mixture over the size of a fall and over the night on which it began."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.arraytypes import Floats
+
+AT_ONCE = 0.25
+"""The share of the stake for a limit that was missed from the first night on."""
+
+NIGHTS = 365
+"""The nights after which the share of the stake that is left for later falls has come down by 1 / sqrt(2).
+
+With these two, `benchmarks/sequence.py` finds falls on the first night and after 200 or 2,000 about as soon as stakes
+made for one of them.
+"""
+
+REACH = 10.0
+"""How many times the evidence that a verdict needs a bet keeps at most: so nights that say otherwise are heard soon.
+
+After 30 nights far below a limit, 11 as far above it take the evidence down again; without a bound it would be 30.
+"""
+
+
+def staked(night: int) -> float:
+    """Return the share of the stake, below 1, on falls that begin on a night or before; nights count from 1."""
+    return AT_ONCE + (1 - AT_ONCE) * (1 - 1 / math.sqrt(1 + night / NIGHTS)) if night else 0.0
+
+
+def threshold(level: float, alarms: int) -> float:
+    """Return the evidence at which one of so many alarms is given, so that all keep the level together.
+
+    An e-process that has mean 1 or less reaches 1 / p with a probability of p at most, in whatever time: Ville (1939).
+    The probabilities of several add up at most, whatever depends on what.
+    """
+    return alarms / level
+
+
+class Walk(NamedTuple):
+    """The evidence against a limit, and for it, after each night [..., nights]."""
+
+    against: Floats
+    kept: Floats
+
+
+def walked(against: Floats, kept: Floats, needed: float) -> Walk:
+    """Return the evidence after each night, of the logarithms of e-values [..., nights, bets] in the order of nights.
+
+    ``needed`` is the evidence at which a verdict is given.
+    """
+    return Walk(process(against, needed), process(kept, needed))
+
+
+def process(logs: Floats, needed: float) -> Floats:
+    """Return an e-process [..., nights] of the logarithms of e-values [..., nights, bets].
+
+    On each night, what is staked on a fall that begins then joins each bet, and all is multiplied by the e-value of the
+    night; the process is the mean over bets, with what is not staked yet. So its mean is at most 1 while the limit is
+    kept. It is a detector as of Shin, Ramdas & Rinaldo (2024), of which the stakes add up to 1. What a bet
+    has come to is kept up to `REACH` times what a verdict needs of all; that makes the mean smaller, never larger.
+    """
+    bets = logs.shape[-1]
+    most = math.log(REACH * bets * needed)
+    worth = np.full((*logs.shape[:-2], bets), -np.inf)
+    after = np.empty(logs.shape[:-1])
+    for night in range(logs.shape[-2]):
+        joined = np.logaddexp(worth, math.log(staked(night + 1) - staked(night)))
+        worth = np.minimum(joined + logs[..., night, :], most)
+        after[..., night] = np.exp(worth).mean(axis=-1) + 1 - staked(night + 1)
+    return after
+
+
+def last(nights: Sequence[Sequence[float]], needed: float) -> float:
+    """Return the evidence after the last night of the logarithms of e-values; 1 before the first."""
+    return float(process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
