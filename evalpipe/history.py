@@ -109,6 +109,29 @@ def _has(path: Path, sha256: str) -> bool:
         return False
 
 
+def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
+    """Return the evidence of the nights before this one on gates `on: sequence`; none where no gate is.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    from evalpipe.ledger.sequences import evidence_before
+
+    if ledger is None or plan.as_of is None or not plan.adds_up_nights:
+        return []
+    return evidence_before(ledger, plan.name, plan.as_of)
+
+
+def evidence_again(spec: Spec, out: Path) -> list[Row]:
+    """Return the same for a run again of the one in an output folder, from the ledger of that."""
+    from evalpipe.ledger.sequences import evidence_before
+    from evalpipe.ledger.store import Ledger
+
+    place = ledger_of(ledger_named(spec), out)
+    if place is None or spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
+        return []
+    return evidence_before(Ledger.read(place), spec.name, spec.as_of)
+
+
 def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
     """Return, in words, each earlier night of the trend of ``results`` that is another in the ledger now.
 

@@ -195,3 +195,10 @@ def bounds(low: float | None, high: float | None) -> str:
     if high is None or low is None:
         return f"{plain(low)} or more" if low is not None else f"{plain(high or 0.0)} or less"
     return f"{plain(low)} to {plain(high)}"
+
+
+def evidence(value: float) -> str:
+    """Write an e-value, of which two digits say enough."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value >= 0.01 else "below 0.01"

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-    from evalpipe.chapters.gates.earlier import Night, ReferenceChange
+    from evalpipe.chapters.gates.earlier import Night
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
+    from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
@@ -133,26 +134,26 @@ def run(
 
 def run_again(
     source: Source, out: str | os.PathLike[str], before: Results | None, *, overrides: Sequence[str] = (),
-    as_of: str | None = None, progress: Progress | None = None,
+    as_of: str | None = None, evidence: Sequence[Row] = (), progress: Progress | None = None,
 ) -> Results:
     """Run an evaluation as `run` does, with the earlier nights that results of it hold, and not those of a ledger.
 
-    The run is recorded in the ledger beside ``out``, is signed by no one, and keeps nothing of what it reads. Without
-    results ``before`` there are no earlier nights.
+    ``evidence`` is that of earlier nights on gates `on: sequence`. The run is recorded in the ledger beside ``out``, is
+    signed by no one, and keeps nothing of what it reads. Without results ``before`` there are no earlier nights.
     """
     clock = _Clock(progress or Progress())
     clock(1)
     spec = load(source, [*overrides, "ledger=true"], as_of=as_of)
     with _recorder(out, key=False, spec=spec) as folder:
-        return _from_the_plan(spec, None, folder, clock, "fail", cache=False, before=before)
+        return _from_the_plan(spec, None, folder, clock, "fail", cache=False, before=before, evidence=evidence)
 
 
 def _from_the_plan(
     spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _Clock, fail_on: FailOn, *,
-    cache: bool, before: Results | None = None,
+    cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
-    """Run steps 2 to 7, with the earlier nights that results ``before`` hold, else those of the ledger."""
-    from evalpipe.history import nights_before, open_ledger
+    """Run steps 2 to 7, with the earlier nights that results ``before`` and ``evidence`` hold, else the ledger's."""
+    from evalpipe.history import earlier_evidence, nights_before, open_ledger
 
     clock(2)
     planned, written = _planned(spec, frames)
@@ -160,12 +161,13 @@ def _from_the_plan(
     work = _work(spec, planned, folder, clock.progress, cached=cache)
     ledger = None if folder is None else open_ledger(planned, folder.out)  # which may fail, so before data are read
     nights = _nights(planned, ledger, before)
+    evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
     samples, candidates, earlier = _read(planned, frames, folder, work, nights_before(planned, ledger))
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
     rows = _rows(planned, evaluation, folder)
-    results = _gathered(planned, samples, evaluation, written, (earlier, nights), rows)
+    results = _gathered(planned, samples, evaluation, written, (earlier, nights, evidence), rows)
     if folder is not None:
         reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
         _written(folder, spec, results, reference, clock, facts, ledger)
@@ -257,7 +259,7 @@ def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> Row
 
 def _gathered(
     planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
-    before: tuple[EarlierRuns, Sequence[EarlierNight] | None], row_file: RowFile | None,
+    before: tuple[EarlierRuns, Sequence[EarlierNight] | None, Sequence[Row]], row_file: RowFile | None,
 ) -> Results:
     """Return the results, with their verdicts and their trend after runs ``before``, and the evidence for standards."""
     from evalpipe.chapters.gates.compute import judged
@@ -266,9 +268,9 @@ def _gathered(
     from evalpipe.engine.gather import gather
     from evalpipe.findings import with_findings
 
-    earlier, nights = before
+    earlier, nights, recorded = before
     gathered = charted(planned, gather(planned, samples, evaluation, written, row_file), nights)
-    return with_findings(assessed(planned, judged(planned, gathered, earlier)))
+    return with_findings(assessed(planned, judged(planned, gathered, earlier, recorded)))
 
 
 def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[str, bytes]:
@@ -364,24 +366,3 @@ def _rendered(
 
     wanted = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
     return render_card(results, wanted, signatures, templates)
-
-
-def accept(
-    folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None
-) -> tuple[Results, list[ReferenceChange]]:
-    """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
-
-    Returns its results, and for each of its verdicts against the reference the value before and from now on. The
-    manifest follows, signed as by `run`. Raises DataError for a folder without results, or whose manifest was changed;
-    UsageError where it cannot be written.
-    """
-    from evalpipe.chapters.gates.compute_numbers import EarlierRun
-    from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
-    from evalpipe.ed25519 import signer
-    from evalpipe.record import replace_files
-    from evalpipe.results import Results
-
-    path = Path(folder)
-    results, before = Results.read(path / LAST), read_reference(path, str(folder))
-    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()}, signer(key))
-    return results, reference_changes(results, before if isinstance(before, EarlierRun) else None)

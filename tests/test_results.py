@@ -70,7 +70,7 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         "the results have no table 'comparison'; there are observed, inputs, datasets, dataset_differences, slices, "
         "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, optimism, "
         "reference_rates, slice_differences, disparities, worst_slices, "
-        "confusion, curves, steps, what_if, gates, standards, thresholds, "
+        "confusion, curves, steps, what_if, gates, evidence, standards, thresholds, "
         "recalibration, costs, cost_references, deviances, profit, best_profit, findings, warnings, "
         "desirability.goals, "
         "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")

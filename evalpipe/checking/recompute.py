@@ -13,6 +13,7 @@ from evalpipe.checking.outputs import REFERENCE
 from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
 from evalpipe.manifest import libraries
+from evalpipe.results import Results
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES
 from evalpipe.verification import RESULTS, formats_in
 from evalpipe.version import VERSION
@@ -108,7 +109,8 @@ def _has(path: Path, wanted: str) -> bool:
 def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
-    from evalpipe.run import run_again
+    from evalpipe.history import evidence_again
+    from evalpipe.run import load, run_again
     from evalpipe.signatures import signatures_of
 
     again.mkdir()
@@ -118,8 +120,10 @@ def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progre
         if file is not None and file.exists():
             shutil.copyfile(file, again / name)
     overrides, as_of = _asked(outputs)
+    evidence = evidence_again(load(str(origins.spec), overrides, as_of=as_of), outputs.folder)
     results = run_again(
-        str(origins.spec), again, outputs.results, overrides=overrides, as_of=as_of, progress=progress)
+        str(origins.spec), again, outputs.results, overrides=overrides, as_of=as_of, evidence=evidence,
+        progress=progress)
     # The card may have been rendered in further formats since, or with other templates.
     done = () if outputs.templates is not None else formats_in(again)
     further = [form for form in formats_in(outputs.folder) if form not in done]
@@ -152,7 +156,17 @@ def _why(outputs: Outputs, again: Path) -> str:
     now = {"evalpipe": VERSION, "python": platform.python_version(), **libraries()}
     changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if now.get(name) != then[name]]
     missing = "" if again.exists() else "the run again does not write it"
-    return missing or "; ".join(["the run again gives other bytes", *changed])
+    nights = ["the ledger has other earlier nights than then"] if _other_nights(outputs, again) else []
+    return missing or "; ".join(["the run again gives other bytes", *changed, *nights])
+
+
+def _other_nights(outputs: Outputs, again: Path) -> bool:
+    """Tell whether gates `on: sequence` were judged by other evidence of earlier nights."""
+    if again.name != RESULTS or outputs.results is None or not again.exists():
+        return False
+    then, now = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
+                 for results in (outputs.results, Results.read(again)))
+    return then != now
 
 
 def _notes(outputs: Outputs, again: Path) -> tuple[str, ...]:

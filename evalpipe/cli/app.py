@@ -192,19 +192,22 @@ def collect_entries(folder: str) -> None:
 @app.command(short_help="Make a run the reference.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @key_option
-def accept(folder: str, key: str | None) -> None:
+@click.option("--ledger", "where", metavar="PLACE", help="The ledger whose nights gates `on: sequence` add up: a file "
+              "or a URL.  [default: ledger.sqlite beside the folder]")
+def accept(folder: str, key: str | None, where: str | None) -> None:
     """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
 
-    A run whose gates held becomes the reference by itself; a run that failed does so only by this command. Prints which
+    Its gates `on: sequence` begin anew on the day after. A run whose gates held becomes the reference by itself; a run
+    that failed does so only by this command. Prints which
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
     done, 2 where DIR cannot be written, 3 where it holds no results of a run.
     """
+    from evalpipe.acceptance import accept as accept_newest
     from evalpipe.cli.gates import print_accepted
     from evalpipe.cli.verifying import telling_lost_signature
-    from evalpipe.run import accept as accept_newest
 
     with telling_lost_signature(folder):
-        print_accepted(folder, *accept_newest(folder, key=key))
+        print_accepted(folder, *accept_newest(folder, key=key, ledger=where))
 
 
 @app.command(short_help="Sign a card.")

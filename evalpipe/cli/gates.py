@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.acceptance import begins_anew
 from evalpipe.card.names import names_of
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.cli.annotations import annotation
@@ -68,7 +69,9 @@ def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceCha
         gate = change.gate
         click.echo(f"{called(names, gate)}: {names.subject(gate)}, reference before {_value(change.before)}, "
                    f"from now on {_value(change.after)}")
-    if not changes:
+    if begins_anew(results):
+        click.echo(f"gates 'on: sequence' of {results.name} begin anew after {results.as_of}")
+    elif not changes:
         click.echo("no gate of this run is 'against: last', so nothing is compared with it")
 
 

@@ -123,7 +123,7 @@ def _turn(change: GateChange) -> Cell:
 
 def _limits(side: GateSide) -> str:
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
-    by = "" if side.on == "interval" else f" by its {side.on}"
+    by = {"interval": "", "sequence": " by the evidence of all nights"}.get(side.on, f" by its {side.on}")
     return f"{limits}{by}{', severity warn' if side.severity == 'warn' else ''}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalpipe.results import Estimate, Gate, Results
+    from evalpipe.results import Estimate, Gate, GateEvidence, Results
 
 OF_ESTIMATE = (
     "dataset", "model", "variant", "metric", "params", "average", "value", "lower", "upper", "level", "method", "n",
@@ -13,6 +13,8 @@ OF_ESTIMATE = (
 )
 SUBJECT = ("metric", "desirability", "params", "average", "class", "dataset", "model", "variant", "slice")
 OF_GATE = ("gate", "name", "limit", "verdict", "severity", "observed", "lower", "upper", "reason")
+
+OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept")
 
 Row = dict[str, Any]
 
@@ -39,6 +41,12 @@ def verdict_rows(results: Results) -> list[Row]:
         for place, gate in enumerate(results.gates)]
 
 
-def _fields(record: Estimate | Gate, names: tuple[str, ...]) -> Row:
+def evidence_rows(results: Results) -> list[Row]:
+    """Return the evidence of the night on the limits of gates `on: sequence`; none of a run that is of no day."""
+    evidence = results.evidence if results.as_of is not None else ()
+    return [{"place": place, **_fields(row, OF_EVIDENCE)} for place, row in enumerate(evidence)]
+
+
+def _fields(record: Estimate | Gate | GateEvidence, names: tuple[str, ...]) -> Row:
     document = record.model_dump(mode="json", by_alias=True)
     return {name: document[name] for name in names}

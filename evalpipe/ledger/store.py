@@ -13,8 +13,8 @@ from sqlalchemy import NullPool, create_engine, event, select
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from evalpipe.errors import DataError, UsageError
-from evalpipe.ledger.entries import estimate_rows, run_row, verdict_rows
-from evalpipe.ledger.tables import ESTIMATES, LEDGER_FORMAT, RUNS, VERDICTS, format_of, prepare
+from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
+from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, LEDGER_FORMAT, RESTARTS, RUNS, VERDICTS, format_of, prepare
 from evalpipe.results import Results
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class Ledger:
     def _insert(self, connection: Connection, row: Row, results: Results) -> None:
         """Insert a run with what is kept of its results."""
         run = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
-        for table, rows in ((ESTIMATES, estimate_rows(results)), (VERDICTS, verdict_rows(results))):
+        makers = ((ESTIMATES, estimate_rows), (VERDICTS, verdict_rows), (EVIDENCE, evidence_rows))
+        for table, rows in ((table, rows_of(results)) for table, rows_of in makers):
             if rows and run is not None:
                 connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
 
@@ -134,6 +135,13 @@ class Ledger:
             estimates, verdicts = (_of_runs(connection, table, numbers) for table in (ESTIMATES, VERDICTS))
         return [{**run, "estimates": estimates.get(run["run"], []), "verdicts": verdicts.get(run["run"], [])}
                 for run in runs]
+
+    def begin_anew(self, name: str, after: str) -> None:
+        """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded."""
+        again = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == after)
+        with _told(self.place), self.engine.begin() as connection:
+            if connection.execute(select(RESTARTS).where(again)).first() is None:
+                connection.execute(RESTARTS.insert().values(name=name, as_of=after))
 
     def forget(self, out: Path, keep_runs: int | None, keep_days: int | None, *, dry: bool = False) -> tuple[int, int]:
         """Remove the runs of an output folder that are in neither of two, and return how many are removed and stay.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 METADATA = MetaData()
 
-LEDGER_FORMAT = 1
+LEDGER_FORMAT = 2
 """The version of the tables; `MIGRATIONS` lead to it from those before."""
 
 FORMAT = Table("evalpipe_ledger", METADATA, Column("format", Integer, nullable=False))
@@ -89,10 +89,37 @@ VERDICTS = Table(
 )
 """The verdicts of gates, in the order of the results."""
 
-Index("evalpipe_runs_by_folder", RUNS.c.folder, RUNS.c.last_recorded)
+EVIDENCE = Table(
+    "evalpipe_evidence", METADATA,
+    Column("run", Integer, ForeignKey(RUNS.c.run, ondelete="CASCADE"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("sequence", String(64), nullable=False),
+    Column("family", String(64), nullable=False),
+    Column("basis", String, nullable=False),
+    Column("data_sha256", String(64)),
+    Column("against", JSON, nullable=False),
+    Column("kept", JSON, nullable=False),
+    UniqueConstraint("run", "place"),
+)
+"""The evidence of a night on each limit of gates `on: sequence`, as the results have it; what many nights come to is
+never kept, but computed of these rows."""
 
-MIGRATIONS: tuple[str, ...] = ()
-"""The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2."""
+RESTARTS = Table(
+    "evalpipe_restarts", METADATA,
+    Column("name", String, nullable=False),
+    Column("as_of", String(10), nullable=False),
+    UniqueConstraint("name", "as_of"),
+)
+"""The days after which the sequences of a spec begin anew, as `evalpipe accept` wants it."""
+
+Index("evalpipe_runs_by_folder", RUNS.c.folder, RUNS.c.last_recorded)
+Index("evalpipe_runs_by_name", RUNS.c.name, RUNS.c.as_of)
+
+MIGRATIONS: tuple[str, ...] = (
+    "CREATE INDEX IF NOT EXISTS evalpipe_runs_by_name ON evalpipe_runs (name, as_of)",
+)
+"""The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2. Tables that a
+version adds are made before."""
 
 
 def format_of(connection: Connection) -> int | None:

@@ -56,7 +56,8 @@ class Plan:
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
     of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URL of the
-    ledger, True for that beside the output folder, False for none.
+    ledger, True for that beside the output folder, False for none. ``sequence_level`` is the probability of a false
+    alarm that all gates `on: sequence` have together.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Plan:
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
     trend: TrendPlan | None
+    sequence_level: float
     row_file: RowFilePlan | None
     streaming: StreamingPlan = HELD
 
@@ -137,6 +139,11 @@ class Plan:
     def importance(self) -> bool:
         """Whether rows have importance weights, under which they are not observations of one kind."""
         return self.weight is not None and self.weight.kind == "importance"
+
+    @property
+    def adds_up_nights(self) -> bool:
+        """Whether a gate is `on: sequence`, and judges the evidence of all nights."""
+        return any(gate.on == "sequence" for gate in self.gates)
 
     @property
     def differs(self) -> bool:

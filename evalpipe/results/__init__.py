@@ -20,7 +20,7 @@ from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.chapters.gates.records import FailOn, Gate, Verdict, holds, worst
+from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, Verdict, holds, worst
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison", "Confusion", "Constraint",
     "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw", "Estimate",
-    "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
+    "FailOn", "Gate", "GateEvidence", "GateSequence", "Individual", "InputFile", "LevelCount", "Matched", "Method",
+    "MetricSummary", "ModelSummary",
     "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
     "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel", "Results", "RowColumn", "RowFile", "Scalar",
     "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice",

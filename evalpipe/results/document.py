@@ -12,7 +12,7 @@ from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
 from evalpipe.chapters.deviance.records import DevianceTest
-from evalpipe.chapters.gates.records import Gate
+from evalpipe.chapters.gates.records import Gate, GateEvidence
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
@@ -98,6 +98,8 @@ class Document(Record):
     gates: list[Gate] = Field(default_factory=list)
     trend: Trend = Trend()
     """Measures over nights, this one the last."""
+    evidence: list[GateEvidence] = Field(default_factory=list)
+    """The evidence of this night on the limits of gates `on: sequence`."""
     standards: list[StandardCompleteness] = Field(default_factory=list)
     """What the card answers of each standard that the spec names."""
     thresholds: list[Threshold]

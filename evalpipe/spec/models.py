@@ -18,7 +18,7 @@ from evalpipe.chapters.costs.spec import Cost, ProfitRule
 from evalpipe.chapters.curves.spec import Curves
 from evalpipe.chapters.desirability.spec import GoalRule
 from evalpipe.chapters.equivocal.spec import EquivocalZone
-from evalpipe.chapters.gates.spec import GateRule
+from evalpipe.chapters.gates.spec import GateRule, SequenceRule
 from evalpipe.chapters.prevalence.spec import Prevalence
 from evalpipe.chapters.recalibrate.spec import Recalibrate
 from evalpipe.chapters.reference_rates.spec import ReferenceRate
@@ -147,6 +147,8 @@ class Spec(SpecPart):
     """Measures over nights: `true`, or a mapping with `metrics`, `nights` and `control`. The card then shows this night
     after the earlier nights of the same `name` that the ledger has, with control limits. It needs `as_of`. See
     [trend.md](trend.md)."""
+    sequence: SequenceRule | None = None
+    """What holds for all gates `on: sequence` together."""
     report: Report = Report()
     """The rendered formats."""
     engine: Engine = Engine()

@@ -186,7 +186,7 @@ def resolved(spec: Spec) -> dict[str, object]:
         "reference_rates": spec.reference_rates is None,
         "curves": spec.curves is None,
         "candidates": spec.candidates is None,
-        "steps": spec.steps is None, "trend": spec.trend is False, "ledger": True,
+        "steps": spec.steps is None, "trend": spec.trend is False, "sequence": spec.sequence is None, "ledger": True,
     }
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}

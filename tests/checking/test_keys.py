@@ -25,11 +25,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalpipe
+from evalpipe.acceptance import accept
 from evalpipe.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.errors import DataError, SpecError, UsageError
 from evalpipe.manifest import KEY_SIGNATURE, is_whole, read_manifest, sha256
 from evalpipe.record import put_files
-from evalpipe.run import accept
 
 Keys = Callable[[str], tuple[Path, Path]]
 SPEC: dict[str, Any] = {

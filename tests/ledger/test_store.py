@@ -171,15 +171,16 @@ def test_an_older_ledger_is_brought_up_to_date(
     place: LedgerPlace, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Ledger.open(place).record(results, tmp_path / "a", NOON)
-    monkeypatch.setattr(tables, "MIGRATIONS", ("ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR",))
+    further = "ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR"
+    monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, further))
     for module in (tables, store):
-        monkeypatch.setattr(module, "LEDGER_FORMAT", 2)
+        monkeypatch.setattr(module, "LEDGER_FORMAT", 3)
     with pytest.raises(UsageError, match="has an older format"):
         Ledger.read(place)
 
     ledger = Ledger.open(place)
     with ledger.engine.connect() as connection:
-        assert tables.format_of(connection) == 2
+        assert tables.format_of(connection) == 3
         assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
     assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 
@@ -192,7 +193,7 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> Non
 
     assert str(raised.value) == (
         f"error[ledger-newer]: a newer evalpipe wrote the ledger '{place.shown}'\n"
-        "  = help: it has format 9, and this version writes 1: install a newer evalpipe")
+        "  = help: it has format 9, and this version writes 2: install a newer evalpipe")
 
 
 def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:

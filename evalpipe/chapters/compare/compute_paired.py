@@ -51,7 +51,7 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
         return _areas(*summaries, AREAS[entry.metric.name])
     if entry.metric.name in LOSSES and k is None:
         return _losses(first.summary, second.summary, entry)
-    if is_proportion(entry) and _reportable_alike(first, second):
+    if is_proportion(entry) and reportable_alike(first, second):
         return _proportions(*summaries, entry, options_of(entry, k))
     return None
 
@@ -84,7 +84,7 @@ def _losses(first: Summary, second: Summary, entry: MetricPlan) -> Test | None:
     return None if math.isnan(contrast.p(0.0)) else Test(contrast, "diebold_mariano", "paired_t")
 
 
-def _reportable_alike(first: Scope, second: Scope) -> bool:
+def reportable_alike(first: Scope, second: Scope) -> bool:
     """Tell whether the equivocal zones of two models leave them the same rows."""
     flags = [scope.summary.rows.reportable for scope in (first, second)]
     kept = [np.ones(len(first.summary.rows.truth), bool) if flag is None else flag for flag in flags]
@@ -93,7 +93,7 @@ def _reportable_alike(first: Scope, second: Scope) -> bool:
 
 def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> Test | None:
     """Return the score test of two proportions of the same rows; None where their trials are not the same rows."""
-    (successes, trials), (others, other_trials) = (_flags(summary, entry, options) for summary in (first, second))
+    (successes, trials), (others, other_trials) = (flags(summary, entry, options) for summary in (first, second))
     weight = first.floats
     if (trials != other_trials).any() or not (weight * trials).sum():
         return None
@@ -104,7 +104,7 @@ def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Ma
     return Test(contrast, "mcnemar", "tango", details)
 
 
-def _flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[Flags, Flags]:
+def flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[Flags, Flags]:
     """Return whether each row is a success and whether it is a trial, [n] each: as the cell that it falls in is."""
     rows = summary.rows
     _, first, cell = np.unique(rows.codes * rows.levels + rows.picked, return_index=True, return_inverse=True)

@@ -12,12 +12,14 @@ from evalpipe.card.names import names_of
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import capital
+from evalpipe.chapters.gates.card_sequences import evidence, sequence_procedures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.names import Names
     from evalpipe.card.page import Block, Cell
+    from evalpipe.card.procedures import Procedure
     from evalpipe.chapters.gates.records import Kind
     from evalpipe.results import Gate, Results
 
@@ -27,7 +29,10 @@ LIMITS = {
 }
 """Each key of `Gate.limit` in words."""
 
-JUDGED = {"value": "value alone", "lower": "lower limit", "upper": "upper limit"}
+JUDGED = {
+    "value": "its value alone", "lower": "its lower limit", "upper": "its upper limit",
+    "sequence": "the evidence of all nights",
+}
 """What must keep the limit, where that is not the whole interval."""
 
 
@@ -79,8 +84,14 @@ def sections(results: Results) -> Iterator[Section]:
     ordered = sorted(gates, key=lambda gate: list(KINDS).index(gate.kind))
     failed = sum(gate.kind in ("fail", "warn") for gate in gates)
     listed = min(max(failed, FOLDED), MOST)
-    blocks = (_table(results, names, ordered[:listed]), *_counted(names, ordered, listed))
+    blocks = (_table(results, names, ordered[:listed]), *_counted(names, ordered, listed),
+              *evidence(names, ordered[:listed]))
     yield Section("gates", "Gates", blocks)
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how the evidence of nights was made, where gates are judged by it."""
+    yield from sequence_procedures(results.gates)
 
 
 def headline(gates: Sequence[Gate]) -> str:
@@ -111,7 +122,7 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
 
 
 def _row(names: Names, gate: Gate, *, whole: bool) -> Row:
-    by = [] if gate.on == "interval" else [Aside(f"by its {JUDGED[gate.on]}", "definition")]
+    by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
     severity = ", severity warn" if gate.severity == "warn" else ""
     return Row((
         Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import capital
+from evalpipe.chapters.gates.compute_evidence import exact
+from evalpipe.chapters.gates.compute_nights import Sequences, sequence_verdict
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers, change
+from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_verdict import Observed, verdict
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.card.names import Names
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
-    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Results
 
@@ -37,31 +40,44 @@ class _Case:
     numbers: Numbers
     earlier: EarlierRun | NoEarlier | None
     names: Names
+    sequences: Sequences
 
 
-def judged(plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]) -> Results:
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return the evidence of this night on gates `on: sequence`, as far as it is exact."""
+    return {"evidence": list(exact(plan, evaluated))}
+
+
+def judged(
+    plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier],
+    nights: Sequence[Mapping[str, Any]] = (),
+) -> Results:
     """Return the results with the verdicts of the spec's gates: one for each number that a gate is on.
 
-    ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them. Raises
+    ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them;
+    ``nights`` the evidence of earlier nights, as `evalpipe.ledger.sequences.evidence_before` returns it. Raises
     DataError with every gate that is on no number, and every number that an earlier run lacks, unless the gate says
     that this is optional.
     """
     if not plan.gates:
         return results
     numbers, names = Numbers(results), names_of(results)
+    sequences = Sequences.of(plan, results, numbers, nights)
     verdicts: list[Gate | Problem] = []
     for index, gate in enumerate(plan.gates):
         run = earlier[index] if gate.against in ("last", "results") else None
-        verdicts += _verdicts(_Case(plan, index + 1, gate, numbers, run, names))
+        verdicts += _verdicts(_Case(plan, index + 1, gate, numbers, run, names, sequences))
     problems = [problem for problem in verdicts if isinstance(problem, Problem)]
     if problems:
         raise DataError(*problems)
-    return results.model_copy(update={"gates": verdicts})
+    warnings = [*results.warnings, *sequences.warnings()]
+    return results.model_copy(
+        update={"gates": verdicts, "evidence": list(sequences.evidence), "warnings": warnings})
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
     """Yield the verdict of a gate on each number that it is on, in the order of the results."""
-    subjects = [subject for subject in case.numbers.subjects if _is_on(case.plan, case.gate, subject)]
+    subjects = [subject for subject in case.numbers.subjects if is_on(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:
         message = f"gate {case.number} matches no number of this run, so it cannot be judged"
@@ -74,43 +90,11 @@ def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
             yield _row(case, subject, observed)
 
 
-def _is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
-    """Tell whether a gate is on a number."""
-    if gate.against == "baseline" and subject.model == gate.baseline:
-        return False
-    return (
-        gate.dataset in (None, subject.dataset) and gate.model in (None, subject.model)
-        and gate.variant in ("all", subject.variant) and gate.class_ in (None, subject.class_)
-        and gate.desirability == subject.desirability and _in_slice(gate, subject)
-        and (subject.metric is None or any(_is_measure(plan, entry, subject) for entry in gate.entries))
-    )
-
-
-def _in_slice(gate: GatePlan, subject: Subject) -> bool:
-    """Tell whether a gate is on all rows, or on the slice, that a number is of."""
-    if gate.slice is not None:
-        return subject.slice == gate.slice
-    if gate.slices is None or subject.slice is None:
-        return gate.slices is None and subject.slice is None
-    return gate.slices == ("all",) or set(subject.slice) == set(gate.slices)
-
-
-def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
-    """Tell whether a number is of a measure with these options and this average."""
-    class_ = subject.class_
-    if (subject.metric, subject.average) != (entry.metric.name, entry.average):
-        return False
-    options = entry.shown if class_ is None else entry.shown_of(plan.outcome.levels.index(class_))
-    return subject.params == options
-
-
 def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
     """Return the number that is judged; or why there is no earlier one to compare it with."""
-    if case.gate.against == "baseline":
-        return case.numbers.less_baseline(subject)
-    now = case.numbers.observed[subject.key]
     if case.earlier is None:
-        return now
+        return case.numbers.judged(case.gate, subject)
+    now = case.numbers.observed[subject.key]
     if isinstance(case.earlier, NoEarlier):
         return case.earlier
     then = case.earlier.numbers.observed.get(subject.key)
@@ -125,11 +109,14 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
 def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
     """Judge a number, and write it as a row of the results."""
     gate, name = case.gate, capital(case.names.subject(subject))
+    state = case.sequences.state(case.number, subject) if gate.on == "sequence" else None
     word: Literal["pass", "fail", "indeterminate", "skipped"]
     if isinstance(observed, NoEarlier):
         word, reason, observed = "skipped", f"{name} was not compared: {observed.why}.", Observed(None)
     else:
-        word, predicate = verdict(GateLimits.of(gate.limit), gate.on, observed, gate.undefined)
+        word, predicate = (
+            verdict(GateLimits.of(gate.limit), gate.on, observed, gate.undefined) if state is None
+            else sequence_verdict(gate, observed, state))
         reason = f"{name}{_less(case) if observed.signed else ''}{predicate}"
     return Gate(
         **dict(subject), gate=case.number, name=gate.name, on=gate.on, limit=dict(gate.limit), observed=observed.value,
@@ -137,7 +124,7 @@ def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
         against=gate.reference, reference=observed.reference,
         against_sha256=case.earlier.sha256 if isinstance(case.earlier, EarlierRun) else None,
         against_as_of=case.earlier.results.as_of if isinstance(case.earlier, EarlierRun) else None,
-        verdict=word, severity=gate.severity, reason=reason,
+        sequence=state, verdict=word, severity=gate.severity, reason=reason,
     )
 
 

@@ -94,7 +94,7 @@ def of_a_ratio(
     return Shortfalls(values, np.asarray(counts, float), min(values.min(), 0.0), max(values.max(), 0.0)).evidence()
 
 
-def of_a_value(value: Floats, error: Floats, limit: float, side: int) -> NightEvidence:
+def of_a_value(value: Floats | float, error: Floats | float, limit: float, side: int) -> NightEvidence:
     """Return the evidence that a value [...] with a standard error is below a limit (side -1) or above it (1).
 
     It is asymptotic: that of a normal distribution with this error. Robbins (1970).

@@ -14,6 +14,7 @@ from evalpipe.intervals.recovered import recovered_limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.records import Measured
     from evalpipe.results import Comparison, Estimate, Individual, Overall, Results
 
@@ -29,9 +30,13 @@ class Numbers:
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
         self._counts = {metric.name for metric in results.metrics if metric.is_whole}
-        pairs = [*((_subject(row), self._estimated(row)) for row in results.rows), *self._desired()]
+        pairs = [*((subject_of(row), self._estimated(row)) for row in results.rows), *self._desired()]
         self.subjects = [subject for subject, _ in pairs]
         self.observed = {subject.key: observed for subject, observed in pairs}
+
+    def judged(self, gate: GatePlan, subject: Subject) -> Observed:
+        """Return the number that a gate judges which is against no earlier run."""
+        return self.less_baseline(subject) if gate.against == "baseline" else self.observed[subject.key]
 
     def less_baseline(self, subject: Subject) -> Observed:
         """Return the number of a subject of this run less that of the baseline's model, on the same rows."""
@@ -53,7 +58,7 @@ class Numbers:
     def _differences(self) -> dict[tuple[object, ...], Comparison]:
         """The differences from the baseline's model; not those from another dataset, or of variants."""
         return {
-            _subject(row).key: row
+            subject_of(row).key: row
             for row in self._results.comparisons
             if row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         }
@@ -103,7 +108,7 @@ class NoEarlier:
     why: str
 
 
-def _subject(row: Measured) -> Subject:
+def subject_of(row: Measured) -> Subject:
     """Return what a row of the tables of measures is of."""
     return Subject(
         metric=row.metric, params=row.params, average=row.average, class_=row.class_, dataset=row.dataset,

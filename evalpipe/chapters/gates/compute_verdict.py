@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Status
 
 Word = Literal["pass", "fail", "indeterminate"]
-On = Literal["interval", "value", "lower", "upper"]
+On = Literal["interval", "value", "lower", "upper", "sequence"]
 
 COUNTED: dict[Word, str] = {
     "fail": "This counts as failed.", "indeterminate": "This leaves the gate inconclusive.",
@@ -88,7 +88,7 @@ def _unreliable(limits: GateLimits, observed: Observed, value: float, undefined:
     why = f"{lacking}: {observed.reason}"
     if undefined == "pass":
         return _one_number(limits, observed, value, f"{why}. So the value alone is judged: it")
-    return undefined, f": {_written(observed, limits)}. {why}. {COUNTED[undefined]}"
+    return undefined, f": {written(observed, limits)}. {why}. {COUNTED[undefined]}"
 
 
 def _one_number(
@@ -96,26 +96,26 @@ def _one_number(
 ) -> tuple[Word, str]:
     """Judge one number alone; ``subject`` is what the sentence about it begins with."""
     side = limits.side(number, observed.scale)
-    low, high = _limit(limits.low, observed), _limit(limits.high, observed)
+    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
     kept = (("at least", limits.low, low), ("at most", limits.high, high))
     where = {
         -1: f"below {low}", 1: f"above {high}",
         0: " and ".join(f"{words} {text}" for words, limit, text in kept if math.isfinite(limit)),
     }[side]
-    return "fail" if side else "pass", f": {_written(observed, limits, number)}. {subject} is {where}."
+    return "fail" if side else "pass", f": {written(observed, limits, number)}. {subject} is {where}."
 
 
 def _whole_interval(limits: GateLimits, observed: Observed, lower: float, upper: float) -> tuple[Word, str]:
     """Judge a whole interval."""
     first, last = limits.side(lower, observed.scale), limits.side(upper, observed.scale)
-    low, high = _limit(limits.low, observed), _limit(limits.high, observed)
-    written = f": {_written(observed, limits, lower, upper)}."
+    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
+    said = f": {written(observed, limits, lower, upper)}."
     if first == last == 0:
-        return "pass", f"{written} The whole interval is {_within(limits, (lower, upper), low, high)}."
+        return "pass", f"{said} The whole interval is {_within(limits, (lower, upper), low, high)}."
     if first == last:
-        return "fail", f"{written} The whole interval is {f'below {low}' if first < 0 else f'above {high}'}."
+        return "fail", f"{said} The whole interval is {f'below {low}' if first < 0 else f'above {high}'}."
     missed = " and ".join(limit for limit, beyond in ((low, first < 0), (high, last > 0)) if beyond)
-    return "indeterminate", f"{written} The interval includes {missed}, so these data do not decide."
+    return "indeterminate", f"{said} The interval includes {missed}, so these data do not decide."
 
 
 def _within(limits: GateLimits, interval: tuple[float, float], low: str, high: str) -> str:
@@ -126,11 +126,12 @@ def _within(limits: GateLimits, interval: tuple[float, float], low: str, high: s
     return f"{'at or ' if touches else ''}{f'above {low}' if math.isfinite(limits.low) else f'below {high}'}"
 
 
-def _limit(limit: float, observed: Observed) -> str:
+def limit_text(limit: float, observed: Observed) -> str:
+    """Write a limit, of a change with its sign."""
     return f"{'+' if observed.signed and limit > 0 else ''}{plain(limit)}"
 
 
-def _written(observed: Observed, limits: GateLimits, *judged: float) -> str:
+def written(observed: Observed, limits: GateLimits, *judged: float) -> str:
     """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit."""
     numbers = [observed.value or 0.0, *(observed.interval or ())]
     whole = observed.whole and all(float(number).is_integer() for number in numbers)

@@ -36,7 +36,9 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates these data leave open, and about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
-        text = f"{_sentence(results, gate_rows)} These data do not decide.{_way_out(results, gate_rows)}"
+        still = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
+                 else f"These data do not decide.{_way_out(results, gate_rows)}")
+        text = f"{_sentence(results, gate_rows)} {still}"
         yield finding("open", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
@@ -64,7 +66,8 @@ def _sentence(results: Results, rows: Sequence[Gate]) -> str:
     observed = "; ".join(f"{_observed(row)} for {of_model(results, row)}{_inside(results, row)}" for row in rows[:3])
     more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
-    return f"{first.name or names.subject(first)}: {observed}{more}; required {limits}."
+    judged = ", by the evidence of all nights" if first.on == "sequence" else ""
+    return f"{first.name or names.subject(first)}: {observed}{more}; required {limits}{judged}."
 
 
 LIMITS = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, SequenceRule
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import entries
 
@@ -95,7 +96,7 @@ class GatePlan:
     baseline: str | None
     earlier: EarlierPlan | None
     optional: bool
-    on: Literal["interval", "value", "lower", "upper"]
+    on: Literal["interval", "value", "lower", "upper", "sequence"]
     undefined: Literal["fail", "indeterminate", "pass"]
     severity: Literal["fail", "warn"]
 
@@ -116,7 +117,8 @@ class GatePlan:
         change = "" if self.reference is None else f" against {self.reference}"
         variant = {"original": "", "all": " and its variants"}.get(self.variant, f" recalibrated by {self.variant}")
         scope = f"{self.model or 'every model'}{variant} on {self.dataset or 'every dataset'}"
-        return f"{subject} {limits}{change}, of {scope}{self._within}"
+        nights = ", by the evidence of all nights" if self.on == "sequence" else ""
+        return f"{subject} {limits}{change}, of {scope}{self._within}{nights}"
 
     @property
     def _within(self) -> str:
@@ -131,6 +133,22 @@ class GatePlan:
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
     """Return the gates of a spec, in order; none where it declares none."""
     return tuple(_gate(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
+
+
+def made_of(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
+    """Return what bets on a measure are on, where its evidence can be exact; None where it cannot.
+
+    Successes and failures of a proportion, losses within bounds of which it is the mean, or cells of the confusion
+    matrix of which it is a ratio.
+    """
+    if entry.metric.interval == "proportion" and entry.metric.needs == "labels":
+        return "rows"
+    return "losses" if entry.metric.name in BOUNDED else "cells" if entry.metric.name in F_MEASURES else None
+
+
+def sequence_level(spec: Spec) -> float:
+    """Return the probability that any gate `on: sequence` ever fails though all keep their limits, at most."""
+    return (spec.sequence or SequenceRule()).level
 
 
 def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:

@@ -43,6 +43,52 @@ class Subject(Record):
                 self.variant, labels)
 
 
+class GateEvidence(Subject):
+    """The evidence of this night on one limit of a gate `on: sequence`, which the ledger keeps."""
+
+    gate: int
+    """The number of the gate in the spec, from 1."""
+    side: Literal["low", "high"]
+    """Whether the limit is the lowest or the highest that is allowed."""
+    sequence: str
+    """What the nights of one sequence have in common: the sha256 of what is judged, where, and of the limit."""
+    family: str
+    """The same without the dataset, the model and the slice."""
+    basis: Literal["exact", "asymptotic"]
+    """exact: bets on independent rows. asymptotic: bets on the value, as if it had a normal distribution."""
+    data_sha256: str | None
+    """Of the rows of the dataset: the files and the condition `where`; null for data held in memory."""
+    against: list[float]
+    """The logarithms of the e-values against the limit, one for each size of a bet; all 0 tell nothing."""
+    kept: list[float]
+    """Those for the limit, of the same bets."""
+
+
+class GateSequence(Record):
+    """What the nights of a gate `on: sequence` come to together."""
+
+    evidence: float
+    """The evidence that the limit is missed: an e-value; of two limits the larger."""
+    kept: float
+    """The evidence that it is kept; of two limits the smaller."""
+    threshold: float
+    """The evidence that fails the gate, or lets it pass: the number of alarms over the level."""
+    level: float
+    """The probability that any gate `on: sequence` of the spec ever fails though all keep their limits, at most."""
+    alarms: int
+    """The limits of gates `on: sequence` that are judged, each model, dataset and slice counted."""
+    basis: Literal["exact", "asymptotic"]
+    """Whether the level holds exactly, or as far as the value has a normal distribution."""
+    nights: int
+    """The nights with evidence, this one included."""
+    since: str | None
+    """The first of them."""
+    same_data: list[str] = Field(default_factory=list)
+    """Days that are not counted, as an earlier day has the same data."""
+    nights_sha256: str
+    """Of the evidence of the earlier nights, as the ledger had it."""
+
+
 class Gate(Subject):
     """The verdict of one gate on one number: of a dataset, a model, a variant of it, a slice and a class."""
 
@@ -50,8 +96,8 @@ class Gate(Subject):
     """The number of the gate in the spec, from 1."""
     name: str | None = None
     """What the spec calls it."""
-    on: Literal["interval", "value", "lower", "upper"]
-    """What must keep the limit: the whole interval, or that number alone."""
+    on: Literal["interval", "value", "lower", "upper", "sequence"]
+    """What must keep the limit: the whole interval, that number alone, or the nights of a sequence together."""
     limit: dict[str, float]
     """The limits by their keys in the spec: min and max of the value; max_increase, max_decrease, min_increase and
     min_decrease of the value minus its reference."""
@@ -71,6 +117,8 @@ class Gate(Subject):
     """Of the results of an earlier run: the day that they are about; null where they state none."""
     reference: float | None = None
     """The value that the observed difference is from."""
+    sequence: GateSequence | None = None
+    """The evidence of the nights of a gate `on: sequence`."""
     verdict: Literal["pass", "fail", "indeterminate", "skipped"]
     severity: Literal["fail", "warn"]
     reason: str

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.desirability.rules import names_of_goals
+from evalpipe.chapters.gates.rules_sequence import nights_rules, sequence_rules
 from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, AgainstEarlier
 from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.levels import level_text, meant_level
@@ -32,9 +33,10 @@ OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), (
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of gates: none that cannot be answered gets past."""
+    yield from nights_rules(draft)
     for loc, gate in draft.entries(draft.spec.gates, "gates"):
         yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
-                         _scope(draft, loc, gate), _repeated(draft, loc))
+                         _scope(draft, loc, gate), _repeated(draft, loc), sequence_rules(draft, loc, gate))
 
 
 def _repeated(draft: Draft, loc: Loc) -> Iterator[Problem]:

@@ -30,8 +30,18 @@ CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 LIMITS = ("min", "max", *CHANGES)
 """The keys that hold a limit."""
 
+BOUNDED = ("brier",)
+"""Measures, beside proportions, that are a mean over rows of a loss within bounds."""
+
+F_MEASURES = ("f1", "f_beta")
+"""Measures that are a ratio of such means."""
+
 Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 """How much a number may or must have changed, never below zero."""
+
+
+AlarmLevel = Annotated[StrictFloat, Field(gt=0, lt=0.5)]
+"""The probability of a false alarm."""
 
 
 class AgainstEarlier(SpecPart):
@@ -69,6 +79,14 @@ def _options(schema: dict[str, Any]) -> None:
     schema["patternProperties"] = {f"^({'|'.join(map(re.escape, names))})$": about}
 
 
+class SequenceRule(SpecPart):
+    """What holds for all gates `on: sequence` together."""
+
+    level: AlarmLevel = 0.05
+    """The probability that any of these gates ever fails though all of them keep their limits, at most: over all
+    gates, models, datasets and slices, and over all nights."""
+
+
 class GateRule(SpecPart):
     """A limit that a measure, its change or the desirability of a model must keep; equal to the limit is kept."""
 
@@ -103,10 +121,13 @@ class GateRule(SpecPart):
     """Skip the gate where the earlier run of `{results: path}`, or its number, does not exist; an error without. A gate
     against `last` is always skipped then, as on the first night. The summary, the card and `junit.xml` say what was
     skipped, and why."""
-    on: Literal["interval", "value", "lower", "upper"] = "interval"
+    on: Literal["interval", "value", "lower", "upper", "sequence"] = "interval"
     """What must keep the limit. `interval`: the gate passes when the whole interval keeps it, fails when all of it
     misses it, and is indeterminate between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
-    interval is made, such as under `intervals: {method: none}`, the value is judged."""
+    interval is made, such as under `intervals: {method: none}`, the value is judged. `sequence`: the nights together,
+    for specs that run every night on new data: the gate fails when their evidence that the limit is missed is large
+    enough, passes when their evidence that it is kept is, and is indeterminate between. It needs `as_of` and the
+    ledger."""
     undefined: Literal["fail", "indeterminate", "pass"] = "fail"
     """The verdict where the number is undefined (such as the precision of a model that predicts no event) or its
     interval is unreliable (such as a value that is the same in all replicates). With `pass`, the value of the latter

@@ -1,0 +1,44 @@
+"""`evalpipe accept`: a run becomes what later ones are held to, whether its gates held or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.gates.compute_numbers import EarlierRun
+from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
+from evalpipe.ed25519 import signer
+from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.store import Ledger
+from evalpipe.record import replace_files
+from evalpipe.results import Results
+
+if TYPE_CHECKING:
+    import os
+
+    from evalpipe.chapters.gates.earlier import ReferenceChange
+
+
+def accept(
+    folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, ledger: str | None = None
+) -> tuple[Results, list[ReferenceChange]]:
+    """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
+
+    Its gates `on: sequence` begin anew on the day after: so the ``ledger`` has it, a file or a URL, by default that
+    beside the folder. Returns its results, and for each of its verdicts against the reference the value before and from
+    now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or whose manifest
+    was changed; UsageError where it, or the ledger, cannot be written.
+    """
+    path = Path(folder)
+    results, before = Results.read(path / LAST), read_reference(path, str(folder))
+    place = LedgerPlace.beside(path) if ledger is None else LedgerPlace.of(ledger)
+    nights = Ledger.read(place) if begins_anew(results) else None
+    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()}, signer(key))
+    if nights is not None:
+        nights.begin_anew(results.name, str(results.as_of))
+    return results, reference_changes(results, before if isinstance(before, EarlierRun) else None)
+
+
+def begins_anew(results: Results) -> bool:
+    """Tell whether to accept a run begins the sequences of its spec anew."""
+    return results.as_of is not None and any(gate.on == "sequence" for gate in results.gates)

@@ -1,0 +1,67 @@
+"""The words of gates `on: sequence`: the evidence of the nights behind each verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.page import Aside, Column, Number, Row, Table
+from evalpipe.card.procedures import Procedure
+from evalpipe.card.wording import capital
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.card.names import Names
+    from evalpipe.chapters.gates.records import GateSequence
+    from evalpipe.results import Gate
+
+
+BETTING = ("Waudby-Smith, I. & Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of "
+           "the Royal Statistical Society Series B 86(1), 1–27.")
+
+
+def nights(sequence: GateSequence) -> str:
+    """Count the nights that a verdict rests on: "12 nights since 2026-11-10"."""
+    counted = "1 night" if sequence.nights == 1 else f"{numbers.count(sequence.nights)} nights"
+    return counted if sequence.since is None else f"{counted} since {sequence.since}"
+
+
+def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
+    """Write the evidence of the nights of each verdict that rests on them."""
+    rows = tuple(
+        Row(((gate.name or capital(names.subject(gate)), Aside(names.scope(gate), "definition")),
+             _amount(gate.sequence.evidence), _amount(gate.sequence.kept), _amount(gate.sequence.threshold),
+             nights(gate.sequence), gate.sequence.basis))
+        for gate in gates if gate.sequence is not None)
+    if rows:
+        columns = (
+            Column("Gate", style="what"), Column("that it is missed", "num", over="Evidence"),
+            Column("that it is kept", "num", over="Evidence"),
+            Column("needed", "num", over="Evidence"), Column("Nights"), Column("Evidence is"),
+        )
+        yield Table("Evidence of all nights", columns, rows)
+
+
+def _amount(value: float) -> Number:
+    return Number(numbers.evidence(value), exact=numbers.exact(value))
+
+
+def sequence_procedures(gates: Sequence[Gate]) -> Iterator[Procedure]:
+    """Yield how the evidence of nights was made."""
+    known = [gate.sequence for gate in gates if gate.sequence is not None]
+    if not known:
+        return
+    first = known[0]
+    yield Procedure("Gates judged by all nights", (
+        "Each night bets against the limit. What a stake of 1 has become is the evidence: an e-value, whose mean is at "
+        "most 1 while the limit is kept. The sizes of the bets and the night on which a fall begins are mixed. The "
+        f"evidence reaches {numbers.evidence(first.threshold)} with a probability of {numbers.plain(first.level)} at "
+        f"most over all {numbers.count(first.alarms)} limits together, however many nights there are (Ville 1939). A "
+        "gate fails when the evidence that its limit is missed reaches it, and passes when that of the same bets the "
+        "other way round does."), BETTING)
+    if any(sequence.basis == "asymptotic" for sequence in known):
+        yield Procedure("Asymptotic evidence", (
+            "Where rows are weighted, clustered or cross-fitted, or a measure is no mean of rows within bounds, the "
+            "bets are on the value: its distance from the limit in standard errors, as if it were normal. The standard "
+            "error is that of the interval, on the side of the limit."))

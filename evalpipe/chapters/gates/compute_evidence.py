@@ -1,0 +1,195 @@
+"""The exact evidence of this night on the limits of gates `on: sequence`, from the rows themselves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.compare.compute_paired import LOSSES, flags, reportable_alike
+from evalpipe.chapters.gates.compute_bets import (
+    BETS,
+    SCALES,
+    SHARES,
+    NightEvidence,
+    of_a_mean,
+    of_a_proportion,
+    of_a_ratio,
+)
+from evalpipe.chapters.gates.compute_numbers import subject_of
+from evalpipe.chapters.gates.compute_scope import is_on
+from evalpipe.chapters.gates.plan import GateLimits, made_of
+from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
+from evalpipe.results import GateEvidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.gates.records import Subject
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.estimates import Scope
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import InputFile
+
+    Side = Literal["low", "high"]
+    Basis = Literal["exact", "asymptotic"]
+
+SIDES: dict[Side, int] = {"low": -1, "high": 1}
+"""Each limit of a gate, and on which side of it a number misses it."""
+
+
+def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
+    """Yield the limits of a gate that there are."""
+    limits = GateLimits.of(gate.limit)
+    if math.isfinite(limits.low):
+        yield "low", limits.low
+    if math.isfinite(limits.high):
+        yield "high", limits.high
+
+
+def exact(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
+    """Yield the evidence of each gate `on: sequence` on each number for which it is exact."""
+    for number, gate in enumerate(plan.gates, 1):
+        if gate.on == "sequence":
+            for dataset in evaluated:
+                for model in dataset.sample.models:
+                    yield from _of_model(_Judged(plan, number, gate, dataset, model))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A gate, by its ``number`` in the spec from 1, on the numbers of a model."""
+
+    plan: Plan
+    number: int
+    gate: GatePlan
+    dataset: Evaluated
+    model: str
+
+
+def _of_model(judged: _Judged) -> Iterator[GateEvidence]:
+    plan, gate, dataset, model = judged.plan, judged.gate, judged.dataset, judged.model
+    scopes = {scope.number: scope for scope in dataset.scopes(model)}
+    other = gate.baseline if gate.against == "baseline" else None
+    others = {} if other is None else {scope.number: scope for scope in dataset.scopes(other)}
+    for (number, place), estimates in dataset.estimates_of(model).items():
+        entry = plan.metrics[place]
+        for estimate in estimates:
+            subject = subject_of(estimate)
+            k = None if subject.class_ is None else dataset.sample.levels.index(subject.class_)
+            if is_on(plan, gate, subject) and is_exact(plan, dataset.sample, model, other, entry, k):
+                pair = scopes.get(number), others.get(number)
+                yield from _rows(judged, subject, entry, k, *pair)
+
+
+def _rows(
+    judged: _Judged, subject: Subject, entry: MetricPlan, k: int | None, scope: Scope | None, other: Scope | None
+) -> Iterator[GateEvidence]:
+    """Yield the evidence on each limit; none at all where a slice has too few rows, or pairs are not of the same."""
+    against_baseline, sample = judged.gate.against == "baseline", judged.dataset.sample
+    for side, limit in sides(judged.gate):
+        night: NightEvidence | None = None
+        if scope is not None and not against_baseline:
+            night = _of_values(scope, entry, k, limit, SIDES[side])
+        elif scope is not None and other is not None:
+            night = _of_pairs(scope, other, entry, k, limit, SIDES[side])
+            if night is None:
+                return  # the value has an interval all the same, so its evidence is asymptotic
+        data = data_sha256(sample.files, sample.summary.where)
+        yield evidence_row(judged.gate, judged.number, subject, side, "exact", night, data)
+
+
+def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: MetricPlan, k: int | None) -> bool:
+    """Tell whether the evidence on a measure of a model, or of its difference from another, is exact.
+
+    Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
+    been fitted on them.
+    """
+    kind = made_of(entry)
+    bounded = kind == "rows" or (kind == "losses" and k is None) or (kind == "cells" and other is None)
+    both = [model] if other is None else [model, other]
+    return (
+        bounded and one_value_a_row(plan, entry, k) and not sample.streamed
+        and all(_fixed(plan, sample, known, labels=entry.metric.needs == "labels") for known in both)
+    )
+
+
+def _fixed(plan: Plan, sample: Sample, model: str, *, labels: bool) -> bool:
+    """Tell whether the predictions of a model, its classes too where ``labels``, are known before the rows are."""
+    predictions = sample.models[model]
+    if predictions.folds is not None:
+        return False
+    planned = plan.models.get(predictions.source or model)
+    rule = None if planned is None else planned.threshold.rule
+    return not labels or rule is None or rule.dataset not in (None, sample.dataset)
+
+
+def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, side: int) -> NightEvidence:
+    """Return the evidence on the value of a measure."""
+    summary, options = summary_of(scope, entry, k), options_of(entry, k)
+    if made_of(entry) == "rows":
+        hits, trials = summary.proportion(entry.metric, options)
+        return of_a_proportion(np.asarray(hits), np.asarray(trials), limit, side)
+    if made_of(entry) == "cells":
+        squared = float(str(options.get("beta", 1.0))) ** 2
+        parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
+        return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
+    losses = LOSSES[entry.metric.name](summary.rows, entry.params)
+    return of_a_mean(losses, summary.floats, limit, side, entry.metric.bounds(entry.params))
+
+
+def _of_pairs(
+    scope: Scope, other: Scope, entry: MetricPlan, k: int | None, limit: float, side: int
+) -> NightEvidence | None:
+    """Return the evidence on the difference of two models on the same rows; None where a row counts for one alone."""
+    first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
+    if made_of(entry) == "losses":
+        losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
+        low, high = entry.metric.bounds(entry.params)
+        return of_a_mean(losses[0] - losses[1], first.floats, limit, side, (low - high, high - low))
+    if not reportable_alike(scope, other):
+        return None
+    options = options_of(entry, k)
+    (hits, trials), (others, other_trials) = (flags(summary, entry, options) for summary in (first, second))
+    if (trials != other_trials).any():
+        return None
+    weight = first.floats * trials
+    counts = [float(weight[kind].sum()) for kind in (hits & ~others, others & ~hits, hits == others)]
+    return of_a_mean(np.array([1.0, -1.0, 0.0]), np.array(counts), limit, side, (-1.0, 1.0))
+
+
+def evidence_row(
+    gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, night: NightEvidence | None,
+    data: str | None,
+) -> GateEvidence:
+    """Return the record of the evidence of a night; without any, all of it is 0."""
+    nothing = np.zeros(len(SHARES if basis == "exact" else SCALES))
+    against, kept = (nothing, nothing) if night is None else night
+    limit = dict(sides(gate))[side]
+    judged = {"measure": subject.metric, "options": subject.params, "average": subject.average, "side": side,
+              "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS}
+    place = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
+             "slice": subject.slice}
+    return GateEvidence(
+        **dict(subject), gate=number, side=side, sequence=digest(judged | place), family=digest(judged), basis=basis,
+        data_sha256=data, against=[float(log) + 0.0 for log in against], kept=[float(log) + 0.0 for log in kept])
+
+
+def data_sha256(files: Sequence[InputFile], where: str | None) -> str | None:
+    """Return what tells the rows of a dataset from those of other nights; None for data held in memory."""
+    digests = [file.sha256 for file in files]
+    return None if None in digests else digest({"files": sorted(map(str, digests)), "where": where})
+
+
+def digest(document: object) -> str:
+    """Return the sha256 of plain JSON values."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,70 @@
+"""Checks of gates `on: sequence`: that nights can be told apart and kept, and that what is judged has evidence."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, AgainstEarlier
+from evalpipe.spec.rules_metrics import check_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.gates.spec import GateRule
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+
+
+def nights_rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of all gates `on: sequence` together, at the first; and of settings where there are none."""
+    first = next((loc for loc, gate in draft.entries(draft.spec.gates, "gates") if gate.on == "sequence"), None)
+    if first is not None:
+        yield from _nights(draft, first)
+    elif draft.spec.sequence is not None and draft.readable("gates"):
+        message = "'sequence' has no effect: no gate is 'on: sequence'"
+        yield draft.tree.problem("unused-key", message, "sequence", key=True, hint="remove it, or add 'on: sequence'")
+
+
+def sequence_rules(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Yield the problems of a gate `on: sequence`."""
+    if gate.on == "sequence":
+        yield from chain(_judged(draft, loc, gate), _uncertain(draft, loc, gate))
+
+
+def _nights(draft: Draft, loc: Loc) -> Iterator[Problem]:
+    """Check that a run has a day, and that what it finds is kept."""
+    here = (*loc, "on")
+    if draft.readable("as_of") and draft.spec.as_of is None:
+        message = "'on: sequence' adds up nights, and this run is of no day"
+        yield draft.tree.problem("sequence", message, *here, hint="add 'as_of: 2026-11-21', or run with --as-of DATE")
+    if draft.readable("ledger") and draft.spec.ledger is False:
+        message = "'on: sequence' adds up the nights in the ledger, and 'ledger: false' keeps none"
+        yield draft.tree.problem("sequence", message, *here, hint="remove 'ledger: false', or write 'on: interval'")
+
+
+def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Refuse what nights give no evidence on, and a key that says nothing here."""
+    if gate.desirability is not None:
+        message = "'on: sequence' judges no desirability, whose interval is no measure of its error"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint="make a gate for each of its measures")
+    if gate.against == "last" or isinstance(gate.against, AgainstEarlier):
+        message = "'on: sequence' judges no change from an earlier run, which is as uncertain, and the same every night"
+        hint = "set the limit as a number with 'min' or 'max', or write 'on: interval'"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
+    if "undefined" in gate.model_fields_set:
+        message = "'undefined' has no effect: a night without a number adds no evidence"
+        yield draft.tree.problem("unused-key", message, *loc, "undefined", key=True, hint="remove it")
+
+
+def _uncertain(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that there is an interval where evidence needs one: of all but proportions and means within bounds."""
+    if gate.metric is None or draft.spec.intervals.method != "none":
+        return
+    named = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, _ = check_measure(draft, named, gate.metric)
+    if entry is not None and entry.metric.interval != "proportion" and entry.metric.name not in (*BOUNDED, *F_MEASURES):
+        message = f"'on: sequence' takes the standard error of {entry.metric.name} from its interval, and there is none"
+        hint = "remove 'method: none' from 'intervals', or write 'on: value'"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
