@@ -161,6 +161,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "card", "ed25519", "file_differences", "history", "manifest", "ownership", "queries", "record", "results",
         "run", "signatures", "templating", "verification", "version", "errors",
     },
+    "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},
     "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {
@@ -175,9 +176,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "cli": {
         "acceptance", "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking",
-        "differences", "doctor", "ed25519", "exports", "formats", "intervals.declare", "ledger", "manifest", "numbers",
-        "ownership", "proposal", "run", "record", "recalibration", "signing", "spec", "spelling", "plan", "results",
-        "metrics",
+        "differences", "doctor", "ed25519", "exports", "forecasts", "formats", "intervals.declare", "ledger",
+        "manifest", "numbers", "ownership", "proposal", "run", "record", "recalibration", "signing", "spec", "spelling",
+        "plan", "results", "metrics",
         "card.drawing", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
         "errors",
     },

@@ -15,6 +15,7 @@ from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
 from evalpipe.cli.ending import asked_format, fault, interrupted, tell
 from evalpipe.cli.exporting import export
+from evalpipe.cli.forecasting import margin_and_drop
 from evalpipe.cli.forgetting import gc
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
@@ -122,16 +123,22 @@ def validate(spec: str, overrides: Sequence[str], as_of: str | None, form: str) 
 @click.argument("spec", type=click.Path())
 @set_option
 @as_of_option
-@click.option("--out", type=click.Path(), help="Output folder whose cache is looked at.  [default: reports/NAME]")
+@click.option("--out", type=click.Path(), help="Output folder whose cache and ledger are looked at.  "
+              "[default: reports/NAME]")
+@margin_and_drop
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
-def plan(spec: str, overrides: Sequence[str], as_of: str | None, out: str | None, form: str) -> None:
+def plan(
+    spec: str, overrides: Sequence[str], as_of: str | None, out: str | None, margin: float, drop: float, form: str
+) -> None:
     """Print what would run: the columns read, each measure with its interval method and why, the expected cost.
 
-    Where files are read part by part, also which parts the cache has, and why the others would be read.
+    Where files are read part by part, also which parts the cache has, and why the others would be read. Of each gate,
+    once a night is in the ledger: the false alarms that it gives in a year while true values stay --margin inside their
+    limits, and the nights until it tells that they fell by --drop.
     """
     from evalpipe.cli.planning import print_plan
 
-    print_plan(spec, overrides, out, form, as_of)
+    print_plan(spec, overrides, out, form, as_of, (margin, drop))
 
 
 @app.command(short_help="Render the card again.")

@@ -11,6 +11,7 @@ import click
 from evalpipe.card.wording import level
 from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.annotations import annotation
+from evalpipe.cli.forecasting import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.plan.drawing import drawing
@@ -54,17 +55,31 @@ def count(number: int, noun: str) -> str:
 
 
 def print_plan(
-    path: str, overrides: Sequence[str], out: str | None, form: str, as_of: str | None = None
+    path: str, overrides: Sequence[str], out: str | None, form: str, as_of: str | None = None,
+    expected: tuple[float, float] = (MARGIN, DROP),
 ) -> None:
-    """Print the plan as text or JSON, with the parts of files that the cache of an output folder has."""
+    """Print the plan as text or JSON, with the parts of files that the cache of an output folder has.
+
+    ``expected`` are the margin inside their limits at which true values stand, and the drop by which they fall.
+    """
     from evalpipe.run import plan
 
     planned = plan(path, overrides, as_of=as_of)
     print_warnings(planned)
     folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
-    document = {**plan_document(planned), "parts": parts}
+    document = {**plan_document(planned), "parts": parts, "expected": _expected(planned, folder, *expected)}
     click.echo(json.dumps(document, indent=1, ensure_ascii=False) if form == "json" else _text(planned, document))
+
+
+def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
+    """Return what is to be expected of gates night after night."""
+    if not plan.gates:
+        return {"margin": margin, "drop": drop, "gates": []}
+    from evalpipe.forecasts import forecasts
+
+    gates = forecasts(plan, folder, margin, drop)
+    return {"margin": margin, "drop": drop, "gates": [gate.document() for gate in gates]}
 
 
 def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
@@ -97,7 +112,7 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
     if not plan.datasets:
-        return "\n".join([*lines, *_judged(plan)])
+        return "\n".join([*lines, *_judged(plan), *expected_lines(document["expected"])])
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
     labels = [entry.label for entry in plan.metrics]
@@ -108,7 +123,7 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     ]
     lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
     lines += _left_out(document["not_served"])
-    lines += _asked(plan)
+    lines += [*_asked(plan), *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
               drawing(plan).words]

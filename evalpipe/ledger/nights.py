@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from evalpipe.ledger.tables import ESTIMATES, RUNS
+from evalpipe.ledger.tables import ESTIMATES, RUNS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +49,12 @@ def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | N
     rows = _rows(ledger, query.order_by(ESTIMATES.c.run, ESTIMATES.c.place))
     grouped = {run: list(group) for run, group in groupby(rows, itemgetter("run"))}
     return {run: [_without_place(row) for row in grouped.get(run, [])] for run in wanted}
+
+
+def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
+    """Return the verdicts of a run, in the order of the results; raises UsageError where they cannot be read."""
+    rows = _rows(ledger, select(VERDICTS).where(VERDICTS.c.run == run).order_by(VERDICTS.c.place))
+    return [_without_place(row) for row in rows]
 
 
 def _rows(ledger: Ledger, query: Select[Any]) -> list[Row]:

@@ -1,0 +1,51 @@
+"""What `evalpipe plan` says to expect of gates night after night."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evalpipe import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+MARGIN = 0.01
+"""How far inside its limit a true value is taken to stand, where the command line says nothing."""
+
+DROP = 0.05
+"""By how much it is taken to fall then."""
+
+Command = TypeVar("Command", bound="Callable[..., object]")
+
+
+def margin_and_drop(command: Command) -> Command:
+    """Add the options that say which true values to expect gates to judge."""
+    margin = click.option("--margin", type=click.FloatRange(min=0), default=MARGIN, show_default=True,
+                          help="How far inside their limits true values stand.")
+    drop = click.option("--drop", type=click.FloatRange(min=0, min_open=True), default=DROP, show_default=True,
+                        help="By how much they fall then.")
+    return margin(drop(command))
+
+
+def expected_lines(expected: Mapping[str, Any]) -> list[str]:
+    """Say what to expect of each gate."""
+    gates = expected["gates"]
+    if not gates:
+        return []
+    head = (f"expected of nights like the latest in the ledger, with true values {expected['margin']:g} inside their "
+            f"limits that then fall by {expected['drop']:g} ({gates[0]['years']} simulated years)")
+    return ["", head, *(f"  gate {gate['gate']}: {_line(gate)}" for gate in gates),
+            "  two runs of the same bytes disagree: never"]
+
+
+def _line(gate: Mapping[str, Any]) -> str:
+    if gate["false_alarms_a_year"] is None:
+        return f"not known: {gate['reason']}"
+    nights = gate["median_delay"]
+    delay = "over a year" if nights is None else "1 night" if nights == 1 else f"{numbers.count(nights)} nights"
+    alarms = f"{gate['false_alarms_a_year']:.2g} false alarms a year (standard error {gate['standard_error']:.1g})"
+    if gate["checks"] == 1:
+        return f"{alarms}, median delay {delay}"
+    return f"{alarms} in {gate['checks']} checks, median delay of the slowest {delay}"

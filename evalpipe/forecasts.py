@@ -1,0 +1,108 @@
+"""What the gates of a plan are to be expected to do night after night, from the latest night in the ledger."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.chapters.gates.compute_evidence import SIDES, sides
+from evalpipe.chapters.gates.compute_forecast import YEARS, Forecast, NightCheck, forecast
+from evalpipe.chapters.gates.compute_sequence import threshold
+from evalpipe.chapters.gates.plan import made_of
+from evalpipe.errors import UsageError
+from evalpipe.history import ledger_of
+from evalpipe.ledger.nights import nights, verdicts_of
+from evalpipe.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from evalpipe.plan.plan import Plan
+
+    Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GateForecast:
+    """What to expect of a gate, by its ``number`` in the spec from 1, over all its checks together.
+
+    ``alarms`` is the number of false alarms in a year of all ``checks``, ``error`` its standard error, ``delay`` the
+    median delay of the slowest check, None where that is beyond a year. ``why`` says why nothing is known of it.
+    """
+
+    number: int
+    checks: int = 0
+    alarms: float | None = None
+    error: float | None = None
+    delay: int | None = None
+    why: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "gate": self.number, "checks": self.checks, "false_alarms_a_year": self.alarms,
+            "standard_error": self.error, "median_delay": self.delay, "years": YEARS, "identical_runs_disagree": 0,
+            "reason": self.why}
+
+
+def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateForecast]:
+    """Return what to expect of each gate whose true value is a margin inside its limit, and then falls by a drop.
+
+    What a night tells is taken from the intervals of the latest night of the spec in the ledger.
+    """
+    rows, why = _latest(plan, out)
+    judged = [(number, gate, [row for row in rows if row["gate"] == number])
+              for number, gate in enumerate(plan.gates, 1)]
+    alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.on == "sequence")
+    needed = threshold(plan.sequence_level, max(alarms, 1))
+    return [_of_gate(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
+
+
+def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
+    """Return the verdicts of the latest night, and what to say where a gate has none."""
+    place = ledger_of(plan.ledger, out)
+    if place is None:
+        return (), "there is no ledger"
+    try:
+        ledger = Ledger.read(place)
+    except UsageError as error:
+        return (), f"{error.problems[0].message}; run once"
+    latest = nights(ledger, plan.name, last=1)
+    missing = f"the ledger has no interval of it; run {plan.name} once with a day"
+    return (verdicts_of(ledger, latest[0]["run"]) if latest else ()), missing
+
+
+def _of_gate(
+    plan: Plan, number: int, rows: Sequence[Row], needed: float, asked: tuple[float, float], why: str
+) -> GateForecast:
+    simulated: dict[NightCheck, Forecast] = {}
+    checks = [check for row in rows for check in _checks(plan, number, row, needed)]
+    for check in checks:
+        simulated[check] = simulated.get(check) or forecast(check, *asked)
+    if not checks:
+        return GateForecast(number, why=why)
+    alarms, errors, delays = zip(*(simulated[check] for check in checks), strict=True)
+    slowest = None if None in delays else max(delays)
+    return GateForecast(number, len(checks), sum(alarms), math.hypot(*errors), slowest)
+
+
+def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightCheck]:
+    """Yield a check for each limit of a gate on a number of which the ledger has the interval."""
+    value, lower, upper = row["observed"], row["lower"], row["upper"]
+    if value is None or lower is None or upper is None or upper <= lower:
+        return
+    gate = plan.gates[number - 1]
+    error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
+    entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
+    rate = entry is not None and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
+    trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
+    for side, limit in sides(gate):
+        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed)
+
+
+def _rounded(number: float) -> float:
+    """Return a number to two digits, so that checks that are nearly alike are simulated once."""
+    return float(f"{number:.1e}")

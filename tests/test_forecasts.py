@@ -1,0 +1,41 @@
+"""What `evalpipe plan` says to expect of gates, before the first night and after."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+import evalpipe
+from evalpipe.cli import app
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
+import nightly_year as year
+
+
+def planned(spec: Path, *options: str) -> str:
+    out = spec.parent / "reports" / "nightly"
+    result = CliRunner().invoke(app, ["plan", str(spec), "--as-of", str(year.day(1)), "--out", str(out), *options])
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_plan_says_what_to_expect_of_gates_on_nights_like_the_latest(tmp_path: Path) -> None:
+    spec = year.write_year(tmp_path, 2)
+    before = planned(spec)
+    evalpipe.run(spec, out=tmp_path / "reports" / "nightly", as_of=year.day(0))
+    after, asked = planned(spec), json.loads(planned(spec, "--margin", "0.02", "--drop", "0.1", "--format", "json"))
+
+    assert "\n  gate 1: not known: there is no ledger at " in before
+    assert "with true values 0.01 inside their limits that then fall by 0.05 (200 simulated years)\n" in after
+    assert "\n  gate 2: 0 false alarms a year (standard error 0), median delay " in after
+    assert "\n  two runs of the same bytes disagree: never\n" in after
+    expected = asked["expected"]
+    assert (expected["margin"], expected["drop"]) == (0.02, 0.1)
+    interval, sequence = expected["gates"]
+    assert interval["false_alarms_a_year"] > sequence["false_alarms_a_year"]
+    assert interval["median_delay"] <= sequence["median_delay"]
+    assert interval["identical_runs_disagree"] == sequence["identical_runs_disagree"] == 0
