@@ -161,18 +161,18 @@ def test_a_cell_is_told_shortened(cell: str, code: str) -> None:
     assert len(message) < 600
 
 
-def test_a_million_levels_are_counted_and_refused() -> None:
-    rows = "".join(f"{i % 2},0.5,L{i}\n" for i in range(100_000))
+def test_levels_without_number_are_counted_and_refused() -> None:
+    rows = "".join(f"{i % 2},0.5,L{i}\n" for i in range(20_000))
     Path("levels.csv").write_text("y,p,g\n" + rows)
     message = told(datasets=data("levels.csv"), slices=["g"])
     assert message.startswith(
-        "error[too-many-levels]: column 'g' of dataset 'test' has 100,000 levels, more than the 50 ")
+        "error[too-many-levels]: column 'g' of dataset 'test' has 20,000 levels, more than the 50 ")
 
 
 @pytest.mark.parametrize(("condition", "reason"), [
     ("(" * 5000 + "p > 0" + ")" * 5000, "it is nested too deeply"),
     ("not " * 20_000 + "p > 0", "has more than 250 operations"),
-    (" and ".join(["p > 0"] * 20_000), "has more than 250 operations"),
+    (" and ".join(["p > 0"] * 5_000), "has more than 250 operations"),
 ])
 def test_conditions_without_end_are_refused(condition: str, reason: str) -> None:
     assert reason in told(datasets={"test": {"path": "test.csv", "where": condition}})

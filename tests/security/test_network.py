@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+
+from evalpipe.cli import main
 
 
 @pytest.fixture
@@ -50,8 +52,12 @@ def spec(address: str, **keys: object) -> None:
 
 
 def evalpipe(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-m", "evalpipe", *arguments], capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+    """Run the command line; return its exit code and what it printed on stderr."""
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told), pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, told.getvalue()
 
 
 @pytest.mark.parametrize("form", ["html", pytest.param("pdf", marks=pytest.mark.nightly)])
