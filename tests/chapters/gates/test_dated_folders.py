@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import evalpipe
+from evalpipe.acceptance import accept
 from evalpipe.results import Results
-from evalpipe.run import accept
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},
