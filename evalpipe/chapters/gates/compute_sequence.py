@@ -16,11 +16,7 @@ AT_ONCE = 0.25
 """The share of the stake for a limit that was missed from the first night on."""
 
 NIGHTS = 365
-"""The nights after which the share of the stake that is left for later falls has come down by 1 / sqrt(2).
-
-With these two, `benchmarks/sequence.py` finds falls on the first night and after 200 or 2,000 about as soon as stakes
-made for one of them.
-"""
+"""The nights after which the share of the stake that is left for later falls has come down by 1 / sqrt(2)."""
 
 REACH = 10.0
 """How many times the evidence that a verdict needs a bet keeps at most: so nights that say otherwise are heard soon.
