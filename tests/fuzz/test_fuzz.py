@@ -12,7 +12,7 @@ import evalpipe.run  # noqa: F401 - the module, whose place in the package a fun
 from fuzz.bases import prepare
 from fuzz.cases import Cases
 from fuzz.reports import prepare_report
-from fuzz.watch import MOST_BYTES, called, measured, run_spec, sound
+from fuzz.watch import called, measured, run_spec, sound
 
 SEED = 11
 SHARES = [("spec", 0, 50), ("data", 0, 30), ("call", 0, 40), ("report", 0, 12)] + [
@@ -26,7 +26,8 @@ SHARES = [("spec", 0, 50), ("data", 0, 30), ("call", 0, 40), ("report", 0, 12)] 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
     workspace = tmp_path_factory.mktemp("fuzz")
-    return Cases(prepare(workspace), SEED, prepare_report(workspace))
+    _, held_by_other_tests = measured(lambda: None)
+    return Cases(prepare(workspace), SEED, prepare_report(workspace), held_by_other_tests)
 
 
 @pytest.mark.parametrize(("kind", "first", "end"), SHARES)
@@ -59,7 +60,11 @@ def test_memory_is_that_of_the_case_alone() -> None:
     assert (before, taken, after) == (None, 200 * 2**20, None)
     assert peak - at_rest > 150 * 2**20  # of the 200 MB, less what was free already
     assert again < peak
-    assert peak < MOST_BYTES
+
+
+def test_a_case_that_holds_too_much_memory_is_a_fault(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.cases.MOST_BYTES", -cases.others)
+    assert cases.run("spec", 1).fault == f"more than {-cases.others // 2**20:,} MB of memory"
 
 
 def test_a_planted_fault_is_named_by_type_and_place(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
