@@ -165,7 +165,7 @@ def test_without_an_id_rows_have_their_numbers_in_their_files(tmp_path: Path) ->
     spec = {key: value for key, value in SPEC.items() if key != "id"}
     for path, expected in (("parts/a.parquet", [f"{row}" for row in range(1, 21)]),
                            ("parts", [f"1:{row}" for row in range(1, 21)] + [f"2:{row}" for row in range(1, 11)])):
-        out = tmp_path / path.replace("/", "-")
+        out = tmp_path / "out" / path.replace("/", "-")
         results = evalpipe.run(spec | {"datasets": {"d": {"path": str(tmp_path / path)}}}, out=out)
         assert results.row_file is not None
         assert results.row_file.id is None
