@@ -9,16 +9,13 @@ from evalpipe.errors import UsageError
 from evalpipe.formats import FORMATS
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 from evalpipe.signatures import SIGNATURES
-from evalpipe.spelling import quoted
+from evalpipe.spelling import some_of
 
 RESULTS = "results.json"
 
 WRITTEN = (*(entry.file for entry in FORMATS.values()), RESULTS, "estimates.csv", "run.json", SIGNATURES,
            "rows.parquet", "rows.csv", MANIFEST, KEY_SIGNATURE)
 """Every file that a run may write; those of an earlier run are replaced or removed."""
-
-SHOWN = 3
-"""The files in a folder of somebody else that a message names."""
 
 _VERSION, _HEAD = b'"evalpipe_version"', 1 << 16
 _TELLING = {RESULTS: _VERSION, MANIFEST: _VERSION, "reference.json": _VERSION, SIGNATURES: b'"evidence_sha256"'}
@@ -35,9 +32,7 @@ def refuse_foreign(folder: Path, called: str) -> None:
         return
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     if names:
-        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        named = ", ".join(map(quoted, names[:SHOWN]))
-        message = f"the {called} holds files that no run of evalpipe wrote: {named}{more}"
+        message = f"the {called} holds files that no run of evalpipe wrote: {some_of(names)}"
         hint = "choose a new or an empty folder with --out, or move these files away"
         raise UsageError.of("foreign-folder", message, hint)
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LONGEST = 60
 """The characters of a value that are shown in a message or a table."""
 
+FEW = 3
+"""How many of several names a message shows."""
+
 JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 """Letters of Persian, scripts of India and emoji are written with these."""
 
@@ -60,6 +63,12 @@ def listed(words: Iterable[object], last: str = "or") -> str:
 def joined(texts: Sequence[str], last: str) -> str:
     """Join texts as a list, without quotes: ``a, b or c``."""
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Write the first of names that may be many: ``'a', 'b', 'c' and 4 more``."""
+    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
+    return ", ".join(map(quoted, names[:FEW])) + more
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:

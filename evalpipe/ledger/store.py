@@ -14,8 +14,19 @@ from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
-from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, LEDGER_FORMAT, RESTARTS, RUNS, VERDICTS, format_of, prepare
+from evalpipe.ledger.tables import (
+    ESTIMATES,
+    EVIDENCE,
+    LEDGER_FORMAT,
+    RESTARTS,
+    RUNS,
+    VERDICTS,
+    format_of,
+    of_others,
+    prepare,
+)
 from evalpipe.results import Results
+from evalpipe.spelling import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +53,10 @@ class Ledger:
 
     @classmethod
     def open(cls, place: LedgerPlace) -> Ledger:
-        """Reach a ledger to write to, and make its tables; raises UsageError where that cannot be."""
+        """Reach a ledger to write to, and make its tables; raises UsageError where that cannot be.
+
+        A database of a server may hold tables of others too; a file of SQLite that does is refused and left as it is.
+        """
         with _told(place):
             engine = _engine(place, "BEGIN IMMEDIATE")
             with engine.begin() as connection:
@@ -183,6 +197,7 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
     def configure(connection: Any, _: object) -> None:
         connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where sqlite3 guesses
         connection.execute("PRAGMA foreign_keys = ON")
+        _refuse_foreign(connection, place)
         if begin != "BEGIN":
             _write_ahead(connection)
 
@@ -191,6 +206,16 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _refuse_foreign(connection: Any, place: LedgerPlace) -> None:
+    """Refuse a file of SQLite that another program keeps its tables in; raises UsageError, and changes nothing."""
+    there = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    names = of_others(name for (name,) in there)
+    if names:
+        message = f"the file '{place.shown}' holds tables of another program, and no ledger: {some_of(names)}"
+        hint = "name a file that is new or empty under 'ledger' in the spec, or with --ledger"
+        raise UsageError.of("foreign-ledger", message, hint)
 
 
 def _write_ahead(connection: Any) -> None:

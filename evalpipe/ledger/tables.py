@@ -19,6 +19,8 @@ from sqlalchemy import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
 METADATA = MetaData()
@@ -120,6 +122,12 @@ MIGRATIONS: tuple[str, ...] = (
 )
 """The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2. Tables that a
 version adds are made before."""
+
+
+def of_others(names: Iterable[str]) -> list[str]:
+    """Return the tables of a database, by these names, where none of them is a ledger's; in their order."""
+    names = sorted(names)
+    return [] if FORMAT.name in names else names
 
 
 def format_of(connection: Connection) -> int | None:

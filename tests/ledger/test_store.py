@@ -7,10 +7,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 import yaml
 from sqlalchemy import func, select, text
@@ -206,6 +208,70 @@ def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_pat
         "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
         "records no runs")
     assert not out.exists()
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    """Return a database that another program keeps its tables in."""
+    file = tmp_path / "app.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("CREATE TABLE users (id); CREATE TABLE posts (id); CREATE TABLE drafts (id);"
+                                 "CREATE VIEW recent AS SELECT * FROM posts; INSERT INTO users VALUES (1)")
+    return file
+
+
+@pytest.mark.parametrize("scheme", ["", "sqlite:///"])
+def test_a_file_of_another_program_is_refused_and_left_as_it_is(
+    app: Path, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, out = app.read_bytes(), tmp_path / "reports" / "nightly"
+    path, where = spec(tmp_path), scheme + (str(app) if scheme else "app.db")
+    with pytest.raises(UsageError) as raised:
+        evalpipe.run(path, out=out, overrides=[f"ledger={where}"])
+
+    assert str(raised.value) == (
+        f"error[foreign-ledger]: the file '{where}' holds tables of another program, and no ledger: 'drafts', 'posts', "
+        "'recent' and 1 more\n"
+        "  = help: name a file that is new or empty under 'ledger' in the spec, or with --ledger")
+    assert app.read_bytes() == before
+    assert not out.exists()
+    assert list(tmp_path.glob("app.db*")) == [app]
+
+
+def test_no_command_takes_the_file_of_another_program_for_a_ledger(app: Path) -> None:
+    before = app.read_bytes()
+    for reach in (Ledger.open, Ledger.read):
+        with pytest.raises(UsageError, match=r"error\[foreign-ledger\]"):
+            reach(LedgerPlace.of(str(app)))
+    assert app.read_bytes() == before
+
+
+@pytest.mark.parametrize("script", ["", "CREATE TABLE a (b); DROP TABLE a"])
+def test_a_file_without_tables_becomes_a_ledger(script: str, results: Results, tmp_path: Path) -> None:
+    file = tmp_path / "new.sqlite"
+    file.touch()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(script)
+    Ledger.open(LedgerPlace.of(str(file))).record(results, tmp_path / "a", NOON)
+    assert len(recorded(tmp_path / "a", str(file))) == 1
+
+
+def test_a_ledger_with_tables_of_others_beside_its_own_stays_one(
+    place: LedgerPlace, results: Results, tmp_path: Path
+) -> None:
+    with Ledger.open(place).engine.begin() as connection:
+        connection.execute(text("CREATE TABLE dashboards (id INTEGER)"))
+    Ledger.open(place).record(results, tmp_path / "a", NOON)
+    assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
+
+
+def test_a_database_of_a_server_is_shared_with_others(database: str, results: Results, tmp_path: Path) -> None:
+    place = LedgerPlace.of(database)
+    with psycopg.connect(database) as connection:
+        connection.execute("CREATE TABLE dashboards (id INTEGER)")
+    Ledger.open(place).record(results, tmp_path / "a", NOON)
+    assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 
 
 @pytest.mark.parametrize(("change", "why"), [
