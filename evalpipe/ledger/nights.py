@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
@@ -12,8 +10,6 @@ from evalpipe.ledger.tables import ESTIMATES, RUNS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sqlalchemy import Select
 
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
@@ -30,12 +26,12 @@ def nights(ledger: Ledger, name: str, before: str | None = None, last: int | Non
     of_name = select(RUNS, latest).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
     runs = (of_name if before is None else of_name.where(RUNS.c.as_of < before)).subquery()
     newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.latest == 1)
-    return _rows(ledger, newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
+    return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
 def names_in(ledger: Ledger) -> list[str]:
     """Return the names of the runs in a ledger, sorted; raises UsageError where it cannot be read."""
-    return [row["name"] for row in _rows(ledger, select(RUNS.c.name).distinct().order_by(RUNS.c.name))]
+    return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).distinct().order_by(RUNS.c.name))]
 
 
 def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:
@@ -43,24 +39,10 @@ def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | N
 
     Raises UsageError where the ledger cannot be read.
     """
-    wanted = sorted(set(runs))
-    query = select(ESTIMATES).where(ESTIMATES.c.run.in_(wanted))
-    query = query if metrics is None else query.where(ESTIMATES.c.metric.in_(sorted(set(metrics))))
-    rows = _rows(ledger, query.order_by(ESTIMATES.c.run, ESTIMATES.c.place))
-    grouped = {run: list(group) for run, group in groupby(rows, itemgetter("run"))}
-    return {run: [_without_place(row) for row in grouped.get(run, [])] for run in wanted}
+    conditions = [] if metrics is None else [ESTIMATES.c.metric.in_(sorted(set(metrics)))]
+    return ledger.rows_of(ESTIMATES, runs, *conditions)
 
 
 def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
     """Return the verdicts of a run, in the order of the results; raises UsageError where they cannot be read."""
-    rows = _rows(ledger, select(VERDICTS).where(VERDICTS.c.run == run).order_by(VERDICTS.c.place))
-    return [_without_place(row) for row in rows]
-
-
-def _rows(ledger: Ledger, query: Select[Any]) -> list[Row]:
-    with ledger.connected() as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
-
-
-def _without_place(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name not in ("run", "place")}
+    return ledger.rows_of(VERDICTS, [run])[run]

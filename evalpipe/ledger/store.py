@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import NullPool, create_engine, event, select
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
+from evalpipe.digests import file_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
 from evalpipe.ledger.tables import (
@@ -29,10 +29,10 @@ from evalpipe.results import Results
 from evalpipe.spelling import some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from sqlalchemy import ColumnElement, Connection, Engine
+    from sqlalchemy import ColumnElement, Connection, Engine, Select, Table
 
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.place import LedgerPlace
@@ -90,7 +90,7 @@ class Ledger:
     def catch_up(self, out: Path) -> None:
         """Record the results in an output folder that are not, as of a run that was killed before it could."""
         file = out / "results.json"
-        if not file.is_file() or self.knows(out, hashlib.sha256(file.read_bytes()).hexdigest()):
+        if not file.is_file() or self.knows(out, file_sha256(file)):
             return
         with suppress(DataError):  # results that cannot be read are no run of this version
             self.record(Results.read(file), out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
@@ -138,17 +138,26 @@ class Ledger:
         """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
         newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out))
         newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
-        with self.connected() as connection:
-            rows = [dict(row) for row in connection.execute(newest).mappings()][::-1]
-        return self.with_numbers(rows)
+        return self.with_numbers(self.read_rows(newest)[::-1])
 
     def with_numbers(self, runs: Sequence[Row]) -> list[Row]:
         """Return runs with their estimates and their verdicts."""
         numbers = [run["run"] for run in runs]
+        estimates, verdicts = (self.rows_of(table, numbers) for table in (ESTIMATES, VERDICTS))
+        return [{**run, "estimates": estimates[run["run"]], "verdicts": verdicts[run["run"]]} for run in runs]
+
+    def rows_of(self, table: Table, runs: Iterable[int], *conditions: ColumnElement[bool]) -> dict[int, list[Row]]:
+        """Return the rows of a table by the number of their run, in the order of the results."""
+        by_run: dict[int, list[Row]] = {run: [] for run in sorted(set(runs))}
+        query = select(table).where(table.c.run.in_(by_run), *conditions).order_by(table.c.run, table.c.place)
+        for row in self.read_rows(query):
+            by_run[row["run"]].append({name: value for name, value in row.items() if name not in ("run", "place")})
+        return by_run
+
+    def read_rows(self, query: Select[Any]) -> list[Row]:
+        """Return the rows of a query; raises UsageError where the database refuses."""
         with self.connected() as connection:
-            estimates, verdicts = (_of_runs(connection, table, numbers) for table in (ESTIMATES, VERDICTS))
-        return [{**run, "estimates": estimates.get(run["run"], []), "verdicts": verdicts.get(run["run"], [])}
-                for run in runs]
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def begin_anew(self, name: str, after: str) -> None:
         """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded."""
@@ -174,16 +183,6 @@ class Ledger:
             for run in () if dry else gone:
                 connection.execute(RUNS.delete().where(RUNS.c.run == run))
         return len(gone), len(kept)
-
-
-def _of_runs(connection: Connection, table: Any, runs: Sequence[int]) -> dict[int, list[Row]]:
-    """Return the rows of a table that are of runs, by the run, without what tells where they stand."""
-    by_run: dict[int, list[Row]] = {}
-    query = select(table).where(table.c.run.in_(runs)).order_by(table.c.run, table.c.place)
-    for row in connection.execute(query).mappings():
-        values = {name: value for name, value in row.items() if name not in ("run", "place")}
-        by_run.setdefault(row["run"], []).append(values)
-    return by_run
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:
