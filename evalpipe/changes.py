@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
 from evalpipe.data.files import find
+from evalpipe.digests import file_sha256, text_sha256
 from evalpipe.errors import DataError, Problem
 from evalpipe.history import changed_nights
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
@@ -19,7 +19,6 @@ from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results
 from evalpipe.spec.schema import resolved, spec_sha256
 from evalpipe.spelling import joined
-from evalpipe.templating.files import sha256
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _of_texts(spec: Spec, results: Results) -> Iterator[str]:
     now = {prose.path: prose.sha256 for prose in spec.texts.values() if prose.path is not None}
     yield from _of_hashes(now, {file.path: file.sha256 for file in results.statement.files})
     given = {} if spec.templates is None else spec.templates.texts
-    yield from _of_hashes({f"template {name}": sha256(text) for name, text in given.items()},
+    yield from _of_hashes({f"template {name}": text_sha256(text) for name, text in given.items()},
                           {f"template {record.name}": record.sha256 for record in results.appearance.templates})
 
 
@@ -178,7 +177,6 @@ def _of_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) ->
 def _digest(path: Path) -> str | None:
     """Return the sha256 of a file; None where it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError:
         return None

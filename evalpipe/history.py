@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.earlier import LAST, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.chapters.trend.spec import asked_trend
+from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
 from evalpipe.plan.resolve import ledger_named
 from evalpipe.signatures import EVIDENCE_DIGITS
@@ -104,7 +104,7 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
 
 def _has(path: Path, sha256: str) -> bool:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+        return file_sha256(path) == sha256
     except OSError:
         return False
 

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evalpipe.data.files import find
+from evalpipe.digests import text_sha256
 from evalpipe.errors import Problem
-from evalpipe.manifest import Manifest, ReadFile, ReadSpec, sha256, versions
+from evalpipe.manifest import Manifest, ReadFile, ReadSpec, versions
 from evalpipe.plan.sources import sources
 from evalpipe.spec.schema import COMPUTING
 
@@ -100,7 +101,7 @@ def _templates(spec: Spec) -> Iterator[ReadFile]:
         one_file = place.is_file()
         path, written = (place, named) if one_file else (place / name, f"{named}/{name}")
         where = _from(spec.origin.folder, path, written)
-        yield ReadFile(kind="template", path=where, sha256=sha256(text.encode()))
+        yield ReadFile(kind="template", path=where, sha256=text_sha256(text))
 
 
 def _earlier(spec: Spec, results: Results) -> Iterator[ReadFile]:

@@ -7,7 +7,6 @@ signature by a key shows it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from importlib import metadata
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from evalpipe.digests import bytes_sha256
 from evalpipe.ed25519 import Signer
 from evalpipe.errors import DataError
 from evalpipe.records import Record
@@ -87,7 +87,7 @@ class Manifest(Record):
         """Return what `manifest.json` holds: a line for each entry, and the sha256 of these lines."""
         lines = [f"{json.dumps(key)}: {_lines(value)}" for key, value in self.model_dump().items()]
         body = ("{\n" + ",\n".join(lines) + ",\n").encode()
-        return body + _CHECKSUM + hashlib.sha256(body).hexdigest().encode() + _END
+        return body + _CHECKSUM + bytes_sha256(body).encode() + _END
 
     @property
     def sha256_of(self) -> dict[str, str]:
@@ -117,15 +117,10 @@ def _lines(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def sha256(content: bytes) -> str:
-    """Return the sha256 of some bytes, in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def is_whole(content: bytes) -> bool:
     """Tell whether a manifest, be it of another version, is as it was written, by the sha256 in its last line."""
     body, mark, last = content.rpartition(_CHECKSUM)
-    return bool(mark) and last == sha256(body).encode() + _END
+    return bool(mark) and last == bytes_sha256(body).encode() + _END
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -173,5 +168,5 @@ def following(folder: Path, files: Mapping[str, bytes], by: Signer | None) -> di
     manifest = read_manifest(folder)
     if manifest is None:
         return {}
-    later = manifest.with_files({name: sha256(content) for name, content in files.items()})
+    later = manifest.with_files({name: bytes_sha256(content) for name, content in files.items()})
     return signed_manifest(later.to_bytes(), folder, by)

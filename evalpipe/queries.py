@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from evalpipe.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,5 +52,4 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 
 def query_sha256(text: str, parameters: Sequence[str | bool | float]) -> str:
     """Return the sha256 of a query's text and parameters, as a list in JSON without spaces, in UTF-8."""
-    written = json.dumps([text, list(parameters)], ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()
+    return json_sha256([text, list(parameters)])

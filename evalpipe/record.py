@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from evalpipe.digests import bytes_sha256
 from evalpipe.errors import UsageError
 from evalpipe.folders import exchanged, remove, settle, settle_names, sweep
 from evalpipe.lock import locked
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, sha256, signed_manifest, versions
+from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest, versions
 from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
 
@@ -105,7 +106,7 @@ class Recorder:
         ``manifest`` holds what was read, and the files of the run are added to it.
         """
         files = {**card, "results.json": results.to_json().encode(), "estimates.csv": estimates_csv(results).encode()}
-        digests = {name: sha256(content) for name, content in files.items()}
+        digests = {name: bytes_sha256(content) for name, content in files.items()}
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
         files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self.by)}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.cells import FORMULA, NUMBER
+from evalpipe.digests import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,7 @@ def write_rows(
     Raises OSError where the file cannot be written.
     """
     lines = (_parquet if form == "parquet" else _csv)(frames, schema, path)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest(), lines
+    return file_sha256(path), lines
 
 
 def _parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:

@@ -7,7 +7,6 @@ count that are attached to it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from contextlib import contextmanager
@@ -21,10 +20,11 @@ from evalpipe.card.attached import attached_files
 from evalpipe.card.edition import Edition
 from evalpipe.card.page_text import page_text
 from evalpipe.card.pdf_reading import files_in
+from evalpipe.digests import bytes_sha256, file_sha256
 from evalpipe.errors import DataError, Problem
 from evalpipe.file_differences import notes_on, of_csv, of_json, of_lines, of_words
 from evalpipe.formats import FORMATS
-from evalpipe.manifest import read_manifest, sha256
+from evalpipe.manifest import read_manifest
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
@@ -147,7 +147,7 @@ def _named_evidence(written: Written) -> str | None:
 
 
 def _sha256(content: bytes | None) -> str | None:
-    return None if content is None else sha256(content)
+    return None if content is None else bytes_sha256(content)
 
 
 def of_signatures(written: Written, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
@@ -196,8 +196,8 @@ def _content(path: Path) -> bytes:
 
 def _digest(path: Path) -> str:
     """Return the sha256 of a file; raises DataError where it cannot be read."""
-    with _readable(path), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with _readable(path):
+        return file_sha256(path)
 
 
 @contextmanager

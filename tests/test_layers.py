@@ -32,7 +32,7 @@ ROLES = {
     "compute": {
         "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics", "metrics",
         "intervals", "calibration", "data.sample", "card.names", "card.wording", "results", "records", "constants",
-        "numbers", "spelling", "tasks", "templating.files", "errors",
+        "numbers", "spelling", "tasks", "templating.files", "digests", "errors",
     },
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
@@ -64,14 +64,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "arraytypes": set(),
     "errors": set(),
     "ed25519": {"errors"},
-    "manifest": {"ed25519", "records", "version", "errors"},
-    "inputs": {"data", "manifest", "plan", "results", "spec", "errors"},
+    "manifest": {"ed25519", "records", "version", "digests", "errors"},
+    "inputs": {"data", "manifest", "plan", "results", "spec", "digests", "errors"},
     "signatures": {"records", "spelling", "errors"},
     "constants": set(),
     "formats": set(),
     "colours": set(),
     "uris": set(),
-    "queries": set(),
+    "digests": set(),
+    "queries": {"digests"},
     "fields": set(),
     "prose": set(),
     "plugins": {"spelling", "errors"},
@@ -83,7 +84,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "tasks": set(),
     "cells": set(),
     "numbers": set(),
-    "results": {"cells", "chapters.records", "records", "numbers", "errors"},
+    "results": {"cells", "chapters.records", "records", "numbers", "digests", "errors"},
     "metrics": {"spelling", "tasks", "errors"},
     "later": set(),
     "calibration": {"later", "spelling", "tasks", "errors"},
@@ -92,7 +93,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "spec": {
         "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
         "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
-        "templating.files", "queries", "uris", "errors",
+        "templating.files", "queries", "uris", "digests", "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "queries",
@@ -100,13 +101,13 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "data": {
         "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "queries", "tasks",
-        "results", "uris", "errors",
+        "results", "uris", "digests", "errors",
     },
     "streams": {
-        "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "errors",
+        "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "digests", "errors",
     },
     # A task begins at step 1 again, in a process of its own.
-    "streams.task": {"data", "plan", "spec", "streams", "errors"},
+    "streams.task": {"data", "plan", "spec", "streams", "digests", "errors"},
     "reading": {"chapters.compute", "data", "streams", "plan", "errors"},
     "engine": {
         "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",
@@ -116,26 +117,26 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "card": {
         "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose",
         "intervals.declare", "constants", "numbers", "plugins", "results", "signatures", "spelling", "templating",
-        "errors",
+        "digests", "errors",
     },
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
     "lock": set(),
     "folders": set(),
     "history": {
         "chapters.spec", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
-        "errors",
+        "digests", "errors",
     },
     "changes": {
         "chapters.earlier", "data", "ed25519", "history", "manifest", "origin", "plan", "results", "spec", "spelling",
-        "templating.files", "version", "errors",
+        "templating.files", "version", "digests", "errors",
     },
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
     "ownership": {"formats", "manifest", "signatures", "spelling", "errors"},
-    "record": {"ed25519", "folders", "lock", "manifest", "ownership", "results", "errors"},
-    "row_writing": {"cells"},
-    "ledger": {"results", "spelling", "errors"},
+    "record": {"ed25519", "folders", "lock", "manifest", "ownership", "results", "digests", "errors"},
+    "row_writing": {"cells", "digests"},
+    "ledger": {"results", "spelling", "digests", "errors"},
     "run": {
         "changes", "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan",
         "data", "history", "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger",
@@ -149,17 +150,17 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "commit": set(),
     "verification": {
         "card", "file_differences", "formats", "manifest", "numbers", "results", "signatures", "templating", "version",
-        "errors",
+        "digests", "errors",
     },
     "differences": {
         "card", "chapters.records", "chapters.card", "numbers", "origin", "records", "results", "signatures",
-        "spelling", "version", "errors",
+        "spelling", "version", "digests", "errors",
     },
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
         "card", "ed25519", "file_differences", "history", "manifest", "ownership", "queries", "record", "results",
-        "run", "signatures", "templating", "verification", "version", "errors",
+        "run", "signatures", "templating", "verification", "version", "digests", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},

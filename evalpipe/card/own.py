@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, nodes
 
 from evalpipe.card.locate import text
+from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.spelling import closest, listed, quoted
 from evalpipe.templating.check import check_templates
-from evalpipe.templating.files import BLOCKS, Templates, folder_of, placed, read_templates, sha256
+from evalpipe.templating.files import BLOCKS, Templates, folder_of, placed, read_templates
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +29,7 @@ def held_templates(results: Results) -> Templates:
     Raises DataError where one is not the one whose sha256 the results hold, UsageError where one is refused.
     """
     for template in results.appearance.templates:
-        if sha256(template.text) != template.sha256:
+        if text_sha256(template.text) != template.sha256:
             message = f"the template {quoted(template.name)} in results.json is not the one whose sha256 it holds"
             hint = "run the evaluation again, or render the card with --no-template"
             raise DataError.of("not-results", message, hint)

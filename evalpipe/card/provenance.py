@@ -8,8 +8,8 @@ from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
 from evalpipe.card.spec_text import spec_text
 from evalpipe.card.wording import capital, joined
+from evalpipe.digests import text_sha256
 from evalpipe.plugins import plugins_of
-from evalpipe.templating.files import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _fingerprints(results: Results, templates: Templates | None) -> Table:
     files = (Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs)
     texts = (Row((file.path, Code(file.sha256))) for file in results.statement.files)
     others = {} if templates is None else templates.texts
-    own = (Row((f"Template {name}", Code(sha256(text)))) for name, text in others.items())
+    own = (Row((f"Template {name}", Code(text_sha256(text)))) for name, text in others.items())
     rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files, *texts, *own)
     return Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), rows, "hashes",
                  label="Fingerprints")

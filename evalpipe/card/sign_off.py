@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, get_args
 
 from evalpipe.card.page import (
@@ -22,6 +21,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.prose import line
 from evalpipe.card.wording import capital
+from evalpipe.digests import bytes_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def section(results: Results, signatures: Sequence[Signature]) -> Section:
     """Write a line for each role: what was decided, or room for a name, a day and a signature."""
     if not signatures:
         return Section("sign-off", "Sign-off", (_to_sign(results),), part="sign_off")
-    own = Code(hashlib.sha256(signatures_json(signatures)).hexdigest(), style=HASH)
+    own = Code(bytes_sha256(signatures_json(signatures)), style=HASH)
     lead = Text((*LEAD, Code(results.evidence_sha256), ". Their decisions are in ", Code(SIGNATURES),
                  " with this sha256: ", own, REMARK), "lead")
     return Section("sign-off", "Sign-off", (lead, _decisions(results, signatures)), part="sign_off")

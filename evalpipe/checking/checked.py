@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from evalpipe.digests import file_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS
 
 Kind = Literal["output", "spec", "input", "recomputed"]
@@ -56,5 +56,4 @@ def digest_of(path: Path) -> str:
     """Return the sha256 of a file; raises OSError where it cannot be read, or is a folder or a device."""
     if not os.path.isfile(path):  # noqa: PTH113 - which tells no error from no file
         raise FileNotFoundError(errno.ENOENT, "there is no such file")
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data.block import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import are, cells, counted
+from evalpipe.digests import file_sha256
 from evalpipe.errors import Place, Problem
 
 if TYPE_CHECKING:
@@ -241,8 +241,7 @@ def _file(
 def _digest(path: Path) -> str:
     """Return the sha256 of a file's bytes; raises Unreadable."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Unreadable("unreadable-file", reason) from None

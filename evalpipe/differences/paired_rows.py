@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from evalpipe.digests import file_sha256
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,8 +66,7 @@ def _broken(name: str, run: Run) -> str | None:
     if file is None or run.folder is None:
         return f"run {name} has no row-level file"
     try:
-        with _path(run).open("rb") as content:
-            there = hashlib.file_digest(content, "sha256").hexdigest()
+        there = file_sha256(_path(run))
     except OSError:
         return f"{file.file} of run {name} is not beside its results"
     return None if there == file.sha256 else f"{file.file} of run {name} was changed after the run"

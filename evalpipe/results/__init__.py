@@ -6,7 +6,6 @@ rendered again from `results.json` alone. Nothing in here depends on the clock, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from functools import cached_property
@@ -30,6 +29,7 @@ from evalpipe.chapters.row_file.records import RowColumn, RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
+from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record, Scalar, Slice, Status
 from evalpipe.results.curves import Curve
@@ -82,7 +82,7 @@ class Results(Document):
     @cached_property
     def evidence_sha256(self) -> str:
         """The sha256 of `results.json`, as it was read or will be written: what the card says rests on these bytes."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return text_sha256(self.to_json())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values, whose evidence is its own."""
@@ -104,7 +104,7 @@ class Results(Document):
         if endless is not None:
             raise _not_results(source, endless, "the number is too large, or not a number")
         # Another version may write the same results as other bytes; the evidence is those that are there.
-        results.__dict__["evidence_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        results.__dict__["evidence_sha256"] = text_sha256(text)
         return results
 
     @classmethod

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.candidates.spec import ALONE
 from evalpipe.chapters.desirability.spec import file_schema
+from evalpipe.digests import json_sha256
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.choices import MEASURE
@@ -205,5 +204,4 @@ def _of_probabilities(spec: Spec) -> bool:
 
 def spec_sha256(spec: Spec) -> str:
     """Return the SHA-256 of the resolved spec's canonical JSON: sorted keys, no spaces."""
-    text = json.dumps(resolved(spec), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return json_sha256(resolved(spec))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
 import re
 import sys
 from contextlib import nullcontext
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from evalpipe.digests import bytes_sha256
 from evalpipe.errors import Place, Problem
 from evalpipe.spelling import closest, printable
 
@@ -83,7 +83,7 @@ def _decoded(content: bytes, shown: str) -> SpecText | Problem:
     """Return the text of a file's bytes, which are UTF-8, with or without a byte order mark."""
     try:
         text = content.decode("utf-8-sig").removeprefix("\ufeff")
-        return SpecText(shown, text, sha256=hashlib.sha256(content).hexdigest())
+        return SpecText(shown, text, sha256=bytes_sha256(content))
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"

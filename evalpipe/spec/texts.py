@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.digests import bytes_sha256
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import path_text
 from evalpipe.spec.text import SpecText
@@ -68,7 +68,7 @@ def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:
         line = content[: error.start].count(b"\n") + 1
         message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
         return Problem("not-utf8", message, Place(named, line), "save it as UTF-8", notes=tree.noted("named at", *loc))
-    return ProseText(text, SpecText(named, text), written, hashlib.sha256(content).hexdigest())
+    return ProseText(text, SpecText(named, text), written, bytes_sha256(content))
 
 
 def _content(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:

@@ -6,11 +6,11 @@ A key is a hash of the cluster's name, so it is the same in every part, on every
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.digests import text_sha256
 from evalpipe.plan.drawing import GROUPS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _keys(names: pl.Series) -> Keys:
     """Hash names, character by character, with the mixing function of SplitMix64: Steele, Lea & Flood (2014)."""
     lengths, short = names.str.len_chars().to_numpy().astype(np.uint64), names.to_list()
     if lengths.max(initial=0) >= LONG:
-        short = [name if len(name) < LONG else hashlib.sha256(name.encode()).hexdigest() for name in short]
+        short = [name if len(name) < LONG else text_sha256(name) for name in short]
         lengths = np.minimum(lengths, np.uint64(LONG))
     longest = int(lengths.max(initial=1)) or 1
     points = np.array(short, f"U{longest}").view(np.uint32).reshape(len(short), longest)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.digests import file_sha256
 from evalpipe.errors import DataError, Place, Problem
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def stamp(path: Path, shown: str, place: Place | None = None) -> Stamp:
 def digest(path: Path, before: Stamp, shown: str, place: Place | None = None) -> str:
     """Return the sha256 of a file's bytes; raises DataError where it is not as it was ``before``."""
     try:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        sha256 = file_sha256(path)
     except OSError as error:
         raise DataError(Problem("unreadable-file", f"cannot read {shown}: {error.strerror}", place)) from None
     unchanged(path, before, shown, place)

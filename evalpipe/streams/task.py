@@ -7,7 +7,6 @@ plans a spec once and keeps the plan for the tasks that follow. Nothing of evalp
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict, astuple, replace
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.data.catalog import look
+from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, EvalpipeError, Place, Problem, SpecError, UsageError
 from evalpipe.plan.resolve import plan as make_plan
 from evalpipe.plan.sources import sources
@@ -119,4 +119,4 @@ def _plan(spec: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has ch
 def _files(plan: Plan, dataset: str) -> str:
     """Return the sha256 of the names of a dataset's files, in their order."""
     table = next(entry.table for entry in plan.datasets if entry.name == dataset)
-    return hashlib.sha256("\n".join(shown for _, shown in table.files).encode()).hexdigest()
+    return text_sha256("\n".join(shown for _, shown in table.files))

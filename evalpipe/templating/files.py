@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -47,11 +46,6 @@ class Templates:
     def pages(self) -> dict[str, str]:
         """The templates of markup, by name."""
         return {name: text for name, text in self.texts.items() if name != STYLES}
-
-
-def sha256(text: str) -> str:
-    """Return the sha256 of a template, which is UTF-8."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_templates(folder: Path, shown: str) -> Templates:

@@ -16,10 +16,11 @@ from evalpipe.card import ready, render
 from evalpipe.card.contents import Card
 from evalpipe.card.own import PLAIN
 from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
+from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
 from evalpipe.templating import sandbox
-from evalpipe.templating.files import Templates, sha256
+from evalpipe.templating.files import Templates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def plain(build: Any) -> Results:
 
 
 def holding(results: Results, **texts: str) -> Results:
-    templates = [TemplateRecord(name=name.replace("__", "."), sha256=sha256(text), text=text)
+    templates = [TemplateRecord(name=name.replace("__", "."), sha256=text_sha256(text), text=text)
                  for name, text in texts.items()]
     held = results.model_copy(update={"appearance": Appearance(templates=templates)})
     return Results.from_json(held.to_json())  # a copy would keep the hash of what it was copied from
@@ -72,7 +73,7 @@ def test_the_card_says_that_its_templates_are_not_its_own(plain: Results) -> Non
     shown = " ".join(re.sub("<[^>]*>", "", page(plain, "<p>x</p>")).split())
     assert ("The page and the PDF are rendered with templates of their own: 1 file. These can change the words and the "
             "layout around the numbers. evalpipe render DIR --no-template writes the card without them.") in shown
-    assert f"Template card.html {sha256(f'{HEAD}<p>x</p>{chr(10)}{{% endblock %}}{chr(10)}')}" in shown
+    assert f"Template card.html {text_sha256(f'{HEAD}<p>x</p>{chr(10)}{{% endblock %}}{chr(10)}')}" in shown
 
 
 def test_a_macro_takes_the_place_of_the_one_of_its_name(plain: Results) -> None:
@@ -100,7 +101,7 @@ def test_a_style_sheet_is_the_last_and_enters_the_policy(plain: Results) -> None
     assert styles[-1] == sheet
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
-    assert f"sha256-{base64.b64encode(bytes.fromhex(sha256(sheet))).decode()}" in policy[1]
+    assert f"sha256-{base64.b64encode(bytes.fromhex(text_sha256(sheet))).decode()}" in policy[1]
     assert "img-src" not in policy[1]
 
 

@@ -26,9 +26,10 @@ from hypothesis import strategies as st
 
 import evalpipe
 from evalpipe.acceptance import accept
+from evalpipe.digests import bytes_sha256
 from evalpipe.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.errors import DataError, SpecError, UsageError
-from evalpipe.manifest import KEY_SIGNATURE, is_whole, read_manifest, sha256
+from evalpipe.manifest import KEY_SIGNATURE, is_whole, read_manifest
 from evalpipe.record import put_files
 
 Keys = Callable[[str], tuple[Path, Path]]
@@ -66,7 +67,7 @@ def test_a_manifest_says_what_a_folder_holds_and_nothing_of_time_and_place() -> 
 
     assert manifest is not None
     assert manifest.sha256_of == {
-        name: sha256((first / name).read_bytes()) for name in ("estimates.csv", "results.json")}
+        name: bytes_sha256((first / name).read_bytes()) for name in ("estimates.csv", "results.json")}
     assert (manifest.spec_files, [file.model_dump() for file in manifest.inputs]) == (
         [], [{"kind": "data", "path": None, "sha256": None}])
     assert manifest.libraries["polars"] == pl.__version__
@@ -78,7 +79,7 @@ def test_who_signed_is_told(keys: Keys) -> None:
     folder = ran(key=private)
 
     key: Any = load_pem_public_key(public.read_bytes())
-    ours = sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))[:16]
+    ours = bytes_sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))[:16]
     assert said(folder) == f"same: signed by the key {ours}; --public-key checks whose key that is"
     assert said(folder, public) == f"same: signed by the key that was given, {ours}"
     assert said(folder, other).startswith(f"differs: signed by another key, {ours}; the one that was given is ")
@@ -168,7 +169,7 @@ def test_the_manifest_follows_a_new_reference() -> None:
     manifest = read_manifest(folder)
 
     assert manifest is not None
-    assert manifest.sha256_of["reference.json"] == sha256((folder / "results.json").read_bytes())
+    assert manifest.sha256_of["reference.json"] == bytes_sha256((folder / "results.json").read_bytes())
     assert evalpipe.verify(folder).holds()
 
 

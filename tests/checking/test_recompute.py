@@ -12,7 +12,8 @@ import pytest
 
 import evalpipe
 from evalpipe.checking import Verification
-from evalpipe.manifest import read_manifest, sha256
+from evalpipe.digests import bytes_sha256
+from evalpipe.manifest import read_manifest
 from evalpipe.record import replace_files
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
@@ -75,7 +76,7 @@ def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder:
     (folder / "run.json").write_text(run.replace(manifest.sha256_of["results.json"], results.evidence_sha256))
     (folder / "estimates.csv").write_text(estimates_csv(results))
     (folder / "card.md").write_bytes(evalpipe.render(results, ["markdown"])["card.md"])
-    digests = {name: sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
+    digests = {name: bytes_sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
     (folder / "manifest.json").write_bytes(manifest.with_files(digests).to_bytes())
     verification = evalpipe.verify(folder, recompute=True)
 
@@ -143,7 +144,7 @@ def test_gates_against_the_last_run_need_its_results(folder: Path) -> None:
     shutil.rmtree(folder)
     evalpipe.run("small.yaml", out=folder)
     assert evalpipe.verify(folder, recompute=True).holds()
-    first = sha256((folder / "results.json").read_bytes())
+    first = bytes_sha256((folder / "results.json").read_bytes())
     kept = (folder / "reference.json").read_bytes()
     evalpipe.run("small.yaml", out=folder)
     assert again(evalpipe.verify(folder, recompute=True)) == {"results.json": (

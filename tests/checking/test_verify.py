@@ -13,8 +13,9 @@ import pytest
 
 import evalpipe
 from evalpipe.checking import Verification
+from evalpipe.digests import bytes_sha256
 from evalpipe.errors import DataError
-from evalpipe.manifest import Manifest, read_manifest, sha256
+from evalpipe.manifest import Manifest, read_manifest
 from evalpipe.signatures import read_signatures
 
 FOLDER = ("manifest.json", "results.json", "card.html", "card.pdf", "estimates.csv", "junit.xml", "signatures.json")
@@ -54,7 +55,7 @@ def relist(folder: Path) -> None:
     """Let the manifest list the files as they are now."""
     manifest = read_manifest(folder)
     assert manifest is not None
-    digests = {name: sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
+    digests = {name: bytes_sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
     (folder / "manifest.json").write_bytes(manifest.with_files(digests).to_bytes())
 
 
@@ -132,7 +133,7 @@ def test_data_that_were_changed_with_the_manifest_contradict_the_results(top: Pa
     path.write_text(path.read_text().replace("1", "0", 1))
     manifest = read_manifest(top / "out")
     assert manifest is not None
-    now = {"sha256": sha256(path.read_bytes())}
+    now = {"sha256": bytes_sha256(path.read_bytes())}
     forge(top / "out", inputs=[
         file.model_copy(update=now) if file.path == "../common/data/test.csv" else file for file in manifest.inputs])
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
+from evalpipe.digests import bytes_sha256
 from evalpipe.exports import EXPORTS
-from evalpipe.manifest import sha256
 from evalpipe.results import Results
 
 EXAMPLE = Path(__file__).parents[2] / "reports" / "example"
@@ -24,7 +24,7 @@ def report(folder: Path) -> Path:
 
 
 def bytes_of(folder: Path) -> dict[str, str]:
-    return {file.name: sha256(file.read_bytes()) for file in folder.iterdir()}
+    return {file.name: bytes_sha256(file.read_bytes()) for file in folder.iterdir()}
 
 
 @pytest.mark.usefixtures("report")

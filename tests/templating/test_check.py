@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalpipe.digests import text_sha256
 from evalpipe.errors import UsageError
 from evalpipe.templating.check import check_templates
-from evalpipe.templating.files import MOST_BYTES, Templates, read_templates, sha256
+from evalpipe.templating.files import MOST_BYTES, Templates, read_templates
 from evalpipe.templating.page import Allowed, check_page
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def test_a_folder_is_read_with_what_is_for_people_left_out(tmp_path: Path) -> No
     folder(tmp_path, card__html="é\n", theme__css="a {}", README__md="x", NOTES__txt="y", __hidden="z")
     templates = read_templates(tmp_path, "ours")
     assert templates == Templates("ours", {"card.html": "é\n", "theme.css": "a {}"})
-    assert sha256(templates.texts["card.html"]) == hashlib.sha256((tmp_path / "card.html").read_bytes()).hexdigest()
+    written = (tmp_path / "card.html").read_bytes()
+    assert text_sha256(templates.texts["card.html"]) == hashlib.sha256(written).hexdigest()
 
 
 def test_a_single_template_is_a_folder_of_one(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.appearance.records import Appearance, PluginRecord, TemplateRecord
-from evalpipe.templating.files import sha256
+from evalpipe.digests import text_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     """Return how the card looks."""
     look = plan.appearance
     texts = {} if look.templates is None else look.templates.texts
-    templates = [TemplateRecord(name=name, sha256=sha256(text), text=text) for name, text in texts.items()]
+    templates = [TemplateRecord(name=name, sha256=text_sha256(text), text=text) for name, text in texts.items()]
     plugins = [PluginRecord(name=plugin.name, package=plugin.package, version=plugin.version, gives=list(plugin.gives))
                for plugin in look.plugins]
     return {"appearance": Appearance(accent=look.accent, paper=look.paper, templates=templates, plugins=plugins)}

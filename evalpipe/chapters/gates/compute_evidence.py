@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +21,7 @@ from evalpipe.chapters.gates.compute_bets import (
 from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.plan import GateLimits, made_of
+from evalpipe.digests import json_sha256
 from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
 from evalpipe.results import GateEvidence
 
@@ -179,17 +178,12 @@ def evidence_row(
     place = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
              "slice": subject.slice}
     return GateEvidence(
-        **dict(subject), gate=number, side=side, sequence=digest(judged | place), family=digest(judged), basis=basis,
-        data_sha256=data, against=[float(log) + 0.0 for log in against], kept=[float(log) + 0.0 for log in kept])
+        **dict(subject), gate=number, side=side, sequence=json_sha256(judged | place), family=json_sha256(judged),
+        basis=basis, data_sha256=data, against=[float(log) + 0.0 for log in against],
+        kept=[float(log) + 0.0 for log in kept])
 
 
 def data_sha256(files: Sequence[InputFile], where: str | None) -> str | None:
     """Return what tells the rows of a dataset from those of other nights; None for data held in memory."""
     digests = [file.sha256 for file in files]
-    return None if None in digests else digest({"files": sorted(map(str, digests)), "where": where})
-
-
-def digest(document: object) -> str:
-    """Return the sha256 of plain JSON values."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return None if None in digests else json_sha256({"files": sorted(map(str, digests)), "where": where})

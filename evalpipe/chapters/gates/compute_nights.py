@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import numbers
 from evalpipe.chapters.gates.compute_bets import of_a_value
-from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, digest, evidence_row, sides
+from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, evidence_row, sides
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_sequence import last, threshold
 from evalpipe.chapters.gates.compute_verdict import limit_text, written
 from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.digests import json_sha256
 from evalpipe.results import GateSequence, Warned
 from evalpipe.spelling import joined
 
@@ -75,7 +76,7 @@ class Sequences:
             threshold=self.needed, level=self.plan.sequence_level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(map(len, counted)), since=days[0] if days else None,
             same_data=sorted({day for _, same in nights for day in same}),
-            nights_sha256=digest([self.earlier.get(row.sequence, ()) for row in rows]),
+            nights_sha256=json_sha256([self.earlier.get(row.sequence, ()) for row in rows]),
         )
 
     def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:

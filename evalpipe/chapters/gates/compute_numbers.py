@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.records import Subject
+from evalpipe.digests import bytes_sha256
 from evalpipe.intervals.recovered import recovered_limits
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class EarlierRun:
     @property
     def sha256(self) -> str:
         """The hash of the file."""
-        return hashlib.sha256(self.content).hexdigest()
+        return bytes_sha256(self.content)
 
     @cached_property
     def numbers(self) -> Numbers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.chapters.trend.compute_limits import ControlLimits, CountedNight
 from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
+from evalpipe.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,5 +160,4 @@ def _sha256(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
     document = {
         "nights": [night.model_dump() for night in nights],
         "lines": [[list(_line_key(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return json_sha256(document)

@@ -8,10 +8,11 @@ as JSON, is that of the content. It tells rows that changed; it is no seal again
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from evalpipe.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +52,7 @@ class Content:
     def sha256(self) -> str:
         """The sha256 of all rows."""
         about = [list(map(list, zip(self.columns, self.kinds, strict=False))), self.rows, f"{self.total:064x}"]
-        written = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(written.encode()).hexdigest()
+        return json_sha256(about)
 
 
 def _bytes(column: pl.Series) -> tuple[str, Values]:
