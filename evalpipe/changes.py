@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
 from evalpipe.data.files import find
+from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import file_sha256, text_sha256
 from evalpipe.errors import DataError, Problem
 from evalpipe.history import changed_nights
@@ -88,7 +89,8 @@ def _differing(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
 
 def _of_versions(manifest: Manifest, spec: Spec, results: Results) -> Iterator[str]:
     """Yield each part of the software that has another version."""
-    now = {"evalpipe": VERSION, "Python": python_version(), **libraries(), **_plugins(spec.plugins)}
+    now = {"evalpipe": VERSION, "Python": python_version(), **libraries(libraries_of(sources(spec))),
+           **_plugins(spec.plugins)}
     then = {"evalpipe": manifest.evalpipe_version, "Python": manifest.python, **manifest.libraries,
             **_plugins(results.appearance.plugins)}
     for name in {**now, **then}:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evalpipe.data.files import find
+from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import text_sha256
 from evalpipe.errors import Problem
 from evalpipe.manifest import Manifest, ReadFile, ReadSpec, versions
@@ -39,8 +40,8 @@ def manifest_of(spec: Spec, results: Results) -> Manifest:
              for file in origin.files]
     read = dict.fromkeys([*_data(spec, results), *_texts(spec), *_templates(spec), *_earlier(spec, results)])
     return Manifest(
-        name=results.name, **versions(), spec_sha256=results.spec_sha256, overrides=_overrides(spec),
-        as_of=results.as_of, spec_files=files, inputs=list(read))
+        name=results.name, **versions(libraries_of(sources(spec))), spec_sha256=results.spec_sha256,
+        overrides=_overrides(spec), as_of=results.as_of, spec_files=files, inputs=list(read))
 
 
 def _overrides(spec: Spec) -> list[str]:

@@ -21,7 +21,7 @@ from evalpipe.records import Record
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -32,7 +32,7 @@ LIBRARIES = (
     "numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "pydyf", "fonttools", "jinja2",
     "markdown-it-py", "pyyaml",
 )
-"""The libraries that take part in the bytes of a card."""
+"""The libraries that take part in the bytes of every card; those that read a query come to them."""
 
 _CHECKSUM = b'"checksum": "'
 _END = b'"\n}\n'
@@ -90,6 +90,11 @@ class Manifest(Record):
         return body + _CHECKSUM + bytes_sha256(body).encode() + _END
 
     @property
+    def versions(self) -> dict[str, Any]:
+        """The versions that it states, as `run.json` holds them too."""
+        return self.model_dump(include={"evalpipe_version", "python", "libraries"})
+
+    @property
     def sha256_of(self) -> dict[str, str]:
         """The sha256 of each file of the folder, by name."""
         return {entry.file: entry.sha256 for entry in self.files}
@@ -101,14 +106,24 @@ class Manifest(Record):
             "files": [OutputFile(file=name, sha256=known[name]) for name in sorted(known)]})
 
 
-def libraries() -> dict[str, str]:
-    """Return the version of each library that takes part in the bytes of a card."""
-    return {name: metadata.version(name) for name in LIBRARIES}
+def libraries(further: Iterable[str] = ()) -> dict[str, str]:
+    """Return the version of each library that takes part in the bytes of a card, and of ``further`` ones.
+
+    What is not installed is left out.
+    """
+    return {name: number for name in dict.fromkeys((*LIBRARIES, *further)) if (number := _version(name)) is not None}
 
 
-def versions() -> dict[str, Any]:
+def versions(further: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions of what takes part in the bytes of a card, as a manifest and `run.json` hold them."""
-    return {"evalpipe_version": VERSION, "python": platform.python_version(), "libraries": libraries()}
+    return {"evalpipe_version": VERSION, "python": platform.python_version(), "libraries": libraries(further)}
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _lines(value: Any) -> str:

@@ -16,7 +16,7 @@ from evalpipe.digests import bytes_sha256
 from evalpipe.errors import UsageError
 from evalpipe.folders import exchanged, remove, settle, settle_names, sweep
 from evalpipe.lock import locked
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest, versions
+from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
 from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
 
@@ -110,7 +110,8 @@ class Recorder:
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
         files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self.by)}
-        files["run.json"] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run}).encode()
+        files["run.json"] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run},
+                                      manifest.versions).encode()
         with self.refused:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
@@ -217,13 +218,15 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
     settle_names(target)
 
 
-def _run_json(began: datetime, evidence_sha256: str, run: Mapping[str, object]) -> str:
+def _run_json(
+    began: datetime, evidence_sha256: str, run: Mapping[str, object], versions: Mapping[str, object]
+) -> str:
     """Return what differs from run to run: times, host and versions; and the sha256 of `results.json`, to prove it."""
     ended = datetime.now(UTC)
     document = {
         "evidence_sha256": evidence_sha256,
         "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
         "seconds": round((ended - began).total_seconds(), 3), **run,
-        "host": platform.node(), "platform": platform.platform(), **versions(),
+        "host": platform.node(), "platform": platform.platform(), **versions,
     }
     return json.dumps(document, indent=1) + "\n"

@@ -153,8 +153,9 @@ def _why(outputs: Outputs, again: Path) -> str:
     """Say that a file differs from that of the run again, and which versions do."""
     then = {} if outputs.manifest is None else {
         "evalpipe": outputs.manifest.evalpipe_version, "python": outputs.manifest.python, **outputs.manifest.libraries}
-    now = {"evalpipe": VERSION, "python": platform.python_version(), **libraries()}
-    changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if now.get(name) != then[name]]
+    now = {**libraries(then), "evalpipe": VERSION, "python": platform.python_version()}
+    changed = [f"{name} was {version} and is {now.get(name, 'gone')}" for name, version in then.items()
+               if now.get(name) != version]
     missing = "" if again.exists() else "the run again does not write it"
     nights = ["the ledger has other earlier nights than then"] if _other_nights(outputs, again) else []
     return missing or "; ".join(["the run again gives other bytes", *changed, *nights])

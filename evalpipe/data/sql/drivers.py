@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 from evalpipe.data.sql.database import TooSlowError
 from evalpipe.data.sql.faults import cannot_connect, cannot_read, too_slow
 from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.plan.sources import QuerySource
 from evalpipe.uris import SCHEMES
 
 if TYPE_CHECKING:
@@ -15,7 +17,24 @@ if TYPE_CHECKING:
 
     from evalpipe.data.sql.database import Database
     from evalpipe.origin import Origin
-    from evalpipe.plan.sources import QuerySource
+    from evalpipe.plan.sources import Sources
+
+
+def libraries_of(declared: Sources) -> list[str]:
+    """Return the libraries that read the queries of a spec, by the names they are installed by, sorted."""
+    read = [dataset.source for dataset in declared.datasets.values()]
+    drivers = {source.driver or SCHEMES[source.uri.scheme] for source in read if isinstance(source, QuerySource)}
+    return sorted({"adbc-driver-manager", "pyarrow", *map(_library, drivers)}) if drivers else []
+
+
+def _library(driver: str) -> str:
+    """Return the name by which a driver is installed: another than its own where a library brings it, as DuckDB's."""
+    module = f"adbc_driver_{driver}"
+    own = module.replace("_", "-")
+    try:
+        return metadata.metadata(own)["Name"]
+    except metadata.PackageNotFoundError:
+        return next(iter(metadata.packages_distributions().get(module, ())), own)
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import evalpipe
@@ -15,6 +17,7 @@ from evalpipe.changes import changes
 from evalpipe.checking import verify
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.differences.inputs import input_changes
+from evalpipe.manifest import LIBRARIES, read_manifest
 from evalpipe.streams.cache import cache_folder
 
 GRID = {"engine": {"mode": "grid"}}
@@ -36,6 +39,60 @@ def test_the_manifest_has_the_query_and_its_rows(folder: Path) -> None:
     file = results.inputs[0]
     assert read == [{"kind": "query", "path": "sqlite:scores.db", "sha256": file.query_sha256},
                     {"kind": "rows", "path": "sqlite:scores.db", "sha256": file.sha256}]
+
+
+def duckdb_file(folder: Path) -> dict[str, str]:
+    """Write the rows to a file of DuckDB, and return the dataset."""
+    with duckdb.connect(str(folder / "scores.duckdb")) as connection:
+        connection.execute("CREATE TABLE scores AS SELECT * FROM read_parquet('scores.parquet')")
+    return {"sql": "SELECT * FROM scores", "uri": "duckdb:///scores.duckdb", "driver": "duckdb"}
+
+
+@pytest.mark.parametrize(("place", "drivers"), [
+    ("postgresql", ["adbc-driver-manager", "adbc-driver-postgresql", "pyarrow"]),
+    ("sqlite", ["adbc-driver-manager", "adbc-driver-sqlite", "pyarrow"]),
+    ("duckdb", ["adbc-driver-manager", "duckdb", "pyarrow"]),
+    ("parquet", []),
+])
+def test_the_libraries_that_read_a_query_stand_beside_those_of_all_runs(
+    folder: Path, place: str, drivers: list[str]
+) -> None:
+    evalpipe.run(spec(folder, duckdb_file(folder) if place == "duckdb" else PLACES[place]), out=folder / "out")
+    manifest, run = (json.loads((folder / "out" / f"{name}.json").read_bytes()) for name in ("manifest", "run"))
+    assert manifest["libraries"] == {name: version(name) for name in (*LIBRARIES, *drivers)}
+    assert run["libraries"] == manifest["libraries"]
+
+
+def test_each_driver_of_a_run_is_named_once(folder: Path) -> None:
+    path = spec(folder, PLACES["sqlite"] | {"sql": "SELECT * FROM scores WHERE age > 60"}, id="patient")
+    evalpipe.run(path, out=folder / "out", overrides=[
+        "datasets.b={sql: SELECT * FROM scores WHERE age < 30, uri: 'sqlite:///scores.db', role: reference}",
+        "datasets.c={sql: SELECT * FROM scores WHERE age = 40, uri: '${env:DATABASE_URL}', role: reference}"])
+    libraries = json.loads((folder / "out" / "manifest.json").read_bytes())["libraries"]
+    assert list(libraries)[len(LIBRARIES):] == [
+        "adbc-driver-manager", "adbc-driver-postgresql", "adbc-driver-sqlite", "pyarrow"]
+
+
+def with_libraries(folder: Path, **versions: str) -> None:
+    """Let the manifest of an output folder name other versions."""
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    changed = manifest.model_copy(update={"libraries": manifest.libraries | versions})
+    (folder / "manifest.json").write_bytes(changed.to_bytes())
+
+
+def test_a_driver_of_another_version_is_told(folder: Path) -> None:
+    path, out = spec(folder, PLACES["sqlite"]), folder / "out"
+    evalpipe.run(path, out=out)
+    with_libraries(out, **{"adbc-driver-sqlite": "0.1", "old-driver": "2.0"})
+    another_row(folder)
+    is_now = version("adbc-driver-sqlite")
+    assert changes(evalpipe.load(path), out)[1][:2] == [
+        f"adbc-driver-sqlite is {is_now}, was 0.1", "old-driver is gone, was 2.0"]
+    (results,) = (file for file in verify(out, recompute=True).files
+                  if (file.kind, file.file) == ("recomputed", "results.json"))
+    assert results.reason == (
+        f"the run again gives other bytes; adbc-driver-sqlite was 0.1 and is {is_now}; old-driver was 2.0 and is gone")
 
 
 def test_verify_checks_rows_where_it_asks_for_them_again(folder: Path) -> None:
