@@ -12,8 +12,8 @@ from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import file_sha256, text_sha256
-from evalpipe.errors import DataError, Problem
-from evalpipe.history import changed_nights
+from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.ledger_changes import changed_evidence, changed_nights, changed_reference
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.origin import path_text
 from evalpipe.plan.sources import QuerySource, sources
@@ -53,7 +53,7 @@ def changes(
         return None, [f"the earlier run left no {MANIFEST}"]
     kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
              _of_texts(spec, results), _of_earlier(spec, results), _of_reference(folder, results, fail_on),
-             iter(changed_nights(spec, results, folder)), _of_files(folder, manifest), _of_key(folder, by))
+             _of_ledger(spec, results, folder), _of_files(folder, manifest), _of_key(folder, by))
     return results, [reason for kind in kinds for reason in _counted(list(kind))]
 
 
@@ -147,6 +147,15 @@ def _of_reference(folder: Path, results: Results, fail_on: FailOn) -> Iterator[s
         left = results.evidence_sha256 if may_be_reference(results, fail_on) else last[0].against_sha256
         if _digest(folder / REFERENCE) != left:
             yield f"{REFERENCE} is not the one that the run left"
+
+
+def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
+    """Yield what the ledger has of earlier nights that is not what the run read; or why it cannot be read."""
+    try:
+        yield from (*changed_nights(spec, results, folder), *changed_evidence(spec, results, folder),
+                    *changed_reference(spec, results, folder))
+    except UsageError as error:
+        yield error.problems[0].message
 
 
 def _of_files(folder: Path, manifest: Manifest) -> Iterator[str]:

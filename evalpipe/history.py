@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.earlier import LAST, Night
 from evalpipe.chapters.trend.compute import EarlierNight
-from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
 from evalpipe.plan.resolve import ledger_named
-from evalpipe.signatures import EVIDENCE_DIGITS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.place import LedgerPlace
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import Results
+    from evalpipe.results import Gate, Results
     from evalpipe.spec.models import Spec
 
 
@@ -48,6 +48,17 @@ def open_ledger(plan: Plan, out: Path) -> Ledger | None:
     return ledger
 
 
+def ledger_to_read(spec: Spec, out: Path) -> Ledger | None:
+    """Reach the ledger of an output folder to read from it; None where the spec has none.
+
+    Raises UsageError where it cannot be read, or is not there.
+    """
+    from evalpipe.ledger.store import Ledger
+
+    place = ledger_of(ledger_named(spec), out)
+    return None if place is None else Ledger.read(place)
+
+
 def enter(ledger: Ledger, results: Results, out: Path, shown: str) -> None:
     """Record a run of an output folder, called ``shown``, in the ledger.
 
@@ -70,21 +81,24 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
     if plan.trend is None or plan.as_of is None:
         return ()
     period = None if plan.trend.control is None else plan.trend.control.period
-    runs = _runs(ledger, plan.name, plan.as_of, plan.trend.nights, period)
+    runs = runs_charted(ledger, plan.name, plan.as_of, plan.trend.nights, period)
     estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
     return tuple(EarlierNight.of_ledger(run, estimates[run["run"]]) for run in runs)
 
 
-def nights_before(plan: Plan, ledger: Ledger | None) -> tuple[Night, ...]:
-    """Return the nights before this one whose folders may have a reference for gates `against: last`, newest first.
+def nights_before(
+    ledger: Ledger | None, name: str, as_of: str | None, gates: Iterable[Gate | GatePlan]
+) -> tuple[Night, ...]:
+    """Return the nights of a name before a day whose folders may have a reference for gates `against: last`.
 
-    None where no gate is against it, or there is no day or no ledger. Raises UsageError where it cannot be read.
+    The newest is first. None where no gate is against it, or there is no day or no ledger. Raises UsageError where the
+    ledger cannot be read.
     """
     from evalpipe.ledger.nights import nights
 
-    if ledger is None or plan.as_of is None or all(gate.against != "last" for gate in plan.gates):
+    if ledger is None or as_of is None or all(gate.against != "last" for gate in gates):
         return ()
-    runs = nights(ledger, plan.name, plan.as_of)[::-1]
+    runs = nights(ledger, name, as_of)[::-1]
     return tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
 
 
@@ -94,11 +108,10 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
     Raises UsageError where the ledger cannot be read.
     """
     from evalpipe.ledger.nights import nights
-    from evalpipe.ledger.store import Ledger
 
-    place = ledger_of(ledger_named(spec), out)
-    runs = [] if place is None else nights(Ledger.read(place), spec.name)
-    folders = [place.path_of(run["folder"]) for run in runs if place is not None and run["results_sha256"] == sha256]
+    ledger = ledger_to_read(spec, out)
+    runs = [] if ledger is None else nights(ledger, spec.name)
+    folders = [ledger.place.path_of(run["folder"]) for run in runs if ledger and run["results_sha256"] == sha256]
     return next((folder / LAST for folder in folders if _has(folder / LAST, sha256)), None)
 
 
@@ -124,41 +137,14 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
 def evidence_again(spec: Spec, out: Path) -> list[Row]:
     """Return the same for a run again of the one in an output folder, from the ledger of that."""
     from evalpipe.ledger.sequences import evidence_before
-    from evalpipe.ledger.store import Ledger
 
-    place = ledger_of(ledger_named(spec), out)
-    if place is None or spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
+    if spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
         return []
-    return evidence_before(Ledger.read(place), spec.name, spec.as_of)
+    ledger = ledger_to_read(spec, out)
+    return [] if ledger is None else evidence_before(ledger, spec.name, spec.as_of)
 
 
-def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
-    """Return, in words, each earlier night of the trend of ``results`` that is another in the ledger now.
-
-    ``out`` is the output folder, beside which the ledger is where the spec names none. Empty where the results hold no
-    nights of a ledger. Raises UsageError where the ledger cannot be read.
-    """
-    from evalpipe.ledger.store import Ledger
-
-    trend, place = asked_trend(spec.trend), ledger_of(ledger_named(spec), out)
-    if trend is None or spec.as_of is None or place is None or results.trend.sha256 is None:
-        return []
-    baseline = None if trend.limits is None else trend.limits.baseline
-    period = None if baseline is None else (baseline.first, baseline.last)
-    runs = _runs(Ledger.read(place), spec.name, spec.as_of, trend.nights, period)
-    now = {run["as_of"]: run["results_sha256"] for run in runs}
-    then = {night.as_of: night.results_sha256 for night in results.trend.nights}
-    changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
-    return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
-
-
-def _became(then: str | None, now: str | None) -> str:
-    if then is None or now is None:
-        return "was not there" if then is None else "is no longer there"
-    return f"has results with a sha256 that begins with {now[:EVIDENCE_DIGITS]}, not {then[:EVIDENCE_DIGITS]}"
-
-
-def _runs(ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None) -> list[Row]:
+def runs_charted(ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None) -> list[Row]:
     """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first."""
     from evalpipe.ledger.nights import nights
 

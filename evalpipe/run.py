@@ -162,7 +162,8 @@ def _from_the_plan(
     ledger = None if folder is None else open_ledger(planned, folder.out)  # which may fail, so before data are read
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    samples, candidates, earlier = _read(planned, frames, folder, work, nights_before(planned, ledger))
+    before_tonight = nights_before(ledger, planned.name, planned.as_of, planned.gates)
+    samples, candidates, earlier = _read(planned, frames, folder, work, before_tonight)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)

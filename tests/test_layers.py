@@ -123,12 +123,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "lock": set(),
     "folders": set(),
     "history": {
-        "chapters.spec", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
+        "chapters.plan", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
         "digests", "errors",
     },
+    "ledger_changes": {
+        "chapters.spec", "chapters.compute", "chapters.earlier", "history", "results", "signatures", "spec",
+    },
     "changes": {
-        "chapters.earlier", "data", "ed25519", "history", "manifest", "origin", "plan", "results", "spec", "spelling",
-        "templating.files", "version", "digests", "errors",
+        "chapters.earlier", "data", "ed25519", "ledger_changes", "manifest", "origin", "plan", "results", "spec",
+        "spelling", "templating.files", "version", "digests", "errors",
     },
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
@@ -159,8 +162,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
-        "card", "ed25519", "file_differences", "history", "manifest", "ownership", "queries", "record", "results",
-        "run", "signatures", "templating", "verification", "version", "digests", "errors",
+        "card", "ed25519", "file_differences", "history", "ledger_changes", "manifest", "ownership", "queries",
+        "record", "results", "run", "signatures", "templating", "verification", "version", "digests", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},

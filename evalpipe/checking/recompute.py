@@ -48,7 +48,7 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
 
 def _nights(outputs: Outputs, origins: Origins) -> Iterator[CheckedFile]:
     """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
-    from evalpipe.history import changed_nights
+    from evalpipe.ledger_changes import changed_nights
     from evalpipe.run import load
 
     if outputs.results is None or outputs.results.trend.sha256 is None:

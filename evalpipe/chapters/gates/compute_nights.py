@@ -19,7 +19,7 @@ from evalpipe.results import GateSequence, Warned
 from evalpipe.spelling import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.chapters.gates.compute_bets import NightEvidence
     from evalpipe.chapters.gates.compute_numbers import Numbers
@@ -52,11 +52,7 @@ class Sequences:
         ``nights`` is the evidence of earlier nights as the ledger has it, in the order of days.
         """
         evidence = tuple(_tonight(plan, results, observed))
-        families = {row.family for row in evidence}
-        earlier: dict[str, list[Night]] = defaultdict(list)
-        for night in nights:
-            if night["family"] in families:
-                earlier[night["sequence"]].append(night)
+        earlier = _by_sequence(evidence, nights)
         return cls(plan, evidence, earlier, len({*earlier, *(row.sequence for row in evidence)}))
 
     @property
@@ -76,7 +72,7 @@ class Sequences:
             threshold=self.needed, level=self.plan.sequence_level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(map(len, counted)), since=days[0] if days else None,
             same_data=sorted({day for _, same in nights for day in same}),
-            nights_sha256=json_sha256([self.earlier.get(row.sequence, ()) for row in rows]),
+            nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
     def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
@@ -101,6 +97,35 @@ class Sequences:
                 message = (f"the rows of {dataset} are those of an earlier night, so gates 'on: sequence' do not count "
                            f"{self.plan.as_of}")
                 yield Warned(code="same-data", message=message)
+
+
+def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
+    """Return earlier nights by their sequence, in the order of days: those of the gates that have ``evidence``."""
+    families = {row.family for row in evidence}
+    earlier: dict[str, list[Night]] = defaultdict(list)
+    for night in nights:
+        if night["family"] in families:
+            earlier[night["sequence"]].append(night)
+    return earlier
+
+
+def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
+    """Return the hash of the earlier nights of the sequences of some evidence."""
+    return json_sha256([earlier.get(row.sequence, ()) for row in rows])
+
+
+def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
+    """Return the gates, by their numbers in the spec, that were judged by other earlier nights than these.
+
+    ``nights`` is the evidence of earlier nights as the ledger has it now, in the order of days.
+    """
+    earlier = _by_sequence(results.evidence, nights)
+    rows_of: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
+    for row in results.evidence:
+        rows_of[row.gate, row.key].append(row)
+    changed = {gate.gate for gate in results.gates if gate.sequence is not None
+               and gate.sequence.nights_sha256 != _nights_sha256(rows_of[gate.gate, gate.key], earlier)}
+    return sorted(changed)
 
 
 def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:

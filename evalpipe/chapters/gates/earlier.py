@@ -49,7 +49,7 @@ def look_back(
     """
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
-        return (_reference_for(plan.as_of, folder, shown, nights) if earlier is None
+        return (reference_for(plan.as_of, folder, shown, nights) if earlier is None
                 else _read_earlier(earlier, optional=optional))
 
     runs: dict[int, EarlierRun | NoEarlier] = {}
@@ -99,7 +99,7 @@ def _read(path: Path, shown: str, hint: str) -> EarlierRun | Problem:
         return replace(error.problems[0], hint=hint)
 
 
-def _reference_for(
+def reference_for(
     as_of: str | None, folder: Path | None, shown: str, nights: Sequence[Night]
 ) -> EarlierRun | NoEarlier | Problem:
     """Return the reference of a run of a day: that of its folder, or that of the nights before.
@@ -111,10 +111,10 @@ def _reference_for(
             isinstance(own, EarlierRun) and (as_of is None or own.results.as_of != as_of)):
         return own
     known = {night.results_sha256 for night in nights}
-    return next(filter(None, (_reference_of(night, known) for night in nights)), own)
+    return next(filter(None, (_left_by(night, known) for night in nights)), own)
 
 
-def _reference_of(night: Night, known: Collection[str]) -> EarlierRun | None:
+def _left_by(night: Night, known: Collection[str]) -> EarlierRun | None:
     """Return what a night left as the reference of later ones; None where its folder is not as it was recorded.
 
     That is the file `reference.json` in its folder, where the ledger knows these results, else the night itself where

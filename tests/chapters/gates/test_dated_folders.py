@@ -11,7 +11,9 @@ import yaml
 
 import evalpipe
 from evalpipe.acceptance import accept
+from evalpipe.changes import changes
 from evalpipe.results import Results
+from evalpipe.run import load
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},
@@ -27,12 +29,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def night(folder: Path, day: str, right: int) -> Results:
+def night(folder: Path, day: str, right: int, *, if_changed: bool = False) -> Results:
     """Run a night of 100 rows of which so many are predicted right, into a folder of its own."""
     truth = [place % 2 for place in range(100)]
     p = [float(event == (place < right)) for place, event in enumerate(truth)]
     pl.DataFrame({"y": truth, "p": p}).write_csv(folder / "d.csv")
-    return evalpipe.run(folder / "spec.yaml", out=folder / f"churn-{day}", as_of=day)
+    return evalpipe.run(folder / "spec.yaml", out=folder / f"churn-{day}", as_of=day, if_changed=if_changed)
 
 
 def judged(results: Results) -> tuple[str, float | None, str | None]:
@@ -62,6 +64,28 @@ def test_the_same_night_again_is_against_the_night_before_again(folder: Path) ->
     night(folder, "2026-11-20", 80)
     once = night(folder, "2026-11-21", 79)
     assert night(folder, "2026-11-21", 79).to_json() == once.to_json()
+
+
+def test_another_night_before_is_a_change(folder: Path) -> None:
+    """With `if_changed`, a run is left out only where it would be against the same results again."""
+    night(folder, "2026-11-20", 80)
+    once = night(folder, "2026-11-21", 78)
+    written = (folder / "churn-2026-11-21" / "run.json").stat().st_mtime_ns
+    assert night(folder, "2026-11-21", 78, if_changed=True).to_json() == once.to_json()
+    assert (folder / "churn-2026-11-21" / "run.json").stat().st_mtime_ns == written
+    corrected = night(folder, "2026-11-20", 76)
+    now, then = corrected.evidence_sha256[:8], str(once.gates[0].against_sha256)[:8]
+    other = f"the reference is the run as of 2026-11-20 with a sha256 that begins with {now}, not {then}"
+    reasons = changes(load(folder / "spec.yaml", as_of="2026-11-21"), folder / "churn-2026-11-21")[1]
+    assert reasons == ["d: d.csv has other bytes", other]
+    again = night(folder, "2026-11-21", 78, if_changed=True)
+    assert judged(again) == ("pass", 0.76, "2026-11-20")
+
+
+def test_the_first_night_again_is_no_change(folder: Path) -> None:
+    """Its own results are the reference of its folder by then, but no earlier ones."""
+    first = night(folder, "2026-11-20", 80)
+    assert night(folder, "2026-11-20", 80, if_changed=True).to_json() == first.to_json()
 
 
 def test_a_night_whose_folder_was_changed_or_removed_is_passed_over(folder: Path) -> None:

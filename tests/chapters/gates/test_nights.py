@@ -13,6 +13,7 @@ import yaml
 
 import evalpipe
 from evalpipe.acceptance import accept
+from evalpipe.changes import changes
 from evalpipe.chapters.gates.compute_bets import SCALES, SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.chapters.gates.compute_sequence import last
 from evalpipe.ledger import tables
@@ -20,6 +21,7 @@ from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.sequences import evidence_before
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Gate, Results
+from evalpipe.run import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,6 +172,37 @@ def test_to_accept_a_run_begins_the_sequences_anew(tmp_path: Path) -> None:
     assert gate.sequence is not None
     assert (gate.verdict, gate.sequence.nights, gate.sequence.since) == ("indeterminate", 1, str(day(3)))
     assert only(night(tmp_path, 2, data(2, 0.6))).verdict == "fail"  # the night itself is what it was
+
+
+def test_other_evidence_of_earlier_nights_is_a_change(tmp_path: Path) -> None:
+    night(tmp_path, 0)
+    night(tmp_path, 2)
+    spec, out = tmp_path / "spec.yaml", tmp_path / "reports" / f"nightly-{day(2)}"
+
+    def again() -> Results:
+        return evalpipe.run(spec, out=out, as_of=day(2), if_changed=True)
+
+    written = (out / "run.json").stat().st_mtime_ns
+    assert again().evidence_sha256 == Results.read(out).evidence_sha256
+    assert (out / "run.json").stat().st_mtime_ns == written
+    night(tmp_path, 1)
+    assert changes(load(spec, as_of=day(2)), out)[1] == ["the evidence of earlier nights on gate 1"]
+    sequence = only(again()).sequence
+    assert sequence is not None
+    assert sequence.nights == 3
+    assert changes(load(spec, as_of=day(2)), out)[1] == []
+
+
+def test_a_ledger_that_is_gone_is_a_change(tmp_path: Path) -> None:
+    night(tmp_path, 0)
+    night(tmp_path, 1)
+    for file in (tmp_path / "reports").glob("ledger.sqlite*"):
+        file.unlink()
+    out = tmp_path / "reports" / f"nightly-{day(1)}"
+    again = evalpipe.run(tmp_path / "spec.yaml", out=out, as_of=day(1), if_changed=True)
+    sequence = only(again).sequence
+    assert sequence is not None
+    assert sequence.nights == 1
 
 
 def test_a_run_without_an_output_folder_is_a_night_alone(tmp_path: Path) -> None:

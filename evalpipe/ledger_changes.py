@@ -1,0 +1,70 @@
+"""What a run would read of its ledger now that is not what the run before it read: nights, evidence, the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.gates.compute_nights import changed_sequences
+from evalpipe.chapters.gates.compute_numbers import EarlierRun
+from evalpipe.chapters.gates.earlier import reference_for
+from evalpipe.chapters.trend.spec import asked_trend
+from evalpipe.history import evidence_again, ledger_to_read, nights_before, runs_charted
+from evalpipe.signatures import EVIDENCE_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from evalpipe.results import Results
+    from evalpipe.spec.models import Spec
+
+
+def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
+    """Return, in words, each earlier night of the trend of ``results`` that is another in the ledger now.
+
+    ``out`` is the output folder, beside which the ledger is where the spec names none. Empty where the results hold no
+    nights of a ledger. Raises UsageError where the ledger cannot be read.
+    """
+    trend = asked_trend(spec.trend)
+    if trend is None or spec.as_of is None or results.trend.sha256 is None:
+        return []
+    ledger = ledger_to_read(spec, out)
+    if ledger is None:
+        return []
+    baseline = None if trend.limits is None else trend.limits.baseline
+    period = None if baseline is None else (baseline.first, baseline.last)
+    runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period)
+    now = {run["as_of"]: run["results_sha256"] for run in runs}
+    then = {night.as_of: night.results_sha256 for night in results.trend.nights}
+    changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
+    return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
+
+
+def changed_evidence(spec: Spec, results: Results, out: Path) -> list[str]:
+    """Return, in words, each gate `on: sequence` whose evidence of earlier nights is another in the ledger now.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    nights = evidence_again(spec, out)
+    return [f"the evidence of earlier nights on gate {number}" for number in changed_sequences(results, nights)]
+
+
+def changed_reference(spec: Spec, results: Results, out: Path) -> Iterator[str]:
+    """Yield, in words, that gates `against: last` would be against another earlier night than they were.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    then = next((gate.against_sha256 for gate in results.gates if gate.against == "last"), None)
+    if spec.as_of is None or all(gate.against != "last" for gate in results.gates):
+        return
+    nights = nights_before(ledger_to_read(spec, out), spec.name, spec.as_of, results.gates)
+    now = reference_for(spec.as_of, out, "", nights)
+    if isinstance(now, EarlierRun) and now.results.as_of != spec.as_of and now.sha256 != then:
+        begins, began = now.sha256[:EVIDENCE_DIGITS], "none" if then is None else then[:EVIDENCE_DIGITS]
+        yield f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, not {began}"
+
+
+def _became(then: str | None, now: str | None) -> str:
+    if then is None or now is None:
+        return "was not there" if then is None else "is no longer there"
+    return f"has results with a sha256 that begins with {now[:EVIDENCE_DIGITS]}, not {then[:EVIDENCE_DIGITS]}"
