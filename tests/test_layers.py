@@ -163,7 +163,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
         "card", "ed25519", "file_differences", "history", "ledger_changes", "manifest", "ownership", "queries",
-        "record", "results", "run", "signatures", "templating", "verification", "version", "digests", "errors",
+        "record", "results", "run", "signatures", "spec", "templating", "verification", "version", "digests", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},

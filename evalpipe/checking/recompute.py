@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import shutil
 import tempfile
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,38 +27,82 @@ if TYPE_CHECKING:
     from evalpipe.checking.outputs import Outputs
     from evalpipe.results import Gate
     from evalpipe.run import Progress
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True)
+class _Repeat:
+    """A run to be repeated: the ``outputs`` that it wrote, and the files that it was made from, its ``origins``."""
+
+    outputs: Outputs
+    origins: Origins
+
+    @property
+    def overrides(self) -> list[str]:
+        """What `--set` laid over the spec."""
+        return [] if self.outputs.manifest is None else self.outputs.manifest.overrides
+
+    @property
+    def as_of(self) -> str | None:
+        """The day that the card is about."""
+        return None if self.outputs.manifest is None else self.outputs.manifest.as_of
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The spec as it is now; raises SpecError."""
+        from evalpipe.run import load
+
+        return load(str(self.origins.spec), self.overrides, as_of=self.as_of)
+
+    @cached_property
+    def against_last(self) -> Gate | None:
+        """A gate `against: last` that was judged against earlier results; None without any."""
+        gates = () if self.outputs.results is None else self.outputs.results.gates
+        return next((gate for gate in gates if gate.against == "last" and gate.against_sha256), None)
+
+    @cached_property
+    def reference(self) -> Path | None:
+        """The file of the results that it was judged against: in the folder, or where the ledger leads to."""
+        from evalpipe.history import reference_in_ledger
+
+        wanted = None if self.against_last is None else self.against_last.against_sha256
+        if wanted is None or _has(self.outputs.folder / REFERENCE, wanted):
+            return None if wanted is None else self.outputs.folder / REFERENCE
+        try:
+            return reference_in_ledger(self.spec, wanted, self.outputs.folder)
+        except EvalpipeError:
+            return None
 
 
 def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
     """Run the spec again and compare each file that follows from it; why it cannot be run is told of results.json."""
-    why = _hindrance(outputs, origins)
+    repeat = _Repeat(outputs, origins)
+    why = _hindrance(repeat)
     if why is not None:
         yield CheckedFile("recomputed", RESULTS, "not checked", why)
         return
     with tempfile.TemporaryDirectory(prefix="evalpipe-verify-") as temporary:
         again = Path(temporary) / "again"
         try:
-            _run_again(outputs, origins, again, progress)
+            _run_again(repeat, again, progress)
         except EvalpipeError as error:
             first = error.problems[0]
             place = "" if first.place is None else f" ({first.place})"
             yield CheckedFile("recomputed", RESULTS, "not checked", f"the run ended: {first.message}{place}")
             return
         yield from _compared(outputs, again)
-    yield from _nights(outputs, origins)
+    yield from _nights(repeat)
 
 
-def _nights(outputs: Outputs, origins: Origins) -> Iterator[CheckedFile]:
+def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
     from evalpipe.ledger_changes import changed_nights
-    from evalpipe.run import load
 
+    outputs, what = repeat.outputs, "the earlier nights"
     if outputs.results is None or outputs.results.trend.sha256 is None:
         return
-    what, (overrides, as_of) = "the earlier nights", _asked(outputs)
     try:
-        spec = load(str(origins.spec), overrides, as_of=as_of)
-        changed = changed_nights(spec, outputs.results, outputs.folder)
+        changed = changed_nights(repeat.spec, outputs.results, outputs.folder)
     except EvalpipeError as error:
         yield CheckedFile("recomputed", what, "not checked", error.problems[0].message)
         return
@@ -64,39 +110,19 @@ def _nights(outputs: Outputs, origins: Origins) -> Iterator[CheckedFile]:
     yield CheckedFile("recomputed", what, "differs" if changed else "same", reason, tuple(changed))
 
 
-def _hindrance(outputs: Outputs, origins: Origins) -> str | None:
+def _hindrance(repeat: _Repeat) -> str | None:
     """Return why a run cannot be repeated; None where it can."""
-    if outputs.manifest is None or not outputs.manifest.spec_files:
+    manifest, gate = repeat.outputs.manifest, repeat.against_last
+    if manifest is None or not manifest.spec_files:
         return "no file of the spec is known"
-    if origins.spec is None:
+    if repeat.origins.spec is None:
         return "where the spec lies is not known: name it with --spec"
-    gate = _against_last(outputs)
-    if gate is not None and _reference_file(outputs, origins, str(gate.against_sha256)) is None:
+    if gate is not None and repeat.reference is None:
         day = "" if gate.against_as_of is None else f"those as of {gate.against_as_of}, "
         begins = str(gate.against_sha256)[:EVIDENCE_DIGITS]
         return (f"its gates `against: last` were judged against results that are no longer here, {day}with a sha256 "
                 f"that begins with {begins}: a later run has replaced them")
     return None
-
-
-def _against_last(outputs: Outputs) -> Gate | None:
-    """Return a gate `against: last` that was judged against earlier results; None without any."""
-    gates = () if outputs.results is None else outputs.results.gates
-    return next((gate for gate in gates if gate.against == "last" and gate.against_sha256), None)
-
-
-def _reference_file(outputs: Outputs, origins: Origins, wanted: str) -> Path | None:
-    """Return the file of the earlier results with a sha256: in the folder, or where the ledger leads to."""
-    from evalpipe.history import reference_in_ledger
-    from evalpipe.run import load
-
-    if _has(outputs.folder / REFERENCE, wanted):
-        return outputs.folder / REFERENCE
-    overrides, as_of = _asked(outputs)
-    try:
-        return reference_in_ledger(load(str(origins.spec), overrides, as_of=as_of), wanted, outputs.folder)
-    except EvalpipeError:
-        return None
 
 
 def _has(path: Path, wanted: str) -> bool:
@@ -106,35 +132,28 @@ def _has(path: Path, wanted: str) -> bool:
         return False
 
 
-def _run_again(outputs: Outputs, origins: Origins, again: Path, progress: Progress | None) -> None:
+def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
     from evalpipe.history import evidence_again
-    from evalpipe.run import load, run_again
+    from evalpipe.run import run_again
     from evalpipe.signatures import signatures_of
 
+    outputs = repeat.outputs
     again.mkdir()
-    gate = _against_last(outputs)
-    reference = None if gate is None else _reference_file(outputs, origins, str(gate.against_sha256))
-    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCE, reference)):
+    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCE, repeat.reference)):
         if file is not None and file.exists():
             shutil.copyfile(file, again / name)
-    overrides, as_of = _asked(outputs)
-    evidence = evidence_again(load(str(origins.spec), overrides, as_of=as_of), outputs.folder)
+    evidence = evidence_again(repeat.spec, outputs.folder)
     results = run_again(
-        str(origins.spec), again, outputs.results, overrides=overrides, as_of=as_of, evidence=evidence,
-        progress=progress)
+        str(repeat.origins.spec), again, outputs.results, overrides=repeat.overrides, as_of=repeat.as_of,
+        evidence=evidence, progress=progress)
     # The card may have been rendered in further formats since, or with other templates.
     done = () if outputs.templates is not None else formats_in(again)
     further = [form for form in formats_in(outputs.folder) if form not in done]
     signatures = signatures_of(again, results.evidence_sha256)
     for name, content in render(results, further, signatures, outputs.templates).items():
         (again / name).write_bytes(content)
-
-
-def _asked(outputs: Outputs) -> tuple[list[str], str | None]:
-    """Return what was asked for beside the spec: what `--set` laid over it, and the day."""
-    return ([], None) if outputs.manifest is None else (outputs.manifest.overrides, outputs.manifest.as_of)
 
 
 def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:
