@@ -65,6 +65,16 @@ def joined(texts: Sequence[str], last: str) -> str:
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
 
 
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurred before; None where each occurs once."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def some_of(names: Sequence[str]) -> str:
     """Write the first of names that may be many: ``'a', 'b', 'c' and 4 more``."""
     more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""

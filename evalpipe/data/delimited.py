@@ -18,6 +18,7 @@ import numpy as np
 
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import counted
+from evalpipe.spelling import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +73,9 @@ def _check_names(names: list[str], separator: str) -> None:
         hint = f"declare csv: {{separator: {json.dumps(other)}}}"
         reason = f"its columns are separated by {_NAMES[other]}, not by {_NAMES[separator]}"
         raise Unreadable("wrong-separator", reason, hint, 1)
-    seen: set[str] = set()
-    for name in names:
-        if name and name in seen:
-            raise Unreadable("duplicate-column", f"two of its columns are called '{name}'", "rename one of them", 1)
-        seen.add(name)
+    again = first_repeated(filter(None, names))
+    if again is not None:
+        raise Unreadable("duplicate-column", f"two of its columns are called '{again}'", "rename one of them", 1)
 
 
 def likeliest(path: Path, usual: str) -> str:

@@ -58,8 +58,9 @@ class Content:
 def _bytes(column: pl.Series) -> tuple[str, Values]:
     """Return what kind of values a column has, and each as bytes [n, width]: whether it is there, and what it is.
 
-    Whole numbers, true and false, dates and times are written as 64 bits with a sign, other numbers as Float64, of
-    which 0 has no sign and NaN has one form, both least byte first; texts as their sha256. What is missing is zeros.
+    Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
+    the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
+    first. Texts are their sha256, and what is missing is zeros.
     """
     import polars as pl
 
@@ -72,7 +73,8 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
         numbers = np.where(np.isnan(numbers), np.nan, numbers).astype("<f8")
         return "number", np.concatenate([there, numbers.view(np.uint8).reshape(-1, 8)], axis=1)
     wholes = column.to_physical() if kind.is_temporal() else column
-    whole = wholes.cast(pl.Int64).fill_null(0).to_numpy().astype("<i8")
+    signed = wholes.reinterpret(signed=True) if kind == pl.UInt64 else wholes.cast(pl.Int64)
+    whole = signed.fill_null(0).to_numpy().astype("<i8")
     name = "boolean" if kind == pl.Boolean else "integer" if kind.is_integer() else str(kind).lower()
     return name, np.concatenate([there, whole.view(np.uint8).reshape(-1, 8)], axis=1)
 

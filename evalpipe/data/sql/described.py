@@ -9,6 +9,7 @@ from evalpipe.data.sql.drivers import opened, told
 from evalpipe.data.sql.faults import twice
 from evalpipe.data.table import DataTable
 from evalpipe.errors import DataError
+from evalpipe.spelling import first_repeated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +37,7 @@ def columns_of(database: Database, places: Origin, source: QuerySource) -> list[
     with told(source, places):
         database.begin(source)
         columns = database.columns(source)
-    names = [column.name for column in columns]
-    again = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    again = first_repeated(column.name for column in columns)
     if again is not None:
         raise DataError(twice(again, source, places.place(*source.loc)))
     return columns

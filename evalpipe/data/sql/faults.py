@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.data.sql.database import ALIAS
 from evalpipe.errors import Problem
 from evalpipe.queries import line_and_column
 
@@ -97,7 +98,7 @@ def _plain(error: Exception, source: QuerySource) -> str:
 def _position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
     """Say where in the query the server found the fault, where it says so of the query as it is written."""
     given = details.get("PG_DIAG_STATEMENT_POSITION", "")
-    if not given.isdecimal() or "evalpipe_query" in reason or not 0 < int(given) <= len(text):
+    if not given.isdecimal() or ALIAS in reason or not 0 < int(given) <= len(text):
         return ()
     line, column = line_and_column(text, int(given) - 1)
     return (f"line {line}, column {column} of the query: {text.splitlines()[line - 1].strip()}",)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from evalpipe.data.sql.database import Database, QueryColumn, named, within
+from evalpipe.data.sql.database import AT_ONCE, Database, QueryColumn, named, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -67,7 +67,7 @@ class SQLite(Database):
             cursor.execute(text, source.parameters or None)
             yield from cursor.fetch_record_batch()
 
-    def rows(self, source: QuerySource, columns: list[QueryColumn]) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+    def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query.
 
         The driver takes the type of a column from the first of its values. So a row goes before that has one of the
@@ -77,7 +77,7 @@ class SQLite(Database):
         asked = within(source, [column.expression for column in columns])
         text = f"SELECT {', '.join(first)} UNION ALL {asked}"
         leading = True
-        for batch in self.batches(text, source, max(2, (1 << 18) // len(columns))):
+        for batch in self.batches(text, source, max(2, AT_ONCE // len(columns))):
             yield batch.slice(1) if leading else batch
             leading = False
 

@@ -66,6 +66,17 @@ def test_it_is_what_its_description_says() -> None:
     assert sha256(rows) == by_hand
 
 
+def test_whole_numbers_without_a_sign_have_their_bits() -> None:
+    """Of DuckDB's UBIGINT, such as hashes as ids; those that 64 bits with a sign hold are as with one."""
+    contents = [Content(["id"]) for _ in range(3)]
+    for content, ids in zip(contents, ([2**64 - 1, 2**63], [2**64 - 2, 2**63], [7, 8]), strict=True):
+        content.add(pl.DataFrame({"id": pl.Series(ids, dtype=pl.UInt64)}))
+    signed = Content(["id"])
+    signed.add(pl.DataFrame({"id": [7, 8]}))
+    assert len({content.sha256 for content in contents}) == 3
+    assert contents[2].sha256 == signed.sha256
+
+
 def test_types_of_one_kind_are_one() -> None:
     day, time = dt.date(2026, 11, 21), dt.datetime(2026, 11, 21, 12)  # noqa: DTZ001 - without a zone, as data have it
     frame = pl.DataFrame({"flag": [True], "small": [3], "day": [day], "time": [time], "half": [0.5]})
