@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from evalpipe.exports.declare import Export, Files
 
@@ -21,16 +22,13 @@ def write(exported: ExportedRun) -> Files:
     from evalpipe.exports.exported import json_text
 
     results = exported.results
-    if not exported.predictors:
-        raise exported.lacking("these results are of candidates alone: no model has estimates",
-                               "export the run of a spec with models")
     tool = {"type": "application", "name": "evalpipe", "version": results.evalpipe_version}
     day = {} if results.as_of is None else {"timestamp": exported.day.isoformat()}
     return {EXPORT.file: json_text({
         "$schema": SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.7",
         "serialNumber": f"urn:uuid:{exported.uuid('cyclonedx')}", "version": 1,
         "metadata": {**day, "tools": {"components": [tool]}, "properties": list(_of_run(exported))},
-        "components": [_component(exported, predictor) for predictor in exported.predictors],
+        "components": [_component(exported, predictor) for predictor in exported.at_least_one],
     })}
 
 
@@ -76,8 +74,6 @@ def _files(exported: ExportedRun) -> Iterator[Document]:
     files = {"results.json": exported.results.evidence_sha256} | (
         {} if exported.manifest is None else exported.manifest.sha256_of)
     for name, sha256 in files.items():
-        from urllib.parse import quote
-
         yield {"type": kinds.get(name, "evidence"), "url": quote(name), "hashes": [
             {"alg": "SHA-256", "content": sha256}]}
 
@@ -95,8 +91,6 @@ def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
 
 def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
     """Return a file that was read."""
-    from urllib.parse import quote
-
     facts = {"role": file.role, "sha256": file.sha256, "rows": file.rows, "used_rows": file.used_rows,
              "columns": file.columns}
     url = {} if file.path is None else {"url": quote(file.path)}

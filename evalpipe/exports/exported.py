@@ -100,16 +100,21 @@ class ExportedRun:
         return known[name]
 
     @property
-    def only(self) -> Predictor:
-        """The chosen model, or the only one; raises UsageError where there are several, and SpecError where none."""
+    def at_least_one(self) -> tuple[Predictor, ...]:
+        """The models with estimates, as `predictors`; raises SpecError where there is none."""
         if not self.predictors:
             raise self.lacking("these results are of candidates alone: no model has estimates",
                                "export the run of a spec with models")
-        if len(self.predictors) > 1:
-            names = [predictor.name for predictor in self.predictors]
+        return self.predictors
+
+    @property
+    def only(self) -> Predictor:
+        """The chosen model, or the only one; raises UsageError where there are several, and SpecError where none."""
+        if len(self.at_least_one) > 1:
+            names = [predictor.name for predictor in self.at_least_one]
             raise UsageError.of("several-models", f"the format is of one model, and {self.place} has {len(names):,}",
                                 hint=f"choose with --model: {listed(names)}")
-        return self.predictors[0]
+        return self.at_least_one[0]
 
     def rows(self, predictor: Predictor) -> list[Estimate]:
         """Return the estimates of a model."""
