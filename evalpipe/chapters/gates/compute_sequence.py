@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,24 +39,10 @@ def threshold(level: float, alarms: int) -> float:
     return alarms / level
 
 
-class Walk(NamedTuple):
-    """The evidence against a limit, and for it, after each night [..., nights]."""
-
-    against: Floats
-    kept: Floats
-
-
-def walked(against: Floats, kept: Floats, needed: float) -> Walk:
-    """Return the evidence after each night, of the logarithms of e-values [..., nights, bets] in the order of nights.
+def process(logs: Floats, needed: float) -> Floats:
+    """Return an e-process [..., nights] of the logarithms of e-values [..., nights, bets] in the order of nights.
 
     ``needed`` is the evidence at which a verdict is given.
-    """
-    return Walk(process(against, needed), process(kept, needed))
-
-
-def process(logs: Floats, needed: float) -> Floats:
-    """Return an e-process [..., nights] of the logarithms of e-values [..., nights, bets].
-
     On each night, what is staked on a fall that begins then joins each bet, and all is multiplied by the e-value of the
     night; the process is the mean over bets, with what is not staked yet. So its mean is at most 1 while the limit is
     kept. It is a detector as of Shin, Ramdas & Rinaldo (2024), of which the stakes add up to 1. What a bet
