@@ -49,6 +49,16 @@ ASIDES = {"calibrate": "for recalibrators and thresholds; not evaluated"}
 """What is said beside the name of a dataset that is not evaluated, where it is more than that."""
 
 
+MOST_NAMED = 6
+"""The most models that one sentence names; of more it gives the number."""
+
+
+def more_models(before: str, count: int) -> str:
+    """Say how many of so many models a sentence does not name; empty where it names all."""
+    rest = count - MOST_NAMED
+    return f"{before}{numbers.count(rest)} more model{'' if rest == 1 else 's'}" if rest > 0 else ""
+
+
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

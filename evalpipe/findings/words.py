@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
-from evalpipe.card.wording import NUMBER_WORDS, capital, joined, number_word
+from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, number_word
 from evalpipe.records import Measured
 from evalpipe.results.findings import Finding
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from evalpipe.results.findings import FindingKind
 
 R = TypeVar("R")
-
-MOST_NAMED = 6
-"""The most models that one sentence names; of more it gives the number."""
 
 MOST_VALUES = 3
 """The most values that one sentence gives with their limits; of more it gives the range."""

@@ -10,12 +10,12 @@ from evalpipe import numbers
 from evalpipe.card.figures.canvas import PointSeries
 from evalpipe.card.figures.paths import bends
 from evalpipe.card.figures.scales import LINE, Axis, width, wrap
-from evalpipe.card.figures.sheet import number, outline
+from evalpipe.card.figures.sheet import Sheet, number, outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from evalpipe.card.figures.sheet import Sheet
+    from evalpipe.card.figures.sheet import KeyEntry
 
 Values = "Sequence[float]"
 DOTS, DASHES = "1 3", "5 3"
@@ -291,6 +291,24 @@ def _name_across(drawn: Panel, left: float, room: float) -> None:
         middle = min(drawn.left + drawn.width / 2, left + room - width(line) / 2)
         sheet.write(middle, sheet.bottom, line, "muted", "middle")
     sheet.bottom += 3
+
+
+def columns(
+    x: Axis, axes: Sequence[Axis], height: float, most: int, draw: Callable[[Panel, int], object],
+    key: Callable[[range], Sequence[KeyEntry]],
+) -> list[Sheet]:
+    """Draw panels beneath one another over one axis, in ``most`` sheets or fewer, each with its key.
+
+    ``axes`` are the vertical ones; ``draw`` draws the panel of a number from 0, ``key`` makes that of some panels.
+    """
+    margin, sheets, high = max(map(side, axes)), list[Sheet](), math.ceil(len(axes) / most)
+    for first in range(0, len(axes), high):
+        sheets.append(sheet := Sheet())
+        places = range(first, min(first + high, len(axes)))
+        for place in places:
+            draw(panel(sheet, x, axes[place], height, margin=margin, last=place == places[-1]), place)
+        sheet.key(key(places))
+    return sheets
 
 
 def side(y: Axis) -> float:

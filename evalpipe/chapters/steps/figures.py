@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.context import context_of, or_nan
-from evalpipe.card.figures.panel import panel, side
+from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.scales import Axis, number_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.sheet import KeyEntry, drawing
 from evalpipe.chapters.steps.words import best_said, by_measure, end_of, histories, title_of
 
 if TYPE_CHECKING:
@@ -39,16 +38,11 @@ def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
 
 def _drawing(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
     results = context.results
-    x = _steps_axis([step for rows in measures for row in rows for step in row.steps])
-    axes = [_value_axis(results, rows) for rows in measures]
-    margin, sheets, high = max(map(side, axes)), list[Sheet](), math.ceil(len(measures) / ABREAST)
-    for first in range(0, len(measures), high):
-        sheets.append(sheet := Sheet())
-        together = measures[first : first + high]
-        for rows, y in zip(together, axes[first : first + high], strict=True):
-            drawn = panel(sheet, x, y, HEIGHT, margin=margin, last=rows is together[-1])
-            _lines(drawn, context, rows)
-        sheet.key(_key(context, [row for rows in together for row in rows]))
+    sheets = columns(
+        _steps_axis([step for rows in measures for row in rows for step in row.steps]),
+        [_value_axis(results, rows) for rows in measures], HEIGHT, ABREAST,
+        lambda drawn, place: _lines(drawn, context, measures[place]),
+        lambda places: _key(context, [row for place in places for row in measures[place]]))
     said = [f"{best_said(results, rows)}." for rows in measures]
     title = "Measures per step"
     rings = " A ring is the step that the rest of the card shows." if _apart(measures) else ""

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.steps.words import (
-    MOST_NAMED,
-    OPTIMISTIC,
-    label_of,
-    more_models,
-    title_of,
-    value_of,
-)
+from evalpipe.card.wording import MOST_NAMED, more_models
+from evalpipe.chapters.steps.words import OPTIMISTIC, label_of, title_of, value_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule

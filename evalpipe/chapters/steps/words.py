@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import MOST_NAMED, joined, more_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 OPTIMISTIC = "A best step is chosen on the rows that judge it, so its value is optimistic."
 ENDS = {"minimize": "lowest", "maximize": "highest"}
-MOST_NAMED = 6
-"""The models that a sentence names; of more it gives the number."""
 
 
 def histories(results: Results, dataset: str) -> list[StepHistory]:
@@ -84,12 +82,6 @@ def best_said(results: Results, rows: Sequence[StepHistory]) -> str:
     places = [_best_of(results, row) for row in known[:MOST_NAMED]]
     more = more_models(", and ", len(known))
     return f"{title_of(results, rows[0])}: {end} {joined(places)}{more}"
-
-
-def more_models(before: str, count: int) -> str:
-    """Say how many of so many models a sentence does not name; empty where it names all."""
-    rest = count - MOST_NAMED
-    return f"{before}{numbers.count(rest)} more model{'' if rest == 1 else 's'}" if rest > 0 else ""
 
 
 def _best_of(results: Results, row: StepHistory) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,9 @@ from evalpipe.card import wording
 from evalpipe.card.figures.canvas import series_of
 from evalpipe.card.figures.context import or_nan
 from evalpipe.card.figures.days import day_axis
-from evalpipe.card.figures.panel import panel, side
+from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.scales import number_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.sheet import KeyEntry, drawing
 from evalpipe.chapters.trend.words import by_measure, limits_of, measure_of, model_of, nights_said, outside, tonight_of
 
 if TYPE_CHECKING:
@@ -47,16 +46,10 @@ def trend_figures(results: Results) -> Iterator[Drawing]:
 
 def _drawing(results: Results, measures: Sequence[Sequence[TrendLine]], start: int) -> Drawing:
     days = _days(results)
-    x = day_axis(days)
-    axes = [_value_axis(results, lines) for lines in measures]
-    margin, sheets, high = max(map(side, axes)), list[Sheet](), math.ceil(len(measures) / ABREAST)
-    for first in range(0, len(measures), high):
-        sheets.append(sheet := Sheet())
-        together = measures[first : first + high]
-        for lines, y in zip(together, axes[first : first + high], strict=True):
-            drawn = panel(sheet, x, y, HEIGHT, margin=margin, last=lines is together[-1])
-            _lines(drawn, results, lines, days)
-        sheet.key(_key(results, [line for lines in together for line in lines]))
+    sheets = columns(
+        day_axis(days), [_value_axis(results, lines) for lines in measures], HEIGHT, ABREAST,
+        lambda drawn, place: _lines(drawn, results, measures[place], days),
+        lambda places: _key(results, [line for place in places for line in measures[place]]))
     said = [sentence for lines in measures for sentence in _said(results, lines)]
     title = "Trend"
     alt = f"{title} over {len(days)} nights, {days[0]} to {days[-1]}. {' '.join(said)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card.wording import MOST_NAMED, more_models
 from evalpipe.chapters.trend.words import limits_of, measure_of, model_of, nights_said, tonight_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
@@ -12,14 +13,11 @@ from evalpipe.findings.rules import rule
 from evalpipe.findings.words import finding, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.chapters.trend.records import TrendLine
     from evalpipe.results import Results
     from evalpipe.results.findings import Finding
-
-MOST_NAMED = 4
-"""Models that a finding names; of more, the number is said."""
 
 
 @rule
@@ -45,12 +43,9 @@ def shift(results: Results) -> Iterator[Claim]:
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures are beyond their limits on which side, and of which models."""
     for alike in together(lines, lambda line: (measure_of(results, line), line.position)):
-        named = [f"{model_of(results, line)} {tonight_of(line)}, limits {limits_of(line)}"
-                 for line in alike[:MOST_NAMED]]
-        more = len(alike) - MOST_NAMED
-        rest = f"; {numbers.count(more)} more" if more > 0 else ""
+        named = _named(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits {limits_of(line)}")
         text = (f"{measure_of(results, alike[0])} is {alike[0].position} its control limits, which "
-                f"{nights_said(alike[0].counted)} give: {'; '.join(named)}{rest}.")
+                f"{nights_said(alike[0].counted)} give: {named}.")
         worse = _is_worse(results, alike[0])
         weight = weights.OUT_OF_CONTROL if worse else weights.BETTER_THAN_LIMITS
         yield finding("fails" if worse else "note", weight, text, "trend", alike)
@@ -80,13 +75,16 @@ def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Fin
 def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures have been on one side of their centre for long."""
     for alike in together(lines, lambda line: (measure_of(results, line), _side(line))):
-        named = [f"{line.run} of {model_of(results, line)}, whose centre is {numbers.number(line.centre or 0.0)}"
-                 for line in alike[:MOST_NAMED]]
-        more = len(alike) - MOST_NAMED
-        rest = f"; {numbers.count(more)} more" if more > 0 else ""
+        named = _named(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
+                                           f"{numbers.number(line.centre or 0.0)}")
         text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
-                f"{'; '.join(named)}{rest}.")
+                f"{named}.")
         yield finding("note", weights.SHIFT, text, "trend", alike)
+
+
+def _named(lines: Sequence[TrendLine], say: Callable[[TrendLine], str]) -> str:
+    """Say something of the first models, and how many more there are."""
+    return "; ".join(map(say, lines[:MOST_NAMED])) + more_models("; ", len(lines))
 
 
 def _side(line: TrendLine) -> str:
