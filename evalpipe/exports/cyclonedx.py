@@ -90,10 +90,11 @@ def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
 
 
 def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
-    """Return a file that was read."""
-    facts = {"role": file.role, "sha256": file.sha256, "rows": file.rows, "used_rows": file.used_rows,
-             "columns": file.columns}
-    url = {} if file.path is None else {"url": quote(file.path)}
+    """Return a file that was read, or the rows of a query, which have no address."""
+    query = file.query_sha256 is not None
+    facts = {"role": file.role, "database": file.path if query else None, "query_sha256": file.query_sha256,
+             "sha256": file.sha256, "rows": file.rows, "used_rows": file.used_rows, "columns": file.columns}
+    url = {} if file.path is None or query else {"url": quote(file.path)}
     return {"bom-ref": f"data:{predictor.name}:{place}", "type": "dataset", "name": file.dataset, "contents": {
         **url, "properties": [_property(name, fact) for name, fact in facts.items() if fact is not None]}}
 
@@ -155,7 +156,8 @@ EXPORT = Export(
         "`components[].externalReferences[]`": "the files of `manifest.json` with their sha256",
         "`modelParameters.task`, `architectureFamily`, `modelArchitecture`": "`task`, `card.model_type`, "
                                                                              "`card.architecture`",
-        "`modelParameters.datasets[]`": "`inputs`: path, role, sha256, rows and columns",
+        "`modelParameters.datasets[]`": "`inputs`: path, role, sha256, rows and columns; of a query the database, and "
+                                        "the sha256 of its text too",
         "`performanceMetrics[].type`": "the measure with its options, average and class",
         "`performanceMetrics[].value`": "`value`; left out where the estimate is not defined",
         "`performanceMetrics[].slice`": "the slice, behind the dataset where several were evaluated",

@@ -40,8 +40,8 @@ def write(exported: ExportedRun) -> Files:
 
 def _subjects(exported: ExportedRun) -> list[dict[str, Any]]:
     """Return what the result is of: the evaluated files of data, and the files of the output folder."""
-    data = [_descriptor(str(file.path), file.sha256) for file in exported.results.inputs
-            if file.role == "evaluate" and file.sha256 is not None]
+    data = [_descriptor(str(file.path) if file.query_sha256 is None else f"rows of {file.path}", file.sha256)
+            for file in exported.results.inputs if file.role == "evaluate" and file.sha256 is not None]
     outputs = [] if exported.manifest is None else exported.manifest.files
     others = [_descriptor(file.file, file.sha256) for file in outputs if file.file != "results.json"]
     return [*data, _descriptor("results.json", exported.results.evidence_sha256), *others]
@@ -54,8 +54,14 @@ def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:
         return [spec]
     tested = {file.sha256 for file in exported.results.inputs if file.role == "evaluate"}
     files: list[ReadSpec | ReadFile] = [*exported.manifest.spec_files, *exported.manifest.inputs]
-    return [spec, *(_descriptor(file.path or "standard input", file.sha256)
+    return [spec, *(_descriptor(_called(file), file.sha256)
                     for file in files if file.sha256 is not None and file.sha256 not in tested)]
+
+
+def _called(file: ReadSpec | ReadFile) -> str:
+    """Return what a file that was read is called, or a query and its rows, as `evalpipe verify` calls them."""
+    kind = getattr(file, "kind", "spec")
+    return f"{kind} of {file.path}" if kind in ("query", "rows") else file.path or "standard input"
 
 
 def _descriptor(name: str, sha256: str) -> dict[str, Any]:
@@ -71,10 +77,11 @@ EXPORT = Export(
     reference="https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md",
     validator="in-toto-attestation: `Statement.validate`, and the protobuf of the predicate",
     places={
-        "`subject`": "the evaluated files of `inputs`, and the files of `manifest.json`, each with its sha256",
+        "`subject`": "the evaluated files of `inputs`, evaluated rows of queries, and the files of `manifest.json`, "
+                     "each with its sha256",
         "`predicate.result`": "the verdict: pass is PASSED; warn and indeterminate are WARNED; fail is FAILED",
-        "`predicate.configuration`": "the resolved spec, the files of the spec, and the other files that were read, "
-                                     "each with its sha256",
+        "`predicate.configuration`": "the resolved spec, the files of the spec, queries, and what else was read, each "
+                                     "with its sha256",
         "`predicate.passedTests`, `warnedTests`, `failedTests`": "`gates` and `standards`, by the names that junit.xml "
                                                                 "gives them; indeterminate gates are warned tests",
     },

@@ -66,14 +66,22 @@ def _params(gate: Gate) -> dict[str, Any]:
 
 
 def _input(file: InputFile) -> dict[str, Any]:
-    """Return a file that was read; data held in memory go by the name of their dataset."""
+    """Return what was read."""
     facets = {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=[{"name": name} for name in file.columns])}
     if file.sha256 is not None:
         facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
-    where = {"namespace": "memory", "name": file.dataset} if file.path is None else {
-        "namespace": "file", "name": file.path}
     counted = _facet("1-0-0/InputStatisticsInputDatasetFacet", rowCount=file.used_rows)
-    return {**where, "facets": facets, "inputFacets": {"inputStatistics": counted}}
+    return {**_where(file), "facets": facets, "inputFacets": {"inputStatistics": counted}}
+
+
+def _where(file: InputFile) -> dict[str, str]:
+    """Return where data are: in a file, in a database, or in memory, where they go by the name of their dataset."""
+    if file.path is None:
+        return {"namespace": "memory", "name": file.dataset}
+    if file.query_sha256 is None:
+        return {"namespace": "file", "name": file.path}
+    kind, _, database = file.path.partition(":")
+    return {"namespace": kind, "name": database or file.dataset}
 
 
 def _outputs(exported: ExportedRun) -> list[dict[str, Any]]:
@@ -101,7 +109,8 @@ EXPORT = Export(
         "`severity`": "`severity` of the gate: fail is error, warn is warn",
         "`expected`, `actual`": "`limit` and `observed` of the gate, as JSON",
         "`params`": "the dataset, model, variant, slice, options, interval, level, method and verdict of the gate",
-        "`inputs`": "`inputs`: the path, the sha256 as version, the columns that were read, the rows that were used",
+        "`inputs`": "`inputs`: the path, the sha256 as version, the columns that were read, the rows that were used; "
+                    "of a query the database: its kind is the namespace",
         "`outputs`": "the files of `manifest.json`, their sha256 as version",
     },
     lacks=(
@@ -109,6 +118,7 @@ EXPORT = Export(
         "an undecided gate: `skip` means not executed, `params.verdict` tells the two apart",
         "the time of the run: the day of the card stands for it",
         "the START event that the specification asks of a scheduler: it is known at the end of a run alone",
+        "the host of a database and the tables that a query reads: databases of one name are one dataset",
         "what people state on the card",
     ),
     write=write, models="all",

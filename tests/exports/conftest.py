@@ -40,19 +40,28 @@ STATED = {key: f"Stated of {key}: <é> & so on." for key in FIELDS} | {
     "design": 'It ranks with {{ value("roc_auc", model="a") }}.'}
 
 
+def rows() -> pl.DataFrame:
+    """Return the rows of the small run."""
+    generator = np.random.default_rng(0)
+    y, side = generator.random(80) < 0.4, generator.random(80) < 0.5
+    p = np.clip(generator.normal(0.3 + 0.3 * y, 0.2), 0.01, 0.99)
+    return pl.DataFrame({"y": np.where(y, "yes", "no"), "pa": p, "pb": 0.1 + p / 4, "side": np.where(side, "l", "r")})
+
+
+def text_of(dataset: str = "{path: test.csv}") -> str:
+    """Return the spec of the small run, with its dataset."""
+    card = "".join(f"  {key}: '{text}'\n" for key, text in STATED.items())
+    return f"{SPEC.replace('{path: test.csv}', dataset)}card:\n{card}  limits: [One limit., Another.]\n"
+
+
 @pytest.fixture(scope="session")
 def small(shared: Shared) -> Path:
     """Return the output folder of the small run."""
 
     def fill(home: Path) -> None:
         home.mkdir()
-        generator = np.random.default_rng(0)
-        y, side = generator.random(80) < 0.4, generator.random(80) < 0.5
-        p = np.clip(generator.normal(0.3 + 0.3 * y, 0.2), 0.01, 0.99)
-        pl.DataFrame({"y": np.where(y, "yes", "no"), "pa": p, "pb": 0.1 + p / 4, "side": np.where(side, "l", "r")}
-                     ).write_csv(home / "test.csv")
-        card = "".join(f"  {key}: '{text}'\n" for key, text in STATED.items())
-        (home / "small.yaml").write_text(f"{SPEC}card:\n{card}  limits: [One limit., Another.]\n", encoding="utf-8")
+        rows().write_csv(home / "test.csv")
+        (home / "small.yaml").write_text(text_of(), encoding="utf-8")
         evalpipe.run(home / "small.yaml", out=home / "report")
 
     return shared("exports-small", fill) / "report"
