@@ -11,6 +11,7 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import are, cells, counted
 from evalpipe.digests import file_sha256
 from evalpipe.errors import Place, Problem
+from evalpipe.plan.sources import QuerySource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan
+    from evalpipe.plan.sources import Source
 
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
     """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
@@ -281,8 +283,7 @@ def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem
     A problem when none is left, unless ``none_left`` allows it.
     """
     if rows.frame.height == 0 and not none_left:
-        hint = "was it written to the end?"
-        return [Problem("no-rows", f"{rows.called} has no rows", rows.place, hint)]
+        return [without_rows(rows.called, rows.dataset.table.named, rows.plan, rows.place)]
     conditions = _conditions(rows)
     if isinstance(conditions, list):
         return conditions
@@ -304,6 +305,14 @@ def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem
 def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
     """Count the rows for which each condition is unknown, as a value is missing."""
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
+
+
+def without_rows(called: str, named: Source, plan: Plan, place: Place | None) -> Problem:
+    """Return the problem of a file without rows at a ``place``, or of a query that returns none."""
+    if isinstance(named, QuerySource):
+        hint = "check its conditions and 'parameters', and whether the rows are there yet"
+        return Problem("no-rows", f"the query of {called} returns no rows", plan.places.place(*named.loc), hint)
+    return Problem("no-rows", f"{called} has no rows", place, "was it written to the end?")
 
 
 def met_by_none(called: str, place: Place | None, read: int, unknown: int) -> Problem:

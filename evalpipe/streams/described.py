@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.data.rows import met_by_none
+from evalpipe.data.rows import met_by_none, without_rows
 from evalpipe.data.sample import Sample
 from evalpipe.data.slices import MISSING, intervals, ordered
 from evalpipe.data.summary import unknown_conditions
@@ -183,7 +183,7 @@ def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem |
     if rows_of(tables, "used"):
         return None
     if not rows_of(tables, "read"):
-        return Problem("no-rows", f"{called} has no rows", at, "was it written to the end?")
+        return without_rows(called, dataset.table.named, plan, at)
     if tables.rows.get("kept", 0) and plan.weight is not None:
         message = f"all weights of dataset '{dataset.name}' are 0 (column '{plan.weight.column}')"
         return Problem("weights-all-zero", message, at, "at least one row must count", notes=_named(plan))

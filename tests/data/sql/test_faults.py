@@ -49,6 +49,19 @@ error[bad-query]: the database cannot read the query of dataset 'warehouse': col
    = line 1, column 14 of the query: SELECT died, chance AS p FROM scores"""
 
 
+@pytest.mark.parametrize("place", ["postgresql", "sqlite"])
+@pytest.mark.parametrize("keys", [{}, {"engine": {"mode": "grid"}}], ids=["held", "part by part"])
+def test_a_query_that_returns_no_rows_is_told_by_its_text(folder: Path, place: str, keys: dict[str, Any]) -> None:
+    spec(folder, {"uri": PLACES[place]["uri"], "sql": "SELECT died, p FROM scores WHERE age > 200"}, **keys)
+    assert told(Path("spec.yaml")) == """\
+error[no-rows]: the query of dataset 'warehouse' returns no rows
+  --> spec.yaml:13:10
+   |
+13 |     sql: SELECT died, p FROM scores WHERE age > 200
+   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ check its conditions and 'parameters', \
+and whether the rows are there yet"""
+
+
 def test_the_place_is_that_of_the_line_of_a_longer_query(folder: Path) -> None:
     with pytest.raises(DataError) as caught:
         evalpipe.plan(spec(folder, asked("SELECT died,\n       chance AS p\nFROM scores")))
