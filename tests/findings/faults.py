@@ -439,6 +439,29 @@ def predictions_that_drift() -> Planted:
                   ("note", "dataset-2", ("p predicts the event more often on late than on early",)), threshold=0.5)
 
 
+def night(seed: int, shift: float = 0.0) -> dict[str, pl.DataFrame]:
+    """Return the rows of a night, whose events have log odds that are so much higher than the model takes them for."""
+    frame = events(seed, 300)
+    return {"d": frame.with_columns(p=expit(frame["x"].to_numpy() - shift))}
+
+
+@fault
+def a_night_beyond_its_control_limits() -> Planted:
+    words = ("Brier score is above its control limits", "9 earlier nights give")
+    planted = binary(night(60, 3), ("fails", "trend", words), metrics=["brier"],
+                     trend={"control": {"min_nights": 9}})
+    return planted._replace(nights=[night(seed) for seed in range(61, 70)])
+
+
+@fault
+def nights_that_have_shifted() -> Planted:
+    words = ("Brier score has been above its centre for many nights in a row", "6 of p")
+    planted = binary(night(70, 1.2), ("note", "trend", words), metrics=["brier"],
+                     trend={"control": {"min_nights": 9, "run": 6}})
+    return planted._replace(nights=[*(night(seed) for seed in range(71, 80)),
+                                    *(night(seed, 1.2) for seed in range(80, 85))])
+
+
 @fault
 def missing_values_dropped() -> Planted:
     frame = events(40)

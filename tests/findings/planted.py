@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +17,17 @@ Frames = dict[str, pl.DataFrame]
 
 
 class Planted(NamedTuple):
-    """A fault: what a run is given, and the kind, section and words of the finding that names it."""
+    """A fault: what a run is given, and the kind, section and words of the finding that names it.
+
+    ``nights`` are the frames of the nights before, the oldest first, of a fault that shows only beside them.
+    """
 
     spec: Spec
     frames: Frames
     kind: FindingKind
     section: str
     words: tuple[str, ...]
+    nights: Sequence[Frames] = ()
 
 
 def spec_of(frames: Frames, task: str, models: dict[str, Spec], **keys: Any) -> Spec:

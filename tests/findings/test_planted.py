@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from pathlib import Path
+
 import pytest
 
 import evalpipe
@@ -11,9 +14,13 @@ from findings.faults import FAULTS
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_fault_is_named_among_the_first_findings(name: str) -> None:
+def test_the_fault_is_named_among_the_first_findings(name: str, tmp_path: Path) -> None:
     planted = FAULTS[name]()
-    results = evalpipe.run(planted.spec, frames=planted.frames)
+    days = [f"{date(2026, 11, 1) + timedelta(number)}" for number in range(len(planted.nights) + 1)]
+    for day, frames in zip(days, planted.nights, strict=False):
+        evalpipe.run(planted.spec, frames=frames, out=tmp_path / day, as_of=day)
+    night = {"out": tmp_path / days[-1], "as_of": days[-1]} if planted.nights else {}
+    results = evalpipe.run(planted.spec, frames=planted.frames, **night)
     first = results.findings[:MOST_FINDINGS]
     named = [finding for finding in first if all(words in finding.text for words in planted.words)]
     assert [(finding.kind, finding.section) for finding in named] == [(planted.kind, planted.section)], "\n".join(
