@@ -34,6 +34,7 @@ LEAST_SPACE = 100_000_000
 
 EXTRAS = {
     "dask": "files of any size are read by a Dask cluster (engine: {backend: dask})",
+    "mlflow": "results are logged to MLflow (evalpipe.mlflow.log)",
     "postgresql": "runs are recorded in a ledger on PostgreSQL",
     "sign": "manifests are signed with an ed25519 key",
     "sql": "datasets are read from PostgreSQL and SQLite (datasets: {name: {sql: …, uri: …}})",

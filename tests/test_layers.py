@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-HEAVY = {"distributed", "matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
+HEAVY = {"distributed", "matplotlib", "mlflow", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
     "spec": {
@@ -147,6 +147,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
+    "mlflow": {"exports", "ledger.entries", "manifest", "results", "spelling", "uris", "digests", "errors"},
     "sklearn": {"arrays", "levels", "results", "run", "spelling", "errors"},
     "file_differences": {"card.page_text", "numbers", "spelling"},
     "addresses": {"card.names", "card.wording", "metrics", "results", "spelling", "errors"},

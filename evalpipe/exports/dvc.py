@@ -32,40 +32,30 @@ def write(exported: ExportedRun) -> Files:
 
 def _metrics(exported: ExportedRun) -> dict[str, Any]:
     """Return the headline values and their limits by dataset, model and measure, and the verdicts of gates."""
-    from evalpipe.exports.exported import Predictor
+    from evalpipe.exports.exported import Predictor, measure_name
     from evalpipe.exports.judged import judged
-    from evalpipe.ledger.entries import estimate_rows
 
     document: dict[str, Any] = {}
-    for row in estimate_rows(exported.results):
-        of = Predictor(row["model"], row["variant"])
-        if of in exported.predictors:
-            numbers = {key: row[key] for key in ("value", "lower", "upper") if row[key] is not None}
-            models = document.setdefault(row["dataset"], {})
-            models.setdefault(of.name, {})[_measure(row)] = {"value": UNDEFINED} | numbers
+    for row in exported.headline:
+        limits = {"value": row.value, "lower": row.lower, "upper": row.upper}
+        numbers = {key: number for key, number in limits.items() if number is not None}
+        models = document.setdefault(row.dataset, {})
+        measures = models.setdefault(Predictor(row.model, row.variant).name, {})
+        measures[measure_name(row)] = {"value": UNDEFINED} | numbers
     if exported.results.judged:
         document |= {"verdict": exported.results.verdict,
                      "gates": {test.name: test.kind for test in judged(exported.results)}}
     return document
 
 
-def _measure(row: dict[str, Any]) -> str:
-    """Name a measure with its options and its average."""
-    from evalpipe.exports.exported import options
-
-    average = [] if row["average"] is None else [f"average={row['average']}"]
-    said = ",".join(filter(None, [options(row["params"]), *average]))
-    return f"{row['metric']}({said})" if said else str(row["metric"])
-
-
 def _estimate(row: Estimate) -> dict[str, Any]:
     """Return an estimate, those of slices and classes too, as a row of a table."""
-    from evalpipe.exports.exported import Predictor, options
+    from evalpipe.exports.exported import Predictor, measure_name, options
 
     document = row.model_dump(mode="json", by_alias=True)
     kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
     return {"dataset": row.dataset, "model": Predictor(row.model, row.variant).name, "slice": options(row.slice or {}),
-            "class": row.class_ or "", "measure": _measure(document), **{key: document[key] for key in kept}}
+            "class": row.class_ or "", "measure": measure_name(row), **{key: document[key] for key in kept}}
 
 
 def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:

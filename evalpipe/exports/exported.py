@@ -121,6 +121,13 @@ class ExportedRun:
         return [row for row in self.results.rows if (row.model, row.variant) == predictor]
 
     @property
+    def headline(self) -> list[Estimate]:
+        """The headline estimates, those that the ledger keeps, of the models that were asked for."""
+        from evalpipe.ledger.entries import headline
+
+        return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
+
+    @property
     def day(self) -> datetime:
         """The beginning, in UTC, of the day that the card is about; raises SpecError where none is stated."""
         if self.results.as_of is None:
@@ -169,6 +176,13 @@ def place_of(exported: ExportedRun, row: Estimate) -> str:
     """Name the rows that an estimate is of: the slice, behind the dataset where there are several."""
     inside = "" if row.slice is None else exported.names.slice(row.slice)
     return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", inside)))
+
+
+def measure_name(row: Estimate) -> str:
+    """Name a measure with its options and its average: ``f_beta(beta=2,average=macro)``."""
+    average = [] if row.average is None else [f"average={row.average}"]
+    said = ",".join(filter(None, [options(row.params), *average]))
+    return f"{row.metric}({said})" if said else row.metric
 
 
 def options(params: dict[str, Scalar] | Slice) -> str:

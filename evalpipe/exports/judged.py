@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from evalpipe.exports.exported import Predictor
     from evalpipe.results import Gate, Results
 
 
@@ -20,13 +21,17 @@ class Judged(NamedTuple):
     gate: Gate | None = None
 
 
-def judged(results: Results) -> list[Judged]:
-    """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml."""
+def judged(results: Results, of: Predictor | None = None) -> list[Judged]:
+    """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
+
+    With a model, of the gates those on it.
+    """
     from evalpipe.chapters.gates.card import checks
     from evalpipe.chapters.standards.card import checks as checks_of_standards
 
     of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate.reason, gate)
-                for check, gate in zip(checks(results), results.gates, strict=True)]
+                for check, gate in zip(checks(results), results.gates, strict=True)
+                if of is None or (gate.model, gate.variant) == of]
     return of_gates + [
         Judged(check.name, "pass" if check.outcome == "passed" else "fail", "fail", check.message)
         for check in checks_of_standards(results)]

@@ -10,6 +10,7 @@ from evalpipe.exports.declare import Export, Files
 
 if TYPE_CHECKING:
     from evalpipe.exports.exported import ExportedRun
+    from evalpipe.results import Estimate
 
 Labels = dict[str, str]
 Samples = Iterable[tuple[Labels, float | None]]
@@ -33,7 +34,7 @@ def write(exported: ExportedRun) -> Files:
         _family("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", _gates(exported)),
         _family("evalpipe_gate_observed", "What the gate is on; NaN where it has no value.",
                 [(labels, gate.observed) for labels, gate in _gate_labels(exported)]),
-        *(_family(f"evalpipe_estimate{suffix}", text, [(labels, row[key]) for labels, row in estimates])
+        *(_family(f"evalpipe_estimate{suffix}", text, [(labels, getattr(row, key)) for labels, row in estimates])
           for suffix, key, text in (
               ("", "value", "A measure on all rows of a dataset; NaN where it is not defined."),
               ("_lower", "lower", "The lower limit of its interval; NaN where it has none."),
@@ -72,9 +73,9 @@ def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
     from evalpipe.exports.exported import options
     from evalpipe.exports.judged import judged
 
-    for test in judged(exported.results):
+    for test in judged(exported.results, exported.chosen):
         gate = test.gate
-        if gate is not None and (exported.chosen is None or (gate.model, gate.variant) == exported.chosen):
+        if gate is not None:
             yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.name, "dataset": gate.dataset,
                    "model": gate.model, "variant": gate.variant, "slice": options(gate.slice or {}),
                    "metric": gate.metric or "desirability", "severity": gate.severity}, gate
@@ -86,17 +87,14 @@ def _gates(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
             yield {**labels, "verdict": kind}, float(gate.kind == kind)
 
 
-def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, dict[str, Any]]]:
-    """Yield the headline estimates, those that the ledger keeps, of the models that were asked for."""
+def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
+    """Yield the headline estimates of the models that were asked for, with their labels."""
     from evalpipe.exports.exported import options
-    from evalpipe.ledger.entries import estimate_rows
 
-    for row in estimate_rows(exported.results):
-        if (row["model"], row["variant"]) in exported.predictors:
-            yield {"run": exported.results.name, "dataset": row["dataset"], "model": row["model"],
-                   "variant": row["variant"], "metric": row["metric"], "options": options(row["params"]),
-                   "average": row["average"] or "", "level": "" if row["level"] is None else json.dumps(row["level"]),
-                   "method": row["method"]}, row
+    for row in exported.headline:
+        yield {"run": exported.results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant,
+               "metric": row.metric, "options": options(row.params), "average": row.average or "",
+               "level": "" if row.level is None else json.dumps(row.level), "method": row.method}, row
 
 
 EXPORT = Export(

@@ -28,10 +28,14 @@ def run_row(results: Results) -> Row:
     }
 
 
+def headline(results: Results) -> list[Estimate]:
+    """Return the headline estimates as they are: those of all rows of a dataset, and not of one class."""
+    return [estimate for estimate in results.rows if estimate.slice is None and estimate.class_ is None]
+
+
 def estimate_rows(results: Results) -> list[Row]:
-    """Return the headline estimates: those of all rows of a dataset, and not of one class."""
-    headline = (estimate for estimate in results.rows if estimate.slice is None and estimate.class_ is None)
-    return [{"place": place, **_fields(estimate, OF_ESTIMATE)} for place, estimate in enumerate(headline)]
+    """Return the headline estimates."""
+    return [{"place": place, **_fields(estimate, OF_ESTIMATE)} for place, estimate in enumerate(headline(results))]
 
 
 def verdict_rows(results: Results) -> list[Row]:

@@ -1,0 +1,322 @@
+"""What a run found, logged to a run of MLflow and to a version of a registered model."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.spelling import listed, quoted
+
+if TYPE_CHECKING:
+    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.results import Estimate, Results
+
+FOLDER = "evalpipe"
+"""The folder of the files among the artifacts of a run."""
+
+IDENTITY = ("evalpipe.results_sha256", "evalpipe.model")
+"""The tags that tell results on a run of MLflow from others."""
+
+LONGEST_KEY = 250
+LONGEST_VALUE = 5_000
+"""Characters that a key, and a value of a tag, may have in each version of MLflow."""
+
+OF_METRIC = "evalpipe.metric."
+METRICS_AT_ONCE = 900
+TAGS_AT_ONCE = 100
+"""What MLflow takes in one request: at most 1,000 entries, and 100 tags."""
+
+VERDICTS = ("skipped", "pass", "indeterminate", "warn", "fail")
+"""What becomes of a gate, from the best to the worst."""
+
+UNFIT = re.compile(r" *(?:[^\w.\- ]+ *)+")
+"""What no name has in MLflow on every system, with the spaces about it."""
+
+
+class Logged(NamedTuple):
+    """What was logged: the id of MLflow's run, the metrics by name, and why others have no value, by name."""
+
+    run_id: str
+    metrics: dict[str, float]
+    undefined: dict[str, str]
+
+
+class ToLog(NamedTuple):
+    """What is to be logged: metrics, why others have none, tags, and files; or `results.json` as a text."""
+
+    exported: ExportedRun
+    metrics: dict[str, float]
+    undefined: dict[str, str]
+    tags: dict[str, str]
+    files: list[Path]
+
+
+def log(
+    results: Results | str | os.PathLike[str], *, run_id: str | None = None, model: str | None = None,
+    registered_model: tuple[str, str | int] | None = None,
+) -> Logged:
+    """Log results, or an output folder with its card, to a run of MLflow: metrics, verdicts of gates, and files.
+
+    The run is that of ``run_id``, else the active one, else one of the active experiment that has these results, else
+    a new one. ``model`` logs this model alone, a variant as in ``forest+isotonic``; names of metrics are then without
+    it. ``registered_model`` is the name and the version of a registered model, which gets the same as tags. Logging the
+    same again adds nothing.
+    Raises UsageError where MLflow is not installed or refuses, the run has other results, or there is no such model,
+    run or version; DataError where the folder cannot be read or was changed.
+    """
+    to_log = _to_log(_read(results, model))
+    with _mlflow() as mlflow:
+        version = None if registered_model is None else _version(mlflow, to_log.exported, registered_model)
+        with _run_to_log_to(mlflow, to_log, run_id) as run:
+            _check(run, to_log)
+            _log(mlflow.MlflowClient(), run, to_log)
+        if version is not None:
+            _tag(mlflow.MlflowClient(), version, to_log, run.info.run_id)
+    return Logged(run.info.run_id, to_log.metrics, to_log.undefined)
+
+
+@contextmanager
+def _mlflow() -> Iterator[Any]:
+    """Give MLflow, which tells nobody of its use meanwhile; what it raises becomes a UsageError."""
+    variable = "MLFLOW_DISABLE_TELEMETRY"
+    before = os.environ.get(variable)
+    os.environ[variable] = "true"
+    try:
+        try:
+            import mlflow
+        except ModuleNotFoundError:
+            message = "evalpipe.mlflow needs the library MLflow, which is not installed"
+            raise UsageError.of("missing-library", message, "pip install 'evalpipe[mlflow]'") from None
+        with _told(mlflow):
+            yield mlflow
+    finally:
+        os.environ.pop(variable)
+        os.environ |= {} if before is None else {variable: before}
+
+
+@contextmanager
+def _told(mlflow: Any) -> Iterator[None]:
+    """Raise UsageError for what MLflow raises, without the passwords in the address of its store."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from evalpipe.uris import DatabaseUri
+
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        message = f"this store of MLflow needs the library {library}, which is not installed"
+        hint = f"pip install {library}, or name a tracking server by MLFLOW_TRACKING_URI"
+        raise UsageError.of("missing-library", message, hint) from None
+    except (mlflow.MlflowException, SQLAlchemyError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        for uri in (mlflow.get_tracking_uri(), mlflow.get_registry_uri()):
+            reason = DatabaseUri(uri).redacted(reason)
+        raise UsageError.of("mlflow", f"MLflow ends with: {reason}", "mend that, and log again; nothing is doubled"
+                            ) from None
+
+
+def _read(results: Results | str | os.PathLike[str], model: str | None) -> ExportedRun:
+    """Return the results, read from a folder or as they are, with the model that is asked for."""
+    from dataclasses import replace
+
+    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.results import Results
+
+    if not isinstance(results, Results):
+        return ExportedRun.read(results, model)
+    exported = ExportedRun(results, None, "the results")
+    return exported if model is None else replace(exported, chosen=exported.predictor(model))
+
+
+def _to_log(exported: ExportedRun) -> ToLog:
+    """Return all that is to be logged; raises before anything is."""
+    rows = _named(exported)
+    numbers = {f"{name}{suffix}": number for name, row in rows.items()
+               for suffix, number in (("", row.value), ("_lower", row.lower), ("_upper", row.upper))}
+    metrics = {name: number for name, number in numbers.items() if number is not None}
+    undefined = {name: row.reason or row.status for name, row in rows.items() if row.value is None}
+    return ToLog(exported, metrics, undefined, _tags(exported, rows, undefined), _files(exported))
+
+
+def _named(exported: ExportedRun) -> dict[str, Estimate]:
+    """Return the headline estimates by the names of their metrics; raises UsageError where MLflow takes one not."""
+    rows: dict[str, Estimate] = {}
+    taken: set[str] = set()
+    problems = []
+    for row in exported.headline:
+        name = _name(exported, row)
+        names = {name, f"{name}_lower", f"{name}_upper"}
+        if taken & names:
+            problems.append(_unfit(name, "is the name of two estimates", "log each model apart by model=, or"))
+        elif posixpath.normpath(name) != name or max(map(len, names)) > LONGEST_KEY - len(OF_METRIC):
+            problems.append(_unfit(name, "is none that MLflow takes for a metric", ""))
+        taken |= names
+        rows[name] = row
+    if problems:
+        raise UsageError(*problems)
+    return rows
+
+
+def _name(exported: ExportedRun, row: Estimate) -> str:
+    """Name a metric by dataset, model and measure; where one model is asked for, without the model."""
+    from evalpipe.exports.exported import Predictor, measure_name
+
+    model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
+    return "/".join(map(_fit, (row.dataset, *model, measure_name(row).removesuffix(")"))))
+
+
+def _fit(text: str) -> str:
+    """Return a text with an underscore for what no name has in MLflow."""
+    return UNFIT.sub("_", text)
+
+
+def _unfit(name: str, what: str, before: str) -> Problem:
+    hint = f"{before} call the dataset or the model otherwise in the spec, and run again".strip()
+    return Problem("unfit-name", f"{quoted(name)} {what}", hint=hint)
+
+
+def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
+    """Return what is said of the run as a whole, and the verdict of each gate."""
+    from evalpipe.exports.judged import judged
+    from evalpipe.ledger.entries import run_row
+
+    kinds: dict[str, str] = {}
+    for test in judged(exported.results, exported.chosen):
+        name = "/".join(map(_fit, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
+        key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
+        kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)
+    worst = max(kinds.values(), key=VERDICTS.index, default=None)
+    facts = run_row(exported.results)
+    facts |= {
+        "version": facts.pop("evalpipe_version"),
+        "verdict": "pass" if worst == "skipped" else worst,
+        "model": None if exported.chosen is None else exported.chosen.name,
+        "level": ", ".join(dict.fromkeys(json.dumps(row.level) for row in rows.values() if row.level is not None)),
+        "undefined": "\n".join(f"{name}: {reason}" for name, reason in undefined.items())[:LONGEST_VALUE]}
+    return {f"evalpipe.{key}": fact for key, fact in facts.items() if fact} | kinds
+
+
+def _files(exported: ExportedRun) -> list[Path]:
+    """Return the files of the output folder that its manifest lists, and those of the manifest; none of rows.
+
+    Raises DataError where one is missing or changed.
+    """
+    from evalpipe.digests import file_sha256
+    from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
+
+    manifest, folder = exported.manifest, Path(exported.place).parent
+    if manifest is None:
+        return []
+    rows = exported.results.row_file
+    known = {name: digest for name, digest in manifest.sha256_of.items() if rows is None or name != rows.file}
+    try:
+        changed = [name for name, digest in known.items() if file_sha256(folder / name) != digest]
+    except OSError as error:
+        message = f"cannot read {error.filename}: {error.strerror}"
+        raise DataError.of("unreadable-file", message, "restore it, or run again") from None
+    if changed:
+        message = f"{folder} is not as its run left it: {listed(changed, 'and')}"
+        raise DataError.of("changed-file", message, "restore it, or run again; `evalpipe verify` tells more")
+    return [folder / name for name in (*known, MANIFEST, KEY_SIGNATURE) if (folder / name).is_file()]
+
+
+def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
+    """Return the version of a registered model; raises UsageError where there is none, or several models are logged."""
+    name, number = registered_model
+    if len(exported.predictors) > 1:
+        names = listed(predictor.name for predictor in exported.predictors)
+        raise UsageError.of("several-models", f"a registered model is one model, and {exported.place} has "
+                            f"{len(exported.predictors):,}", f"say by model= which it is: {names}")
+    try:
+        return mlflow.MlflowClient().get_model_version(name, str(number))
+    except mlflow.MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        message = f"MLflow has no version {quoted(str(number))} of a registered model {quoted(name)}"
+        raise UsageError.of("unknown-version", message, "register it first, as mlflow.register_model does") from None
+
+
+@contextmanager
+def _run_to_log_to(mlflow: Any, to_log: ToLog, run_id: str | None) -> Iterator[Any]:
+    """Give the run of MLflow to log to; one that is begun here, or failed here before, is ended."""
+    active = mlflow.active_run()
+    given = run_id or (active and active.info.run_id) or os.environ.get("MLFLOW_RUN_ID")
+    if given:
+        yield _run(mlflow, given)
+        return
+    sha256 = to_log.exported.results.evidence_sha256
+    earlier = [run for run in mlflow.search_runs(
+        filter_string=f"tags.`{IDENTITY[0]}` = '{sha256}'", output_format="list") if _holds_these(run, to_log)]
+    if earlier and earlier[0].info.status != "FAILED":
+        yield earlier[0]
+        return
+    tags = {key: to_log.tags[key] for key in IDENTITY if key in to_log.tags}
+    begun = {"run_id": earlier[0].info.run_id} if earlier else {"run_name": to_log.exported.results.name, "tags": tags}
+    with mlflow.start_run(**begun) as run:
+        yield _run(mlflow, run.info.run_id)
+
+
+def _run(mlflow: Any, run_id: str) -> Any:
+    """Return a run of MLflow by its id; raises UsageError where there is none."""
+    try:
+        return mlflow.MlflowClient().get_run(run_id)
+    except mlflow.MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        raise UsageError.of("unknown-run", f"MLflow has no run {quoted(run_id)}",
+                            "give the run_id of a run in this tracking store, or none") from None
+
+
+def _holds_these(run: Any, to_log: ToLog) -> bool:
+    """Tell whether the results on a run of MLflow are these, of the same model."""
+    return all(run.data.tags.get(key) == to_log.tags.get(key) for key in IDENTITY)
+
+
+def _check(run: Any, to_log: ToLog) -> None:
+    """Raise UsageError where the run has other results, or another value under the name of a metric."""
+    hint = "log to a run of its own, such as one of mlflow.start_run(nested=True)"
+    if IDENTITY[0] in run.data.tags and not _holds_these(run, to_log):
+        message = f"the run {quoted(run.info.run_id)} of MLflow has other results, or those of another model"
+        raise UsageError.of("other-results", message, hint)
+    others = [name for name, value in to_log.metrics.items() if run.data.metrics.get(name, value) != value]
+    if others:
+        message = f"the run {quoted(run.info.run_id)} of MLflow has another value of {listed(others[:3], 'and')}"
+        raise UsageError.of("other-results", message, hint)
+
+
+def _log(client: Any, run: Any, to_log: ToLog) -> None:
+    """Log what the run does not have yet: tags, metrics at the time of the day that the card is about, and files."""
+    from mlflow.entities import Metric, RunTag
+
+    results, run_id = to_log.exported.results, run.info.run_id
+    time = run.info.start_time if results.as_of is None else int(to_log.exported.day.timestamp()) * 1_000
+    metrics = [Metric(name, value, time, 0) for name, value in to_log.metrics.items() if name not in run.data.metrics]
+    tags = [RunTag(key, value) for key, value in to_log.tags.items() if run.data.tags.get(key) != value]
+    for start in range(0, len(tags), TAGS_AT_ONCE):
+        client.log_batch(run_id, tags=tags[start:start + TAGS_AT_ONCE], synchronous=True)
+    for start in range(0, len(metrics), METRICS_AT_ONCE):
+        client.log_batch(run_id, metrics=metrics[start:start + METRICS_AT_ONCE], synchronous=True)
+    for file in to_log.files:
+        client.log_artifact(run_id, str(file), FOLDER)
+    if not to_log.files:
+        client.log_text(run_id, results.to_json(), f"{FOLDER}/results.json")
+
+
+def _tag(client: Any, version: Any, to_log: ToLog, run_id: str) -> None:
+    """Write the tags of a version of a registered model, in place of those of earlier results."""
+    values = {f"{OF_METRIC}{name}": json.dumps(value) for name, value in to_log.metrics.items()}
+    tags = values | to_log.tags | {"evalpipe.run_id": run_id}
+    for key in version.tags:
+        if key.startswith("evalpipe.") and key not in tags:
+            client.delete_model_version_tag(version.name, version.version, key)
+    for key, value in tags.items():
+        if version.tags.get(key) != value:
+            client.set_model_version_tag(version.name, version.version, key, value)
