@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalpipe.cli.catalogue import SCHEMAS
 from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
@@ -279,7 +280,7 @@ def metrics(name: str | None, task: str | None, form: str) -> None:
 
 
 @app.command(short_help="Print a JSON Schema.")
-@click.option("--of", "kind", type=click.Choice(["spec", "results", "diff"]), default="spec", show_default=True)
+@click.option("--of", "kind", type=click.Choice(SCHEMAS), default="spec", show_default=True)
 def schema(kind: str) -> None:
     """Print the JSON Schema of the spec, of results.json, or of what `diff --format json` prints."""
     from evalpipe.cli.catalogue import print_schema

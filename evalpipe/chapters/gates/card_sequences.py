@@ -36,11 +36,11 @@ def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
         for gate in gates if gate.sequence is not None)
     if rows:
         columns = (
-            Column("Gate", style="what"), Column("that it is missed", "num", over="Evidence"),
-            Column("that it is kept", "num", over="Evidence"),
-            Column("needed", "num", over="Evidence"), Column("Nights"), Column("Evidence is"),
+            Column("Gate", style="what"), Column("Evidence that it is missed", "num"),
+            Column("Evidence that it is kept", "num"), Column("Evidence needed", "num"), Column("Nights"),
+            Column("Evidence is"),
         )
-        yield Table("Evidence of all nights", columns, rows)
+        yield Table("Evidence of all nights", columns, rows, stacked=True)
 
 
 def _amount(value: float) -> Number:

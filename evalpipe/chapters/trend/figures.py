@@ -135,4 +135,5 @@ def _said(results: Results, lines: Sequence[TrendLine]) -> Iterator[str]:
             yield f"{text}; no control limits, {nights_said(line.counted)}."
             continue
         beyond = sum(outside(line, place) for place in range(len(line.value) - 1))
-        yield f"{text}, {line.position} the control limits of {limits_of(line)}; {nights_said(beyond)} beyond theirs."
+        earlier = nights_said(beyond) if beyond else "no earlier night"
+        yield f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."
