@@ -49,9 +49,10 @@ class Logged(NamedTuple):
 
 
 class ToLog(NamedTuple):
-    """What is to be logged: metrics, why others have none, tags, and files; or `results.json` as a text."""
+    """What is to be logged: values and limits by name, as metrics too, why others have none, tags, and files."""
 
     exported: ExportedRun
+    values: dict[str, dict[str, float]]
     metrics: dict[str, float]
     undefined: dict[str, str]
     tags: dict[str, str]
@@ -139,11 +140,12 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
 def _to_log(exported: ExportedRun) -> ToLog:
     """Return all that is to be logged; raises before anything is."""
     rows = _named(exported)
-    numbers = {f"{name}{suffix}": number for name, row in rows.items()
-               for suffix, number in (("", row.value), ("_lower", row.lower), ("_upper", row.upper))}
-    metrics = {name: number for name, number in numbers.items() if number is not None}
+    values = {name: {key: number for key, number in (("value", row.value), ("lower", row.lower), ("upper", row.upper))
+                     if number is not None} for name, row in rows.items()}
+    metrics = {name if key == "value" else f"{name}_{key}": number for name, numbers in values.items()
+               for key, number in numbers.items()}
     undefined = {name: row.reason or row.status for name, row in rows.items() if row.value is None}
-    return ToLog(exported, metrics, undefined, _tags(exported, rows, undefined), _files(exported))
+    return ToLog(exported, values, metrics, undefined, _tags(exported, rows, undefined), _files(exported))
 
 
 def _named(exported: ExportedRun) -> dict[str, Estimate]:
@@ -312,7 +314,7 @@ def _log(client: Any, run: Any, to_log: ToLog) -> None:
 
 def _tag(client: Any, version: Any, to_log: ToLog, run_id: str) -> None:
     """Write the tags of a version of a registered model, in place of those of earlier results."""
-    values = {f"{OF_METRIC}{name}": json.dumps(value) for name, value in to_log.metrics.items()}
+    values = {f"{OF_METRIC}{name}": json.dumps(numbers) for name, numbers in to_log.values.items() if numbers}
     tags = values | to_log.tags | {"evalpipe.run_id": run_id}
     for key in version.tags:
         if key.startswith("evalpipe.") and key not in tags:
