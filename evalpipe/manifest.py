@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -119,7 +120,9 @@ def versions(further: Iterable[str] = ()) -> dict[str, Any]:
     return {"evalpipe_version": VERSION, "python": platform.python_version(), "libraries": libraries(further)}
 
 
+@cache
 def _version(library: str) -> str | None:
+    """Return the version of a library, read once: what a process has imported stays as it is."""
     try:
         return metadata.version(library)
     except metadata.PackageNotFoundError:

@@ -48,8 +48,13 @@ def gather(
 
 def _metrics(plan: Plan) -> list[MetricSummary]:
     """Return what each metric means, those that expressions are of after these, and those of findings alone last."""
-    metrics = {entry.metric.name: entry.metric for entry in _described(plan)}
-    return [_describe(plan, metric) for metric in metrics.values()]
+    described = _described(plan)
+    of_metric: dict[str, list[MetricPlan]] = {}
+    for entry in (*plan.entries, *described):
+        for leaf in (entry, *entry.leaves):
+            of_metric.setdefault(leaf.metric.name, []).append(leaf)
+    metrics = {entry.metric.name: entry.metric for entry in described}
+    return [_describe(plan, metric, of_metric[name]) for name, metric in metrics.items()]
 
 
 def _described(plan: Plan) -> list[MetricPlan]:
@@ -85,9 +90,9 @@ def _methods(plan: Plan) -> dict[str, str]:
     return {name: "; ".join(dict.fromkeys(of_metric)) for name, of_metric in reasons.items()}
 
 
-def _describe(plan: Plan, metric: Metric) -> MetricSummary:
-    listed = (leaf for entry in (*plan.entries, *_described(plan)) for leaf in (entry, *entry.leaves))
-    spans = [metric.bounds(entry.params) for entry in listed if entry.metric == metric]
+def _describe(plan: Plan, metric: Metric, listed: Sequence[MetricPlan]) -> MetricSummary:
+    """Return what a metric means; ``listed`` are its entries, of which its range is the widest."""
+    spans = [metric.bounds(entry.params) for entry in listed]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)
     return MetricSummary(
