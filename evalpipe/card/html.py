@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, Edition
@@ -19,13 +18,12 @@ from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.spelling import legible
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page import Allowed, check_page, has_pictures
-from evalpipe.templating.sandbox import Bounded, rendered
+from evalpipe.templating.sandbox import Bounded, Compiled, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from jinja2 import BytecodeCache, Environment
-    from jinja2.bccache import Bucket
+    from jinja2 import Environment
     from markupsafe import Markup
 
     from evalpipe.card.contents import Card
@@ -42,6 +40,9 @@ ROW_LIMIT = 5_000
 SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
 
+
+COMPILED = Compiled()
+"""Evalpipe's own templates as they run by themselves."""
 
 KEEP_IDENTITY, KEEP_SECTIONS = "{{ write(page.identity) }}", "{{ super() }} in the block 'sections'"
 """How a template keeps what tells a card from others."""
@@ -106,29 +107,8 @@ def _environment() -> Environment:
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(packaged()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=_compiled(), finalize=_as_written,
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_as_written,
     )
-
-
-@cache
-def _compiled() -> BytecodeCache:
-    """Return what keeps the compiled templates for the formats that follow."""
-    from jinja2 import BytecodeCache
-
-    class Kept(BytecodeCache):
-        """Compiled templates in memory, by their sources."""
-
-        def __init__(self) -> None:
-            self.codes: dict[str, bytes] = {}
-
-        def load_bytecode(self, bucket: Bucket) -> None:
-            if bucket.key in self.codes:
-                bucket.bytecode_from_string(self.codes[bucket.key])
-
-        def dump_bytecode(self, bucket: Bucket) -> None:
-            self.codes[bucket.key] = bucket.bytecode_to_string()
-
-    return Kept()
 
 
 def _as_written(value: object) -> object:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import FunctionLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError, nodes
+from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from jinja2 import Environment
+    from jinja2.bccache import Bucket
     from jinja2.runtime import Context
 
     from evalpipe.errors import Problem
@@ -72,6 +73,33 @@ WORDS = (
 """What is said of the errors that a template may raise, and the way out."""
 
 
+class Compiled(BytecodeCache):
+    """Compiled templates in memory, by their names and sources, for the cards and formats that follow."""
+
+    def __init__(self, *, own: bool = False) -> None:
+        """Keep the templates of all, or only evalpipe's ``own``: those of others are told by their names."""
+        self.own = own
+        self.codes: dict[str, bytes] = {}
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return what a template is kept by, empty where it is not kept."""
+        return super().get_cache_key(name, filename) if name.startswith(PACKAGED) or not self.own else ""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take the compiled template, if it is there and of the same source."""
+        if bucket.key in self.codes:
+            bucket.bytecode_from_string(self.codes[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a compiled template."""
+        if bucket.key:
+            self.codes[bucket.key] = bucket.bytecode_to_string()
+
+
+OWN = Compiled(own=True)
+"""Evalpipe's own templates as `Bounded` runs them, which is not as they run by themselves."""
+
+
 class Bounded(ImmutableSandboxedEnvironment):
     """Where templates of others run; counts what they do, so that they end."""
 
@@ -81,7 +109,8 @@ class Bounded(ImmutableSandboxedEnvironment):
         """Take these templates, and evalpipe's own in the folder ``packaged``."""
         super().__init__(
             loader=FunctionLoader(_loader(templates, packaged)), autoescape=True, finalize=_printable,
-            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+            bytecode_cache=OWN)
         self.others = frozenset(templates.pages)
         self.steps = 0
         self.filters = {name: _modest(filtered) for name, filtered in self.filters.items()
