@@ -144,7 +144,7 @@ def at_once(lines: Sequence[Sequence[str]]) -> None:
 
 def test_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path) -> None:
     path, where = spec(tmp_path), place.url or str(place.file)
-    outs = [tmp_path / "reports" / f"out{number}" for number in range(4)]
+    outs = [tmp_path / "reports" / f"out{number}" for number in range(3)]
     at_once([(str(path), str(out), "2", where) for out in outs])
 
     ledger = Ledger.read(place)

@@ -35,7 +35,8 @@ def clustered(n: int, clusters: int, seed: int = 3) -> pl.DataFrame:
         who=pl.Series([f"client {number}" for number in who]))
 
 
-@pytest.fixture(scope="module", params=[40, 500, 4000])
+# By day few clusters, and more than there are groups; 500 are drawn as 40 are.
+@pytest.fixture(scope="module", params=[40, pytest.param(500, marks=pytest.mark.nightly), 4000])
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, Results]:
     path = write(clustered(5000, request.param), tmp_path_factory.mktemp("clustered") / "d", [1700, 1])
     keys: dict[str, Any] = {
