@@ -7,7 +7,10 @@ import os
 import random
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,12 @@ from typing import Any
 import polars as pl
 import yaml
 
+import evalpipe
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
 from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
+from evalpipe.spec.datasets import Dataset, QueryDataset
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.tasks import NUMBERS
@@ -96,14 +101,39 @@ def _furnish(file: Path) -> bool:
         return False
     if spec.candidates is not None:  # their table is not made here; that of configs is
         return False
+    _furnish_nights(file, spec)
     for name, dataset in spec.datasets.items():
-        if isinstance(dataset.path, str):
+        if isinstance(dataset, QueryDataset):
+            _write_database(_columns(spec, name), place / "scores.db")
+        elif isinstance(dataset.path, str):
             inner = "parts" if dataset.path.startswith("..") else ""  # where the spec that it extends lies
             _write(_columns(spec, name), place / inner / dataset.path.replace("*", "1"))
     for name, model in spec.models.items():
         for dataset, path in _apart(spec, model.predictions):
             _write(_columns(spec, dataset, name), place / path.replace("*", "1"))
     return True
+
+
+def _furnish_nights(file: Path, spec: Spec) -> None:
+    """Run the three nights before that of a spec whose gates add up nights, into a ledger in its folder."""
+    if spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
+        return
+    place = file.with_suffix("")
+    for back in (3, 2, 1):
+        day = date.fromisoformat(spec.as_of) - timedelta(back)
+        before = load(file, as_of=day)
+        for name, dataset in before.datasets.items():
+            if isinstance(dataset, Dataset):
+                _write(_columns(before, name), place / str(dataset.path))
+        evalpipe.run(place / file.name, out=place / f"night-{day}", as_of=day, overrides=["report.formats=[]"])
+
+
+def _write_database(columns: dict[str, list[Any]], file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        marks = ", ".join("?" * len(columns))
+        database.execute(f"CREATE TABLE scores ({', '.join(columns)})")
+        database.executemany(f"INSERT INTO scores VALUES ({marks})", zip(*columns.values(), strict=True))  # noqa: S608
+        database.commit()
 
 
 def _apart(spec: Spec, predictions: Any) -> list[tuple[str, str]]:
@@ -128,8 +158,9 @@ def _write(columns: dict[str, list[Any]], file: Path) -> None:
 
 def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, list[Any]]:
     """Make a value for every row of each column that a spec names, or of those of one model."""
-    rng, columns = random.Random(f"{spec.name}:{dataset}:{model}"), {}  # noqa: S311 - chance that can be repeated
-    truth = _outcome(spec, random.Random(f"{spec.name}:{dataset}"))  # noqa: S311 - the same
+    night = f"{spec.name}:{dataset}" + ("" if spec.trend is None else f":{spec.as_of}")
+    rng, columns = random.Random(f"{night}:{model}"), {}  # noqa: S311 - chance that can be repeated
+    truth = _outcome(spec, random.Random(night))  # noqa: S311 - the same
     if model is None:
         columns |= _conditions(spec, rng)
     for name in [model] if model else [*spec.models]:

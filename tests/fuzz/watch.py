@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import tempfile
 import time
@@ -141,6 +142,8 @@ def run_spec(folder: Path, spec: str) -> tuple[Ended, str | None]:
         out.mkdir()
         for name, content in EARLIER.items():
             (out / name).write_bytes(content)
+        if Path("ledger.sqlite").exists():  # of nights before
+            shutil.copy("ledger.sqlite", place)
         ended = command(["run", spec, "--out", str(out), "--no-progress"])
         told = replace(ended, out=ended.out.replace(place, "…"), err=ended.err.replace(place, "…"))
         return told, ended.fault or _output(ended, out)
