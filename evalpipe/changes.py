@@ -13,6 +13,7 @@ from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import file_sha256, text_sha256
 from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.inputs import overrides_of
 from evalpipe.ledger_changes import changed_evidence, changed_nights, changed_reference
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.origin import path_text
@@ -71,7 +72,7 @@ def _of_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[str]:
         yield f"the spec: {joined(_counted(keys), 'and')}" if keys else "the spec"
     elif [file.sha256 for file in spec.origin.files] != [file.sha256 for file in manifest.spec_files]:
         yield "the text of the spec, which means the same"  # the manifest has the sha256 of its files
-    elif list(spec.origin.overrides) != manifest.overrides:
+    elif overrides_of(spec) != manifest.overrides:
         yield "--set, which means the same"
 
 

@@ -33,12 +33,12 @@ def ledger_of(ledger: str | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT
     return LedgerPlace.beside(out) if ledger is True else LedgerPlace.of(ledger)
 
 
-def open_ledger(plan: Plan, out: Path) -> Ledger | None:
-    """Reach the ledger of an output folder, and record in it what a run that was killed could not; None for none.
+def open_ledger(named: str | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
+    """Reach the ledger of an output folder, and record in it the results there that it lacks; None for none.
 
-    Raises UsageError where it cannot be used.
+    It lacks those of a run that was killed before it could record them. Raises UsageError where it cannot be used.
     """
-    place = ledger_of(plan.ledger, out)
+    place = ledger_of(named, out)
     if place is None:
         return None
     from evalpipe.ledger.store import Ledger

@@ -41,10 +41,10 @@ def manifest_of(spec: Spec, results: Results) -> Manifest:
     read = dict.fromkeys([*_data(spec, results), *_texts(spec), *_templates(spec), *_earlier(spec, results)])
     return Manifest(
         name=results.name, **versions(libraries_of(sources(spec))), spec_sha256=results.spec_sha256,
-        overrides=_overrides(spec), as_of=results.as_of, spec_files=files, inputs=list(read))
+        overrides=overrides_of(spec), as_of=results.as_of, spec_files=files, inputs=list(read))
 
 
-def _overrides(spec: Spec) -> list[str]:
+def overrides_of(spec: Spec) -> list[str]:
     """Return what `--set` laid over the spec, but for keys that change no result: a URL there may hold a password."""
     idle = {"ledger", *(f"engine.{key}" for key in COMPUTING)}
     return [text for text in spec.origin.overrides if text.partition("=")[0].replace('"', "").strip() not in idle]

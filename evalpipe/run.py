@@ -159,7 +159,8 @@ def _from_the_plan(
     planned, written = _planned(spec, frames)
     clock(3)
     work = _work(spec, planned, folder, clock.progress, cached=cache)
-    ledger = None if folder is None else open_ledger(planned, folder.out)  # which may fail, so before data are read
+    # Which may fail, so before data are read.
+    ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
     before_tonight = nights_before(ledger, planned.name, planned.as_of, planned.gates)
@@ -178,10 +179,15 @@ def _from_the_plan(
 def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
     """Return the results in the output folder where a run would write the same again; tell what has changed else."""
     from evalpipe.changes import changes
+    from evalpipe.history import open_ledger
+    from evalpipe.plan.resolve import ledger_named
 
     results, reasons = changes(spec, folder.out, fail_on, folder.by)
     progress.changed(reasons)
-    return None if reasons else results
+    if reasons:
+        return None
+    open_ledger(ledger_named(spec), folder.out)
+    return results
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:

@@ -130,8 +130,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "chapters.spec", "chapters.compute", "chapters.earlier", "history", "results", "signatures", "spec",
     },
     "changes": {
-        "chapters.earlier", "data", "ed25519", "ledger_changes", "manifest", "origin", "plan", "results", "spec",
-        "spelling", "templating.files", "version", "digests", "errors",
+        "chapters.earlier", "data", "ed25519", "inputs", "ledger_changes", "manifest", "origin", "plan", "results",
+        "spec", "spelling", "templating.files", "version", "digests", "errors",
     },
     "machine": set(),
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},

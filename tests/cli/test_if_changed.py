@@ -61,6 +61,23 @@ def test_nothing_is_done_where_nothing_has_changed(command: Command, ran: Path) 
     assert sorted(path.name for path in ran.parent.glob(".out*")) == []
 
 
+def test_keys_that_change_no_result_are_no_change(command: Command, ran: Path) -> None:
+    before = stamps(ran)
+    again = command(*LINE, "--set", "ledger=other.sqlite", "--set", "engine.workers=1")
+    assert (again.returncode, again.stdout, again.stderr) == (0, nothing("pass"), "")
+    assert stamps(ran) == before
+
+
+def test_a_run_that_is_left_out_is_recorded_where_the_ledger_lacks_it(command: Command, ran: Path) -> None:
+    Path("ledger.sqlite").unlink()
+    for _ in range(2):
+        assert command(*LINE).stdout == nothing("pass")
+    (run,) = json.loads(command("history", "out", "--format", "json").stdout)["runs"]
+    assert (run["results_sha256"], run["times"]) == (evalpipe.Results.read(ran).evidence_sha256, 1)
+    assert command(*LINE, "--set", "ledger=other.sqlite").stdout == nothing("pass")
+    assert "out: 1 run in other.sqlite" in command("history", "out", "--ledger", "other.sqlite").stdout
+
+
 @pytest.mark.parametrize(("more", "fail_on", "code", "verdict"), [
     (FAIL, "fail", 1, "fail"), (FAIL, "never", 0, "fail"), (WARN, "fail", 0, "warn"), (WARN, "warn", 1, "warn"),
     ("", "fail", 0, ""),
