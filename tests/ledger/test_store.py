@@ -135,9 +135,9 @@ for seed in range(int(sys.argv[3])):
 """
 
 
-def at_once(lines: Sequence[Sequence[str]]) -> None:
-    """Start a process for each line, and wait until all have ended well."""
-    processes = [subprocess.Popen([sys.executable, "-c", RUN, *line], stderr=subprocess.PIPE) for line in lines]
+def at_once(lines: Sequence[Sequence[str]], script: str = RUN) -> None:
+    """Start a process of a script for each line, and wait until all have ended well."""
+    processes = [subprocess.Popen([sys.executable, "-c", script, *line], stderr=subprocess.PIPE) for line in lines]
     failed = [error for process in processes if (error := process.communicate()[1]) and process.returncode]
     assert failed == []
 
