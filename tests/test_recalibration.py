@@ -182,6 +182,62 @@ def test_every_fault_is_one_message(done: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def whole(folder: Path) -> dict[str, bytes | str]:
+    """Return the files of a folder, of links where they lead."""
+    return {path.name: str(path.readlink()) if path.is_symlink() else path.read_bytes()
+            for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("place", [
+    "out/estimates.csv", "out/results.json", "linked/estimates.csv", "out/../out/run.json", "out/rows.csv"])
+def test_a_file_of_a_run_is_not_replaced(done: Path, tmp_path: Path, place: str) -> None:
+    shutil.copytree(done / "out", tmp_path / "out")
+    (tmp_path / "linked").symlink_to("out")
+    (tmp_path / "out" / "rows.csv").symlink_to("nowhere.csv")
+    before = whole(tmp_path / "out")
+    assert told(tmp_path, done / "out", "a+beta", done / "test.csv", "-o", tmp_path / place) == (2, (
+        f"error[file-of-a-run]: 'FOLDER/{place}' is a file that a run wrote, and nothing was written\n"
+        "  = help: name another file\n"))
+    assert whole(tmp_path / "out") == before
+
+
+def test_a_file_that_no_run_wrote_is_replaced_whole_and_no_link_is_followed(done: Path, tmp_path: Path) -> None:
+    shutil.copytree(done / "out", tmp_path / "out")
+    before = whole(tmp_path / "out")
+    (tmp_path / "estimates.csv").write_text("mine")
+    (tmp_path / "kept.csv").write_text("kept")
+    (tmp_path / "link.csv").symlink_to("kept.csv")
+    (tmp_path / "estimate.csv").symlink_to("out/estimates.csv")
+    for place in ("estimates.csv", "link.csv", "estimate.csv", "out/recalibrated.csv"):
+        assert command(done / "out", "a+beta", done / "test.csv", "-o", tmp_path / place).returncode == 0
+        assert "a+beta" in pl.read_csv(tmp_path / place).columns
+        assert not (tmp_path / place).is_symlink()
+    assert (tmp_path / "kept.csv").read_text() == "kept"
+    (tmp_path / "out" / "recalibrated.csv").unlink()
+    assert whole(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize(("place", "code", "why"), [
+    ("folder.csv", "output-file", "Is a directory"),
+    ("file.csv/x.csv", "output-file", "Not a directory"),
+    ("x" * 300 + ".csv", "output-file", "File name too long"),
+    (".", "unknown-format", "names no format that evalpipe writes"),
+    ("x.csv.gz", "unknown-format", "names no format that evalpipe writes"),
+])
+def test_what_cannot_be_written_is_one_message_and_leaves_nothing(
+    done: Path, tmp_path: Path, place: str, code: str, why: str
+) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "folder.csv" / "mine").write_text("mine")
+    (tmp_path / "file.csv").write_text("mine")
+    ended, text = told(tmp_path, done / "out", "a+beta", done / "test.csv", "-o", tmp_path / place)
+    assert ended == 2
+    assert text.startswith(f"error[{code}]: ")
+    assert why in text
+    assert text.count("\n") == 2
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file.csv", "folder.csv", "mine"]
+
+
 def test_an_edited_recalibrator_is_refused(done: Path, tmp_path: Path) -> None:
     document = json.loads((done / "out" / "results.json").read_text(encoding="utf-8"))
     logistic = next(record for record in document["recalibration"] if record["variant"] == "logistic")
