@@ -1,10 +1,12 @@
-"""A year of nightly runs, with drift from one day on: when a gate and control limits see it, and what the ledger costs.
+"""A year of nightly runs in which something changes: who sees it, on which night, and what the ledger costs.
 
-    python benchmarks/year.py [--nights 365] [--drift 200] [--rows 300] [--fall 1.5]
+    python benchmarks/year.py noise    more noise in the log odds from night 200: the figures of docs/trend.md
+    python benchmarks/year.py fall     a sensitivity that falls by 0.1 on night 201: the figures of docs/sequence.md
+    python benchmarks/year.py fall --nights 30 --changed 20 --folder DIR    a quick look, whose output stays
 
-Each night is a real run of its own rows into a folder of its own. From the night of the drift the log odds of the model
-have so much more noise. The night that first sees it is printed for a gate `against: last` by the value, one by the
-interval, and the control limits of the trend; alarms before are false.
+Each night is a real run of its own rows into a folder of its own. Of each judge, a gate or the control limits of the
+trend, the first night is printed on which it saw the change; what it saw before is false. Nights are counted from 1.
+`write_year` alone writes the data and the spec, for whoever runs the nights otherwise.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import yaml
 from click.testing import CliRunner
 
 import evalpipe
@@ -32,18 +36,21 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 FIRST = date(2026, 1, 1)
-SEED = 364
-GATE = {"metric": "roc_auc", "max_decrease": 0.02, "against": "last"}
-SPEC: dict[str, Any] = {
-    "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},
-    "datasets": {"nights": {"path": "memory"}}, "models": {"model": {"probability": "p"}}, "metrics": ["roc_auc"],
-    "gates": [GATE | {"on": "value", "name": "value"}, GATE | {"on": "interval", "name": "interval"}],
-    "trend": {"metrics": ["roc_auc"]}, "report": {"formats": []}, "intervals": {"replicates": 100, "bands": False},
-}
+NIGHTS = 365
+LIMITS = "control limits"
+"""What the trend is called among the judges; gates go by their names."""
+
+
+class Change(NamedTuple):
+    """What changes in a year: the spec, the rows of so many nights, and the first night of the change."""
+
+    spec: Mapping[str, Any]
+    rows: Callable[[int, int], Iterator[pl.DataFrame]]
+    changed: int
 
 
 class Year(NamedTuple):
-    """What a year came to: seconds, bytes, and of each judge the nights, from 1, on which it saw something."""
+    """What a year came to: seconds, bytes, and of each judge the nights on which it saw something."""
 
     seconds: dict[str, float]
     ledger_bytes: int
@@ -51,60 +58,117 @@ class Year(NamedTuple):
     last: Results
 
 
-def rows_of(generator: np.random.Generator, rows: int, noise: float) -> pl.DataFrame:
-    """Return the rows of a night, whose log odds are those of the event with noise."""
-    logit = generator.normal(0, 2, rows)
-    truth = generator.random(rows) < 1 / (1 + np.exp(-logit))
-    return pl.DataFrame({"y": truth.astype(int), "p": 1 / (1 + np.exp(-logit - generator.normal(0, noise, rows)))})
+def noisy_nights(count: int, changed: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows of nights, about 300 each, whose log odds have more noise from one night on."""
+    generator = np.random.default_rng(364)
+    for number in range(1, count + 1):
+        rows, noise = int(generator.integers(150, 450)), 2.0 if number >= changed else 0.5
+        logit = generator.normal(0, 2, rows)
+        truth = generator.random(rows) < 1 / (1 + np.exp(-logit))
+        yield pl.DataFrame({
+            "y": truth.astype(int), "p": 1 / (1 + np.exp(-logit - generator.normal(0, noise, rows)))})
 
 
-def year(folder: Path, count: int, drift: int, rows: int, fall: float) -> Year:
-    """Run so many nights, of which those from ``drift`` on have ``fall`` more noise in their log odds."""
-    generator, begun = np.random.default_rng(SEED), time.perf_counter()
-    alarms: dict[str, list[int]] = {"gate by value": [], "gate by interval": [], "control limits": []}
-    for night in range(1, count + 1):
-        size = int(generator.integers(rows // 2, rows * 3 // 2))
-        frame = rows_of(generator, size, 0.5 + (fall if night >= drift else 0))
-        day = FIRST + timedelta(days=night - 1)
-        results = evalpipe.run(SPEC, out=folder / f"churn-{day}", frames={"nights": frame}, as_of=day)
-        verdicts = {gate.name: gate.verdict for gate in results.gates}
-        for name in ("value", "interval"):
-            alarms[f"gate by {name}"] += [night] if verdicts[name] == "fail" else []
-        alarms["control limits"] += [night] if results.trend.lines[0].position == "below" else []
-    seconds = {"runs": time.perf_counter() - begun, **_reading(folder, results)}
-    return Year(seconds, (folder / "ledger.sqlite").stat().st_size, alarms, results)
+def falling_nights(count: int, changed: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows of nights, 600 each, about half of them events, whose sensitivity falls by 0.1 on one night."""
+    for number in range(1, count + 1):
+        generator = np.random.default_rng([17, number - 1])
+        truth = generator.random(600) < 0.5
+        found = np.where(truth, generator.random(600) < 0.76 - 0.1 * (number >= changed), generator.random(600) < 0.2)
+        chance = (generator.random(600) + found) / 2
+        yield pl.DataFrame({"truth": truth.astype(int), "predicted": found.astype(int), "probability": chance.round(4)})
 
 
-def _reading(folder: Path, results: Results) -> dict[str, float]:
+_NIGHTLY = {"evalpipe": 1, "task": "binary", "report": {"formats": []}}
+_AGAINST = {"metric": "roc_auc", "max_decrease": 0.02, "against": "last"}
+_LIMIT = {"metric": "sensitivity", "min": 0.75}
+CHANGES = {
+    "noise": Change(_NIGHTLY | {
+        "name": "churn", "outcome": {"column": "y", "event": 1},
+        "datasets": {"nights": {"path": "data/${date}.parquet"}}, "models": {"model": {"probability": "p"}},
+        "metrics": ["roc_auc"], "trend": {"metrics": ["roc_auc"]},
+        "gates": [_AGAINST | {"on": "value", "name": "value"}, _AGAINST | {"on": "interval", "name": "interval"}],
+        "intervals": {"replicates": 100, "bands": False},
+    }, noisy_nights, 200),
+    "fall": Change(_NIGHTLY | {
+        "name": "nightly", "outcome": {"column": "truth", "event": 1},
+        "datasets": {"night": {"path": "data/${date}.parquet"}}, "models": {"model": {"prediction": "predicted"}},
+        "metrics": ["sensitivity", "accuracy"], "intervals": {"replicates": 100},
+        "gates": [_LIMIT | {"name": "interval"}, _LIMIT | {"name": "sequence", "on": "sequence"}],
+    }, falling_nights, 201),
+}
+
+
+def day(number: int) -> date:
+    """Return the day of a night, from 1."""
+    return FIRST + timedelta(number - 1)
+
+
+def write_year(folder: Path, change: Change, count: int = NIGHTS, changed: int | None = None) -> Path:
+    """Write the data of each night and the spec, and return its path."""
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    for number, frame in enumerate(change.rows(count, changed or change.changed), 1):
+        frame.write_parquet(folder / "data" / f"{day(number)}.parquet")
+    spec = folder / "spec.yaml"
+    spec.write_text(yaml.safe_dump(dict(change.spec), sort_keys=False), encoding="utf-8")
+    return spec
+
+
+def run_year(spec: Path, count: int = NIGHTS) -> Year:
+    """Run the nights in their order, each to a folder of its own."""
+    begun, alarms = time.perf_counter(), dict[str, list[int]]()
+    reports, name = spec.parent / "reports", evalpipe.load(spec, as_of=FIRST).name
+    for number in range(1, count + 1):
+        results = evalpipe.run(spec, out=reports / f"{name}-{day(number)}", as_of=day(number))
+        for judge, saw in _judged(results):
+            alarms.setdefault(judge, []).extend([number] if saw else [])
+    seconds = {"runs": time.perf_counter() - begun, **_reading(reports, results)}
+    return Year(seconds, (reports / "ledger.sqlite").stat().st_size, alarms, results)
+
+
+def _judged(results: Results) -> Iterator[tuple[str, bool]]:
+    """Yield each judge, and whether it sees something."""
+    yield from ((f"gate {gate.name}", gate.verdict == "fail") for gate in results.gates)
+    yield from ((LIMITS, line.position == "below") for line in results.trend.lines)
+
+
+def _reading(reports: Path, results: Results) -> dict[str, float]:
     """Return the seconds that it takes to list the nights, to read those of a trend, and to draw it."""
     begun = time.perf_counter()
-    printed = CliRunner().invoke(history, [str(folder), "--last", "365"])
+    printed = CliRunner().invoke(history, [str(reports), "--last", str(NIGHTS)])
     listed = time.perf_counter()
     if printed.exit_code:
         raise RuntimeError(printed.output)
-    ledger = Ledger.read(LedgerPlace.of(str(folder / "ledger.sqlite")))
-    estimates_of(ledger, [run["run"] for run in nights(ledger, "churn")], ["roc_auc"])
+    ledger = Ledger.read(LedgerPlace.of(str(reports / "ledger.sqlite")))
+    estimates_of(ledger, [run["run"] for run in nights(ledger, results.name)], [results.rows[0].metric])
     read = time.perf_counter()
     list(trend_figures(results))
     return {"history": listed - begun, "reading the nights": read - listed, "figure": time.perf_counter() - read}
 
 
+def told(done: Year, changed: int) -> Iterator[str]:
+    """Yield a line for each thing that was measured."""
+    yield from (f"{name}: {seconds:.2f} s" for name, seconds in done.seconds.items())
+    yield f"ledger: {done.ledger_bytes / 1e6:.2f} MB"
+    for judge, seen in done.alarms.items():
+        after = [number for number in seen if number >= changed]
+        first = f"first saw it on night {after[0]} ({day(after[0])})" if after else "never saw it"
+        yield f"{judge}: {first}; alarms before: {len(seen) - len(after)}"
+
+
 def main() -> None:
     """Run a year and print what it came to."""
-    parser = argparse.ArgumentParser()
-    for name, default in (("nights", 365), ("drift", 200), ("rows", 300)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--fall", type=float, default=1.5)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        done = year(Path(folder), given.nights, given.drift, given.rows, given.fall)
-    lines = [f"{given.nights} nights of about {given.rows} rows, drift from night {given.drift}"]
-    lines += [f"{name}: {seconds:.2f} s" for name, seconds in done.seconds.items()]
-    lines.append(f"ledger: {done.ledger_bytes / 1e6:.2f} MB")
-    for name, seen in done.alarms.items():
-        after = [night for night in seen if night >= given.drift]
-        first = after[0] if after else "none"
-        lines.append(f"{name}: first seen on night {first}, {len(seen) - len(after)} alarms before")
+    parser = argparse.ArgumentParser(description="A year of nightly runs in which something changes.")
+    parser.add_argument("change", choices=CHANGES)
+    parser.add_argument("--nights", type=int, default=NIGHTS)
+    parser.add_argument("--changed", type=int, help="the first night of the change")
+    parser.add_argument("--folder", type=Path, help="where data and output go; by default a temporary folder")
+    asked = parser.parse_args()
+    change = CHANGES[asked.change]
+    changed = asked.changed or change.changed
+    with tempfile.TemporaryDirectory() as temporary:
+        spec = write_year(asked.folder or Path(temporary), change, asked.nights, changed)
+        lines = [f"{asked.nights} nights, changed from night {changed}", *told(run_year(spec, asked.nights), changed)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -13,20 +13,20 @@ from evalpipe.cli import app
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
-import nightly_year as year
+import year
 
 
 def planned(spec: Path, *options: str) -> str:
     out = spec.parent / "reports" / "nightly"
-    result = CliRunner().invoke(app, ["plan", str(spec), "--as-of", str(year.day(1)), "--out", str(out), *options])
+    result = CliRunner().invoke(app, ["plan", str(spec), "--as-of", str(year.day(2)), "--out", str(out), *options])
     assert result.exit_code == 0
     return result.stdout
 
 
 def test_plan_says_what_to_expect_of_gates_on_nights_like_the_latest(tmp_path: Path) -> None:
-    spec = year.write_year(tmp_path, 2)
+    spec = year.write_year(tmp_path, year.CHANGES["fall"], 2)
     before = planned(spec)
-    evalpipe.run(spec, out=tmp_path / "reports" / "nightly", as_of=year.day(0))
+    evalpipe.run(spec, out=tmp_path / "reports" / "nightly", as_of=year.day(1))
     after, asked = planned(spec), json.loads(planned(spec, "--margin", "0.02", "--drop", "0.1", "--format", "json"))
 
     assert "\n  gate 1: not known: there is no ledger at " in before
