@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from evalpipe.ledger.store import Ledger
+from evalpipe.cli.ledgers import ledger_and_name, ledger_option, name_option
 
 Run = dict[str, Any]
 
 
 @click.command(short_help="List the runs of an output folder, or the nights of a name.")
 @click.argument("folder", type=click.Path())
-@click.option("--name", help="The nights of this name, in whatever folders.  [default: where FOLDER holds a ledger, "
-              "the only name in it]")
+@name_option
 @click.option("--metric", help="The measure to show.  [default: the first of the newest run]")
 @click.option("--last", type=click.IntRange(min=1), default=30, show_default=True, help="How many runs, the newest.")
-@click.option("--ledger", "where", help="The ledger: a file or a URL.  [default: ledger.sqlite in FOLDER or "
-              "beside it]")
+@ledger_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def history(folder: str, name: str | None, metric: str | None, last: int, where: str | None, form: str) -> int:
     """List the runs of an output folder, the oldest first: day, verdict, and a measure of each model.
@@ -30,41 +27,18 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
     day that was recorded last. The json has all estimates and verdicts that the ledger has.
     """
     from evalpipe.ledger.nights import nights
-    from evalpipe.ledger.place import FILE, LedgerPlace
-    from evalpipe.ledger.store import Ledger
 
-    out = Path(folder)
-    holds = (out / FILE).is_file()
-    place = LedgerPlace.of(where) if where is not None else (
-        LedgerPlace(file=(out / FILE).absolute()) if holds else LedgerPlace.beside(out))
-    ledger = Ledger.read(place)
-    chosen = name or (_only_name(ledger) if holds and where is None else None)
-    runs = ledger.runs(out, last) if chosen is None else ledger.with_numbers(nights(ledger, chosen, last=last))
+    ledger, chosen = ledger_and_name(folder, name, where)
+    runs = (ledger.runs(Path(folder), last) if chosen is None
+            else ledger.with_numbers(nights(ledger, chosen, last=last)))
     of = folder if chosen is None else chosen
     if form == "json":
-        _print_json(folder, chosen, place.shown, runs)
+        _print_json(folder, chosen, ledger.place.shown, runs)
     elif not runs:
-        click.echo(f"{place.shown} has no run of {of}" + ("" if chosen is None else " that states its day"))
+        click.echo(f"{ledger.place.shown} has no run of {of}" + ("" if chosen is None else " that states its day"))
     else:
-        _print_table(of, "run" if chosen is None else "night", place.shown, runs, metric)
+        _print_table(of, "run" if chosen is None else "night", ledger.place.shown, runs, metric)
     return 0
-
-
-def _only_name(ledger: Ledger) -> str:
-    """Return the only name in a ledger; raises UsageError where there are several, or none."""
-    from evalpipe.errors import UsageError
-    from evalpipe.ledger.nights import names_in
-    from evalpipe.spelling import listed
-
-    names = names_in(ledger)
-    if len(names) == 1:
-        return names[0]
-    if not names:
-        raise UsageError.of("no-ledger", f"the ledger '{ledger.place.shown}' has no runs yet",
-                            "the next evalpipe run is recorded in it")
-    message = f"the ledger '{ledger.place.shown}' has runs of {len(names):,} names"
-    hint = f"choose one of {listed(names[:12])} with --name, or an output folder"
-    raise UsageError.of("several-names", message, hint)
 
 
 def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> None:

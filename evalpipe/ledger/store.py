@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import NullPool, create_engine, event, select
@@ -101,7 +101,7 @@ class Ledger:
         row = run_row(results) | {"folder": self.place.folder(out)}
         same = self._same(out, results.evidence_sha256)
         again = RUNS.update().where(same).values(times=RUNS.c.times + 1, last_recorded=now)
-        with _told(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             if connection.execute(again).rowcount:
                 return
             try:
@@ -122,6 +122,12 @@ class Ledger:
     def connected(self) -> Iterator[Connection]:
         """Hold a connection to read with; raises UsageError where the database refuses."""
         with _told(self.place), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Hold a connection to write with, in one transaction; raises UsageError where the database refuses."""
+        with _told(self.place), self.engine.begin() as connection:
             yield connection
 
     def knows(self, out: Path, results_sha256: str) -> bool:
@@ -162,27 +168,9 @@ class Ledger:
     def begin_anew(self, name: str, after: str) -> None:
         """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded."""
         again = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == after)
-        with _told(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             if connection.execute(select(RESTARTS).where(again)).first() is None:
                 connection.execute(RESTARTS.insert().values(name=name, as_of=after))
-
-    def forget(self, out: Path, keep_runs: int | None, keep_days: int | None, *, dry: bool = False) -> tuple[int, int]:
-        """Remove the runs of an output folder that are in neither of two, and return how many are removed and stay.
-
-        Kept are the newest ``keep_runs``, and those whose day is at most ``keep_days`` before that of the newest run:
-        the day of the evidence counts, not that of the clock. With ``dry`` nothing is removed.
-        """
-        days = select(RUNS.c.run, RUNS.c.as_of, RUNS.c.last_recorded).where(RUNS.c.folder == self.place.folder(out))
-        with _told(self.place), self.engine.begin() as connection:
-            rows = connection.execute(days.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc())).all()
-            day_of = {row.run: date.fromisoformat(row.as_of or row.last_recorded[:10]) for row in rows}
-            newest = max(day_of.values(), default=date.min)
-            kept = {row.run for row in rows[: keep_runs or 0]}
-            kept |= {run for run, day in day_of.items() if keep_days is not None and (newest - day).days <= keep_days}
-            gone = [run for run in day_of if run not in kept]
-            for run in () if dry else gone:
-                connection.execute(RUNS.delete().where(RUNS.c.run == run))
-        return len(gone), len(kept)
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:

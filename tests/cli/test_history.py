@@ -10,6 +10,7 @@ import pytest
 
 import evalpipe
 from evalpipe.cli import main
+from evalpipe.ledger.nights import names_in, nights
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
@@ -116,6 +117,32 @@ def test_what_gc_refuses(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "error[usage]: nothing says which runs to keep\n  = help: give --keep-runs, --keep-days or both\n"))
     assert called(capsys, "elsewhere/nightly", "--keep-runs", "1", command="gc")[0] == 2
     assert not (out.parent.parent / "elsewhere").exists()
+
+
+def test_of_a_folder_of_dated_folders_the_nights_of_the_name_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = evalpipe.run(spec(tmp_path))
+    (tmp_path / "reports").mkdir()
+    ledger = Ledger.open(LedgerPlace.of("reports/ledger.sqlite"))
+    for day in (20, 21, 22):
+        night = results.model_copy(update={"as_of": f"2026-11-{day}"})
+        ledger.record(night, tmp_path / "reports" / f"nightly-2026-11-{day}")
+    removed = "reports/ledger.sqlite: would remove 2 nights of nightly; 1 stays\n"
+    assert called(capsys, "reports", "--keep-days", "0", "--dry-run", command="gc") == (0, removed, "")
+    removed = "reports/ledger.sqlite: removed 1 night of nightly; 2 stay\n"
+    assert called(capsys, "reports", "--keep-runs", "2", command="gc") == (0, removed, "")
+    assert [row["as_of"] for row in nights(ledger, "nightly")] == ["2026-11-21", "2026-11-22"]
+
+    ledger.record(results.model_copy(update={"name": "fraud"}), tmp_path / "reports" / "fraud")
+    assert called(capsys, "reports", "--keep-runs", "1", command="gc") == (2, "", (
+        "error[several-names]: the ledger 'reports/ledger.sqlite' has runs of 2 names\n"
+        "  = help: choose one of 'fraud' or 'nightly' with --name, or an output folder\n"))
+    removed = "reports/ledger.sqlite: removed 1 night of nightly; 1 stays\n"
+    assert called(capsys, "anywhere", "--name", "nightly", "--ledger", "reports/ledger.sqlite", "--keep-runs", "1",
+                  command="gc") == (0, removed, "")
+    assert names_in(ledger) == ["fraud", "nightly"]
 
 
 def test_of_a_folder_of_dated_folders_it_lists_the_nights_of_the_name(

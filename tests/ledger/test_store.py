@@ -22,6 +22,7 @@ from engine.runs import people
 from evalpipe.errors import UsageError
 from evalpipe.ledger import store, tables
 from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.retention import Keep, forget_nights, forget_runs
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 
@@ -322,8 +323,30 @@ def test_what_is_forgotten_leaves_no_rows_behind(place: LedgerPlace, results: Re
         ledger.record(results.model_copy(update={"title": str(number)}), tmp_path / "a", NOON.replace(hour=number))
     ledger.record(results, tmp_path / "b", NOON)
 
-    assert ledger.forget(tmp_path / "a", 1, None) == (3, 1)
+    assert forget_runs(ledger, tmp_path / "a", Keep(1, None)) == (3, 1)
     with ledger.engine.connect() as connection:
         counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
             tables.RUNS, tables.ESTIMATES, tables.VERDICTS)]
     assert counts == [2, 4, 2]
+
+
+def test_nights_of_a_name_are_forgotten_by_their_day_with_all_their_runs(
+    place: LedgerPlace, results: Results, tmp_path: Path
+) -> None:
+    ledger = Ledger.open(place)
+    for hour, (day, title) in enumerate([("22", "b"), ("20", "a"), ("21", "a"), ("21", "c"), ("20", "d")]):
+        night = results.model_copy(update={"as_of": f"2026-11-{day}", "title": title})
+        ledger.record(night, tmp_path / f"{day}{title}", NOON.replace(hour=hour))
+    ledger.record(results.model_copy(update={"name": "other", "as_of": "2020-01-01"}), tmp_path / "o", NOON)
+
+    assert forget_nights(ledger, "nightly", Keep(2, None), dry=True) == (1, 2)
+    assert forget_nights(ledger, "nightly", Keep(None, 2)) == (0, 3)
+    assert forget_nights(ledger, "nightly", Keep(2, None)) == (1, 2)
+    with ledger.engine.connect() as connection:
+        left = connection.execute(select(tables.RUNS.c.name, tables.RUNS.c.as_of)).all()
+        estimates = connection.execute(select(func.count()).select_from(tables.ESTIMATES)).scalar()
+    assert sorted(map(tuple, left)) == [("nightly", "2026-11-21"), ("nightly", "2026-11-21"),
+                                        ("nightly", "2026-11-22"), ("other", "2020-01-01")]
+    assert estimates == 8
+    assert forget_nights(ledger, "nightly", Keep(1, 0)) == (1, 1)
+    assert forget_nights(ledger, "nobody", Keep(1, 0)) == (0, 0)
