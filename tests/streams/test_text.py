@@ -30,7 +30,7 @@ def parquet(frame: pl.DataFrame, tmp_path: Path) -> str:
 
 
 def test_separated_text_in_blocks_is_what_parquet_is(tmp_path: Path) -> None:
-    frame = rows(700)
+    frame = rows(250)
     expected = parquet(frame, tmp_path)
     frame.write_csv(tmp_path / "d.csv")
     frame.write_csv(tmp_path / "d.tsv", separator="\t", line_terminator="\r\n")
@@ -41,9 +41,9 @@ def test_separated_text_in_blocks_is_what_parquet_is(tmp_path: Path) -> None:
 
 
 def test_lines_of_json_have_the_types_that_all_of_them_tell(tmp_path: Path) -> None:
-    frame = rows(700)
+    frame = rows(250)
     # Whole numbers in all lines but the last tell the type of the column.
-    frame = frame.with_columns(q=pl.when(pl.int_range(pl.len()) < 699).then(1.0).otherwise(pl.col("q")))
+    frame = frame.with_columns(q=pl.when(pl.int_range(pl.len()) < 249).then(1.0).otherwise(pl.col("q")))
     frame.write_ndjson(tmp_path / "d.ndjson")
     text = (tmp_path / "d.ndjson").read_text().replace('"q":1.0', '"q":1')
     (tmp_path / "d.ndjson").write_text(text)
@@ -51,7 +51,7 @@ def test_lines_of_json_have_the_types_that_all_of_them_tell(tmp_path: Path) -> N
 
 
 def test_breaks_quotes_and_blank_lines_are_where_they_are(tmp_path: Path) -> None:
-    frame = rows(300).with_columns(s=pl.when(pl.col("s") == "a").then(pl.lit('a "b",\nc')).otherwise(pl.col("s")))
+    frame = rows(150).with_columns(s=pl.when(pl.col("s") == "a").then(pl.lit('a "b",\nc')).otherwise(pl.col("s")))
     frame.write_csv(tmp_path / "d.csv")
     expected = parquet(frame, tmp_path)
     assert numbers(run(tmp_path / "d.csv", **KEYS)) == expected
@@ -77,8 +77,8 @@ def test_a_quote_inside_a_cell_that_is_not_quoted_is_no_place_to_cut(tmp_path: P
 
 
 def test_a_type_that_only_the_last_row_tells_is_that_of_all(tmp_path: Path) -> None:
-    frame = rows(700).with_columns(k=pl.int_range(pl.len()) % 3)
-    text = frame.with_columns(k=pl.when(pl.int_range(pl.len()) < 690).then(pl.format("{}.0", "k")).otherwise(
+    frame = rows(250).with_columns(k=pl.int_range(pl.len()) % 3)
+    text = frame.with_columns(k=pl.when(pl.int_range(pl.len()) < 240).then(pl.format("{}.0", "k")).otherwise(
         pl.lit("late")))
     text.write_csv(tmp_path / "d.csv")
     slices = run(tmp_path / "d.csv", **KEYS | {"slices": ["k"]})
