@@ -158,8 +158,9 @@ class GateRule(SpecPart):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write the class under the key that the spec has for it."""
-        return {"class" if key == "class_" else key: item for key, item in handler(self).items()}
+        """Write the class under the key that the spec has for it, and no key that would say nothing."""
+        idle = {"undefined": self.on == "sequence", "optional": self.against == "last"}
+        return {"class" if key == "class_" else key: item for key, item in handler(self).items() if not idle.get(key)}
 
     @property
     def limit(self) -> dict[str, float]:
