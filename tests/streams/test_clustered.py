@@ -77,7 +77,7 @@ def test_differences_are_as_wide_as_those_of_held_clusters(both: tuple[Results, 
     assert len(pairs) > 20
 
 
-@pytest.mark.parametrize("clusters", [500, 2500])
+@pytest.mark.parametrize("clusters", [pytest.param(500, marks=pytest.mark.nightly), 2500])  # by day those in groups
 def test_noise_in_bins_is_that_of_held_clusters(tmp_path: Path, clusters: int) -> None:
     path = write(clustered(8000, clusters), tmp_path / "d", [])
     keys: dict[str, Any] = {
