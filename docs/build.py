@@ -192,9 +192,7 @@ evalpipe export reports/titanic --to model-index --model random_forest
 give the same bytes: identifiers follow from the sha256 of `results.json`, and times are those of `as_of`. It goes to
 the standard output, or with `--out` to a file outside of the output folder, whose files the next run replaces.
 
-Each export is checked by the format's own validator, by day on a small run and nightly on 12 of the configs. Two of the
-schemas are in no package: the nightly tests fetch them from their authors, or read them from the folder in the
-environment variable `EVALPIPE_SCHEMAS`.
+Each export is checked by the format's own validator, by day on a small run and nightly on 12 of the configs.
 
 What nobody stated is not made up. Where a format requires it, the export ends with 2 and names each key of the spec
 that fills it:

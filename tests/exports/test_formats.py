@@ -22,9 +22,9 @@ from evalpipe.results import Results
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 
-DAY = {"cyclonedx": validators.cyclonedx, "in-toto": validators.in_toto, "openlineage": validators.lineage_classes,
-       "model-index": validators.model_index, "openmetrics": validators.openmetrics}
-"""The validators that need no file of their own and no network."""
+DAY = {"cyclonedx": validators.cyclonedx, "chai": validators.chai, "in-toto": validators.in_toto,
+       "openlineage": validators.lineage, "model-index": validators.model_index, "openmetrics": validators.openmetrics}
+"""The validators that need no file of their own."""
 
 
 def written(name: str, folder: Path, model: str = "a") -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_the_validator_refuses_what_is_broken(name: str, small: Path) -> None:
     broken = {
         "cyclonedx": ('"value": ', '"worth": '), "in-toto": ('"result": ', '"outcome": '),
         "openlineage": ('"status": ', '"state": '), "model-index": ("type: brier\n", "type: [brier\n"),
-        "openmetrics": ("# EOF\n", "")}[name]
+        "openmetrics": ("# EOF\n", ""), "chai": ("DeveloperContact>", "Contact>")}[name]
     text = validators.only(written(name, small))
     assert text != text.replace(*broken)
     try:

@@ -45,7 +45,7 @@ TO_VALIDATE: dict[str, Callable[[validators.Files, Path], list[str]]] = {
     "cyclonedx": lambda files, _: validators.cyclonedx(files),
     "chai": lambda files, _: validators.chai(files),
     "model-index": lambda files, _: validators.model_index(files),
-    "openlineage": lambda files, _: validators.lineage_classes(files) + validators.openlineage(files),
+    "openlineage": lambda files, _: validators.lineage(files),
     "in-toto": lambda files, _: validators.in_toto(files),
     "every-eval-ever": validators.every_eval_ever,
     "openmetrics": lambda files, _: validators.openmetrics(files),

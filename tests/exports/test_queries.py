@@ -120,7 +120,7 @@ def test_openlineage_has_the_database_and_no_file(
 ) -> None:
     files, results = exported("openlineage", run(place), tmp_path), Results.read(run(place))
     (read,) = json.loads(validators.only(files))["inputs"]
-    assert validators.lineage_classes(files) == []
+    assert validators.lineage(files) == []
     assert (read["namespace"], read["name"]) == (namespace, name)
     assert read["facets"]["version"]["datasetVersion"] == f"sha256:{results.inputs[0].sha256}"
     assert read["inputFacets"]["inputStatistics"]["rowCount"] == 80
