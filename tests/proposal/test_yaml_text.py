@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import polars as pl
@@ -81,18 +82,13 @@ def test_a_spec_names_any_columns_and_levels(outcome: str, probability: str, eve
     from evalpipe.levels import level_value
 
     assume(outcome != probability and level_value(event) != level_value(other))
-    path = Path(_folder()) / "data.parquet"
-    pl.DataFrame({outcome: [event, other] * 5, probability: [0.25, 0.5] * 5}).write_parquet(path)
-    proposal = propose(look_at([str(path)]), Answers(outcome=outcome, event=event, models=(probability,)))
-    assert isinstance(proposal, Proposal)
-    target = str(path.with_name("spec.yaml"))
-    plan = tried(spec_text(proposal, target), target)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.parquet"
+        pl.DataFrame({outcome: [event, other] * 5, probability: [0.25, 0.5] * 5}).write_parquet(path)
+        proposal = propose(look_at([str(path)]), Answers(outcome=outcome, event=event, models=(probability,)))
+        assert isinstance(proposal, Proposal)
+        target = str(path.with_name("spec.yaml"))
+        plan = tried(spec_text(proposal, target), target)
     (model,) = plan.models.values()
     assert (plan.outcome.column, plan.outcome.event, model.probability) == (outcome, event, probability)
     assert set(plan.outcome.levels) == {event, other}
-
-
-def _folder() -> str:
-    import tempfile
-
-    return tempfile.mkdtemp(prefix="evalpipe-init-")
