@@ -7,7 +7,6 @@ count that are attached to it.
 
 from __future__ import annotations
 
-import json
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from evalpipe.formats import FORMATS
 from evalpipe.manifest import read_manifest
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.run_facts import run_facts
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
 from evalpipe.version import VERSION
 
@@ -181,10 +181,7 @@ def recorded(folder: Path, manifest: Manifest | None) -> list[str]:
 
 def evidence_in(folder: Path) -> str | None:
     """Return the sha256 of results.json that run.json has; None where it has none, as of earlier versions."""
-    try:
-        named = json.loads((folder / "run.json").read_bytes())["evidence_sha256"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    named = run_facts(folder).get("evidence_sha256")
     return named if isinstance(named, str) else None
 
 

@@ -72,6 +72,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "colours": set(),
     "uris": set(),
     "digests": set(),
+    "run_facts": set(),
     "queries": {"digests"},
     "fields": set(),
     "prose": set(),
@@ -154,17 +155,18 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "commit": set(),
     "verification": {
         "card", "file_differences", "formats", "manifest", "numbers", "results", "signatures", "templating", "version",
-        "digests", "errors",
+        "digests", "run_facts", "errors",
     },
     "differences": {
         "card", "chapters.records", "chapters.card", "numbers", "origin", "records", "results", "signatures",
-        "spelling", "version", "digests", "errors",
+        "spelling", "version", "digests", "run_facts", "errors",
     },
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
         "card", "ed25519", "file_differences", "history", "ledger_changes", "manifest", "ownership", "queries",
-        "record", "results", "run", "signatures", "spec", "templating", "verification", "version", "digests", "errors",
+        "record", "results", "run", "signatures", "spec", "templating", "verification", "version", "digests",
+        "run_facts", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},
@@ -185,7 +187,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "manifest", "numbers", "ownership", "proposal", "run", "record", "recalibration", "signing", "spec", "spelling",
         "plan", "results", "metrics",
         "card.drawing", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
-        "errors",
+        "run_facts", "errors",
     },
 }
 

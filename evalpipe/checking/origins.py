@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
 from evalpipe.manifest import ReadFile
 from evalpipe.queries import query_sha256
+from evalpipe.run_facts import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +41,10 @@ class Origins:
         """The folder that paths start at; None where it is not known."""
         if self.given is not None:
             return self.given.parent
+        named = run_facts(self.folder).get("inputs_from")
         try:
-            named = json.loads((self.folder / "run.json").read_bytes())["inputs_from"]
-            return Path(self.folder.resolve() / named).resolve()
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return Path(self.folder.resolve() / named).resolve() if isinstance(named, str) else None
+        except (OSError, ValueError):
             return None
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry as methods
 from evalpipe.metrics import registry as metrics
+from evalpipe.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,12 +49,7 @@ def trace(results: Results, estimate: Estimate, address: str, folder: Path) -> d
 
 def versions(results: Results, folder: Path) -> dict[str, Any]:
     """Return the version of evalpipe, and what `run.json` says of libraries and commit where it is of these results."""
-    try:
-        run = json.loads((folder / "run.json").read_bytes())
-    except (OSError, ValueError):
-        run = None
-    own = isinstance(run, dict) and run.get("evidence_sha256") == results.evidence_sha256
-    known = run if own else {}
+    known = run_facts_of(folder, results.evidence_sha256)
     return {"evalpipe": results.evalpipe_version, **{key: known.get(key) for key in ("python", "libraries", "git")}}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import DataError
 from evalpipe.results import Results
+from evalpipe.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,11 +59,7 @@ def _refuse_other_version(file: Path) -> None:
 def _versions(folder: Path, results: Results) -> dict[str, str]:
     """Return the versions of evalpipe, and of Python and libraries where `run.json` is of these results."""
     versions = {"evalpipe": results.evalpipe_version}
-    try:
-        document = json.loads((folder / "run.json").read_bytes())
-        if document["evidence_sha256"] != results.evidence_sha256:
-            return versions
-        named = {"python": document["python"], **document["libraries"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return versions
+    facts = run_facts_of(folder, results.evidence_sha256)
+    libraries = facts.get("libraries")
+    named = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
     return versions | {name: version for name, version in named.items() if isinstance(version, str)}

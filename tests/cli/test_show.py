@@ -98,8 +98,8 @@ def test_without_an_estimate_all_are_listed(command: Command, out: Path) -> None
 
 def test_what_run_json_does_not_know_is_said(command: Command, out: Path) -> None:
     run = json.loads((out / "run.json").read_text())
-    for change in ({"evidence_sha256": "other"}, None):
-        (out / "run.json").write_text("no JSON" if change is None else json.dumps(run | change))
+    for text in (json.dumps(run | {"evidence_sha256": "other"}), "no JSON", "[" * 100_000, "[]"):
+        (out / "run.json").write_text(text)
         line = next(line for line in command("show", "out", "brier").stdout.splitlines() if "versions" in line)
         assert line == (f"versions           evalpipe {run['evalpipe_version']}; run.json is not here, or is of other "
                         "results, so libraries are not known")
