@@ -14,7 +14,7 @@ from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import file_sha256, text_sha256
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.inputs import overrides_of
-from evalpipe.ledger_changes import changed_evidence, changed_nights, changed_reference
+from evalpipe.ledger_changes import changed_in_ledger
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.origin import path_text
 from evalpipe.plan.sources import QuerySource, sources
@@ -153,8 +153,7 @@ def _of_reference(folder: Path, results: Results, fail_on: FailOn) -> Iterator[s
 def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
     """Yield what the ledger has of earlier nights that is not what the run read; or why it cannot be read."""
     try:
-        yield from (*changed_nights(spec, results, folder), *changed_evidence(spec, results, folder),
-                    *changed_reference(spec, results, folder))
+        yield from changed_in_ledger(spec, results, folder)
     except UsageError as error:
         yield error.problems[0].message
 

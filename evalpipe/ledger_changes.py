@@ -8,28 +8,40 @@ from evalpipe.chapters.gates.compute_nights import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier import reference_for
 from evalpipe.chapters.trend.spec import asked_trend
-from evalpipe.history import evidence_again, ledger_to_read, nights_before, runs_charted
+from evalpipe.history import ledger_to_read, nights_before, runs_charted
+from evalpipe.ledger.sequences import evidence_before
 from evalpipe.signatures import EVIDENCE_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
     from evalpipe.spec.models import Spec
 
 
-def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
-    """Return, in words, each earlier night of the trend of ``results`` that is another in the ledger now.
+def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
+    """Return, in words, what the ledger has of earlier nights that is not what the run of ``results`` read.
 
-    ``out`` is the output folder, beside which the ledger is where the spec names none. Empty where the results hold no
-    nights of a ledger. Raises UsageError where the ledger cannot be read.
+    ``out`` is the output folder, beside which the ledger is where the spec names none. It is read only where the
+    results rest on earlier nights. Raises UsageError where it cannot be.
+    """
+    rests = results.trend.sha256 is not None or any(gate.sequence or gate.against == "last" for gate in results.gates)
+    ledger = ledger_to_read(spec, out) if rests and spec.as_of is not None else None
+    if ledger is None:
+        return []
+    return [*changed_nights(spec, results, ledger), *_changed_evidence(spec, results, ledger),
+            *_changed_reference(spec, results, ledger, out)]
+
+
+def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
+    """Return, in words, each earlier night of the trend of ``results`` that is another in a ledger now.
+
+    Empty where the results hold no nights of a ledger. Raises UsageError where it cannot be read.
     """
     trend = asked_trend(spec.trend)
     if trend is None or spec.as_of is None or results.trend.sha256 is None:
-        return []
-    ledger = ledger_to_read(spec, out)
-    if ledger is None:
         return []
     baseline = None if trend.limits is None else trend.limits.baseline
     period = None if baseline is None else (baseline.first, baseline.last)
@@ -40,27 +52,19 @@ def changed_nights(spec: Spec, results: Results, out: Path) -> list[str]:
     return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
 
 
-def changed_evidence(spec: Spec, results: Results, out: Path) -> list[str]:
-    """Return, in words, each gate `on: sequence` whose evidence of earlier nights is another in the ledger now.
-
-    Raises UsageError where the ledger cannot be read.
-    """
-    nights = evidence_again(spec, out)
-    return [f"the evidence of earlier nights on gate {number}" for number in changed_sequences(results, nights)]
+def _changed_evidence(spec: Spec, results: Results, ledger: Ledger) -> Iterator[str]:
+    """Yield, in words, each gate `on: sequence` whose evidence of earlier nights is another in the ledger now."""
+    if any(gate.sequence for gate in results.gates):
+        for number in changed_sequences(results, evidence_before(ledger, spec.name, str(spec.as_of))):
+            yield f"the evidence of earlier nights on gate {number}"
 
 
-def changed_reference(spec: Spec, results: Results, out: Path) -> Iterator[str]:
-    """Yield, in words, that gates `against: last` would be against another earlier night than they were.
-
-    Raises UsageError where the ledger cannot be read.
-    """
-    then = next((gate.against_sha256 for gate in results.gates if gate.against == "last"), None)
-    if spec.as_of is None or all(gate.against != "last" for gate in results.gates):
-        return
-    nights = nights_before(ledger_to_read(spec, out), spec.name, spec.as_of, results.gates)
-    now = reference_for(spec.as_of, out, "", nights)
-    if isinstance(now, EarlierRun) and now.results.as_of != spec.as_of and now.sha256 != then:
-        begins, began = now.sha256[:EVIDENCE_DIGITS], "none" if then is None else then[:EVIDENCE_DIGITS]
+def _changed_reference(spec: Spec, results: Results, ledger: Ledger, out: Path) -> Iterator[str]:
+    """Yield, in words, that gates `against: last` would be against another earlier night than they were."""
+    last = [gate for gate in results.gates if gate.against == "last"]
+    now = reference_for(spec.as_of, out, "", nights_before(ledger, spec.name, spec.as_of, last)) if last else None
+    if isinstance(now, EarlierRun) and now.results.as_of != spec.as_of and now.sha256 != last[0].against_sha256:
+        begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))
         yield f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, not {began}"
 
 

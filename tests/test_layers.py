@@ -128,7 +128,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "digests", "errors",
     },
     "ledger_changes": {
-        "chapters.spec", "chapters.compute", "chapters.earlier", "history", "results", "signatures", "spec",
+        "chapters.spec", "chapters.compute", "chapters.earlier", "history", "ledger", "results", "signatures", "spec",
     },
     "changes": {
         "chapters.earlier", "data", "ed25519", "inputs", "ledger_changes", "manifest", "origin", "plan", "results",

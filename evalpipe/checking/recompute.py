@@ -65,9 +65,11 @@ class _Repeat:
         """The file of the results that it was judged against: in the folder, or where the ledger leads to."""
         from evalpipe.history import reference_in_ledger
 
-        wanted = None if self.against_last is None else self.against_last.against_sha256
-        if wanted is None or _has(self.outputs.folder / REFERENCE, wanted):
-            return None if wanted is None else self.outputs.folder / REFERENCE
+        if self.against_last is None:
+            return None
+        wanted, own = str(self.against_last.against_sha256), self.outputs.folder / REFERENCE
+        if _has(own, wanted):
+            return own
         try:
             return reference_in_ledger(self.spec, wanted, self.outputs.folder)
         except EvalpipeError:
@@ -96,13 +98,15 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
 
 def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
+    from evalpipe.history import ledger_to_read
     from evalpipe.ledger_changes import changed_nights
 
     outputs, what = repeat.outputs, "the earlier nights"
     if outputs.results is None or outputs.results.trend.sha256 is None:
         return
     try:
-        changed = changed_nights(repeat.spec, outputs.results, outputs.folder)
+        ledger = ledger_to_read(repeat.spec, outputs.folder)
+        changed = [] if ledger is None else changed_nights(repeat.spec, outputs.results, ledger)
     except EvalpipeError as error:
         yield CheckedFile("recomputed", what, "not checked", error.problems[0].message)
         return

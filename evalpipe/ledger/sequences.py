@@ -20,12 +20,11 @@ def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
     Only nights after the last day on which the sequences began anew are returned. Raises UsageError where the ledger
     cannot be read.
     """
-    begun = select(func.max(RESTARTS.c.as_of)).where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
-    with ledger.connected() as connection:
-        since = connection.execute(begun).scalar() or ""
+    begun = select(func.max(RESTARTS.c.as_of).label("since"))
+    begun = begun.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
+    since = ledger.read_rows(begun)[0]["since"] or ""
     day_of = {night["run"]: night["as_of"] for night in nights(ledger, name, day) if night["as_of"] > since}
     recorded = select(EVIDENCE).order_by(EVIDENCE.c.run, EVIDENCE.c.place)
-    with ledger.connected() as connection:
-        rows = [dict(row) for row in connection.execute(recorded.where(EVIDENCE.c.run.in_(day_of))).mappings()]
+    rows = ledger.read_rows(recorded.where(EVIDENCE.c.run.in_(day_of)))
     dated = ({"as_of": day_of[row.pop("run")], **row} for row in rows)
     return sorted(dated, key=lambda row: (row["as_of"], row.pop("place")))
