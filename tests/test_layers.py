@@ -89,7 +89,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"spelling", "tasks", "errors"},
     "later": set(),
     "calibration": {"later", "spelling", "tasks", "errors"},
-    "statistics": {"metrics.declare", "metrics.values", "errors"},
+    "statistics": {"metrics.declare", "metrics.shared_fits", "metrics.values", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
         "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",

@@ -59,7 +59,7 @@ def _tied(summary: Summary, entry: MetricPlan) -> list[float]:
     """Return the least and the largest value that a measure itself says it may have."""
     assert entry.metric.tied is not None  # noqa: S101 - known to the caller
     seen = weighed(summary.seen_by(entry.metric), entry)
-    tables = [seen(name, entry.params) for name in entry.metric.statistics]
+    tables = [seen(name, entry.params) for name in entry.metric.takes]
     return [float(value) for value in entry.metric.tied(*tables)]
 
 
@@ -73,7 +73,7 @@ def _cut(summary: Summary, entry: MetricPlan) -> float:
     if not bins:
         return 0.0
     seen = weighed(summary.seen_by(entry.metric), entry)
-    tables = {name: np.asarray(seen(name, entry.params)) for name in entry.metric.statistics}
+    tables = {name: np.asarray(seen(name, entry.params)) for name in entry.metric.takes}
     value = float(entry.metric(*tables.values(), **entry.params))
     at = tables["events_at"] + tables["others_at"]
     running = np.cumsum(at)

@@ -84,7 +84,7 @@ def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats |
     if not metric.linear or not (quadratic or distinct * len(summary.rows.truth) <= PAIRS):
         return None
     independent = IndependentNumbers(summary.rows, summary.weights, quadratic)
-    return metric(*[independent(name, entry.params) for name in metric.statistics], **entry.params)
+    return metric(*[independent(name, entry.params) for name in metric.takes], **entry.params)
 
 
 def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
@@ -144,7 +144,7 @@ class Independent:
         if metric.blind is not None:
             return _constant(metric, options, Summary(self.rows, self.weights))
         if metric.linear:
-            return metric(*[self(name, options) for name in metric.statistics], **options)
+            return metric(*[self(name, options) for name in metric.takes], **options)
         if metric.name in SQUARES:
             return np.asarray(SQUARES[metric.name](Summary(self.rows, self.weights)))
         table_values, chance = self._tables(metric, options)
@@ -178,7 +178,7 @@ class Independent:
         # Relative to the likeliest table, since chances themselves may be too small for a float.
         chance = np.exp(logs - logs.max())
         cells = {"tp": hits, "fp": predicted - hits, "fn": events - hits, "tn": n - events - predicted + hits}
-        return metric(*[cells[name] for name in metric.statistics], **options), chance / chance.sum()
+        return metric(*[cells[name] for name in metric.takes], **options), chance / chance.sum()
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ import numpy as np
 from evalpipe import numbers
 from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
-from evalpipe.metrics.logistic import line
-from evalpipe.metrics.values import ratio
 from evalpipe.plan.measures import LACKING
 from evalpipe.results import Warned
 
@@ -103,17 +101,14 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
 
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
-    events, others = summary("events_at"), summary("others_at")
-    at, chance = events + others, summary.rows.chance_at
+    at, chance = summary("events_at") + summary("others_at"), summary.rows.chance_at
     auc = float(summary.value(registry["roc_auc"], {}))
     low, high = (float(quantile(at, chance, share)) for share in (0.01, 0.99))
     if not (auc >= RANKS_WELL and high - low < NARROW):
         return
-    tables = (events, others, ratio(summary("log_odds_at"), at, empty=0.0))
-    # `line` fits batches of replicates: this is a batch of one.
-    fitted = line(*(table[None] for table in tables))
+    _, slope, error = summary("calibration_line").tolist()
     rows = at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
-    slope, reach = float(fitted.slope[0]), NORMAL * float(fitted.error[0]) / float(np.sqrt(rows))
+    reach = NORMAL * error / float(np.sqrt(rows))
     if slope > SQUEEZED[0] and slope - reach > SQUEEZED[1]:
         yield Warned(
             code="squeezed-scores",

@@ -1,8 +1,9 @@
 """How a metric is declared: a pure function of named statistics, with what people need to know about it.
 
-The positional parameters of the function name statistics (see `evalpipe.statistics`); its keyword-only parameters are
-the options a user may set in the spec, with pydantic types. All arrays may have leading axes (replicates); a metric
-works on the last axis of tables and broadcasts over the rest.
+The positional parameters of the function name statistics (see `evalpipe.statistics`) and fits to them (see
+`evalpipe.metrics.shared_fits`); its keyword-only parameters are the options a user may set in the spec, with pydantic
+types. All arrays may have leading axes (replicates); a metric works on the last axis of tables and broadcasts over the
+rest.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from evalpipe.metrics.shared_fits import positional, statistics_of
 from evalpipe.metrics.values import Gaps, Proportion, ratio
 from evalpipe.metrics.written import AVERAGE, PREVALENCE
 from evalpipe.spelling import closest
@@ -55,7 +57,8 @@ class FromSpec(NamedTuple):
 class Metric:
     """One declared metric: the facts that `MetricFacts` describes, complete, and the function.
 
-    Built by `metric`; everything that lists, checks or prints metrics reads it.
+    Built by `metric`; everything that lists, checks or prints metrics reads it. ``takes`` names what the function
+    takes, in order: statistics and fits. ``statistics`` are those that it rests on, be it by a fit.
     """
 
     name: str
@@ -81,31 +84,31 @@ class Metric:
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
+    takes: tuple[str, ...] = field(init=False)
     statistics: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read the names of the statistics off the function."""
-        parameters = inspect.signature(self.function).parameters.values()
-        names = tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
-        object.__setattr__(self, "statistics", names)
+        object.__setattr__(self, "takes", positional(self.function))
+        object.__setattr__(self, "statistics", statistics_of(self.takes))
 
-    def __call__(self, *statistics: Floats, **options: object) -> Floats:
-        """Return the metric's value [...] from its statistics; NaN where it is undefined."""
-        outcome = self.function(*statistics, **options)
+    def __call__(self, *taken: Floats, **options: object) -> Floats:
+        """Return the metric's value [...] from what it takes; NaN where it is undefined."""
+        outcome = self.function(*taken, **options)
         value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome
         value = np.asarray(value.value if isinstance(value, Gaps) else value, float)
         return np.asarray(value + 0.0)  # turns -0 into 0
 
-    def proportion(self, *statistics: Floats, **options: object) -> Proportion:
+    def proportion(self, *taken: Floats, **options: object) -> Proportion:
         """Return successes and trials of a metric whose ``interval`` is "proportion"."""
-        outcome = self.function(*statistics, **options)
+        outcome = self.function(*taken, **options)
         if not isinstance(outcome, Proportion):
             raise TypeError(f"{self.name} is declared as a proportion but does not return one")
         return outcome
 
-    def gaps(self, *statistics: Floats, **options: object) -> Gaps:
+    def gaps(self, *taken: Floats, **options: object) -> Gaps:
         """Return the bins of a metric whose ``interval`` is "gaps", "squared_gaps" or "scatter"."""
-        outcome = self.function(*statistics, **options)
+        outcome = self.function(*taken, **options)
         if not isinstance(outcome, Gaps):
             raise TypeError(f"{self.name} is declared as of gaps but does not return them")
         return outcome
@@ -117,7 +120,7 @@ class Metric:
 
     def norm(self, options: Mapping[str, object]) -> str:
         """Return the norm of the gaps under some options; it is the same for any rows, so none are needed."""
-        return self.gaps(*[np.zeros((1, 1))] * len(self.statistics), **options).norm
+        return self.gaps(*[np.zeros((1, 1))] * len(self.takes), **options).norm
 
     @cached_property
     def option_types(self) -> dict[str, inspect.Parameter]:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric
+from evalpipe.metrics.shared_fits import shared_fit
 from evalpipe.metrics.smooth import isotonic
 from evalpipe.metrics.values import Gaps, ratio
 
@@ -74,27 +75,28 @@ def brier_residual(
     return ratio(squared_error - (reliability + refinement), total)
 
 
-@part(direction="minimize", range=(0.0, 1.0), title="Brier miscalibration", interval="searched_square",
-      ref="Dimitriadis, Gneiting & Jordan (2021)")
-def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats, others_at: Floats) -> Floats:
-    r"""Part of the Brier score that isotonic recalibration on these rows would remove: 0 where no monotone change of
-    the probabilities helps. Chance alone makes it larger, $BS-BS_{iso}$."""
-    # The probabilities are one of the monotone curves of which the isotonic is the best: below 0 is rounding.
-    return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
-
-
-@metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination", interval="searched_square",
-        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
-def brier_discrimination(total: Floats, events_at: Floats, others_at: Floats) -> Floats:
-    r"""Brier score of the prevalence minus that of the isotonically recalibrated scores; depends on the ranking
-    only, and is larger for a prevalence near one half, $\pi(1-\pi)-BS_{iso}$."""
-    prevalence = ratio(events_at.sum(axis=-1), total)
-    # A constant is a monotone curve too, and the isotonic one is the best of them: below 0 is rounding.
-    return np.maximum(prevalence * (1 - prevalence) - ratio(_after_isotonic(events_at, others_at), total), 0.0)
-
-
-def _after_isotonic(events_at: Floats, others_at: Floats) -> Floats:
+@shared_fit
+def squared_error_after_isotonic(events_at: Floats, others_at: Floats) -> Floats:
     """Return the total squared error [...] of the isotonic event rates along ascending scores [..., m]."""
     flat = (table.reshape(-1, table.shape[-1]) for table in (events_at, others_at))
     rate = np.nan_to_num(isotonic(*flat)).reshape(events_at.shape)
     return np.asarray((events_at * (1 - rate) ** 2 + others_at * rate**2).sum(axis=-1))
+
+
+@part(direction="minimize", range=(0.0, 1.0), title="Brier miscalibration", interval="searched_square",
+      ref="Dimitriadis, Gneiting & Jordan (2021)")
+def brier_miscalibration(total: Floats, squared_error: Floats, squared_error_after_isotonic: Floats) -> Floats:
+    r"""Part of the Brier score that isotonic recalibration on these rows would remove: 0 where no monotone change of
+    the probabilities helps. Chance alone makes it larger, $BS-BS_{iso}$."""
+    # The probabilities are one of the monotone curves of which the isotonic is the best: below 0 is rounding.
+    return np.maximum(ratio(squared_error - squared_error_after_isotonic, total), 0.0)
+
+
+@metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination", interval="searched_square",
+        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+def brier_discrimination(total: Floats, events_at: Floats, squared_error_after_isotonic: Floats) -> Floats:
+    r"""Brier score of the prevalence minus that of the isotonically recalibrated scores; depends on the ranking
+    only, and is larger for a prevalence near one half, $\pi(1-\pi)-BS_{iso}$."""
+    prevalence = ratio(events_at.sum(axis=-1), total)
+    # A constant is a monotone curve too, and the isotonic one is the best of them: below 0 is rounding.
+    return np.maximum(prevalence * (1 - prevalence) - ratio(squared_error_after_isotonic, total), 0.0)

@@ -1,7 +1,7 @@
 """Measures of what a recalibration would change: a logistic line of the log odds, or a curve of the event rate.
 
 Tables have a last axis of the distinct probabilities in ascending order, with the total of the probabilities and of
-their log odds there; those over the weight give back the values.
+their log odds there; those over the weight give back the values. A line or a curve is fitted once for all measures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.logistic import line, shift
+from evalpipe.metrics.shared_fits import shared_fit
 from evalpipe.metrics.smooth import Smooth, curve
 from evalpipe.metrics.values import ratio
 
@@ -37,6 +38,29 @@ distance = partial(
 """Declare a distance of the probabilities from a curve of the event rate."""
 
 
+@shared_fit
+def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
+    """Fit the log odds of the events as a line of those of their probabilities.
+
+    Its intercept, its slope and the standard error of the slope, [..., 3]; NaN without a finite fit.
+    """
+    return _by_row(lambda *tables: np.stack(line(*tables), axis=-1), events_at, others_at, log_odds_at)
+
+
+@shared_fit
+def curve_distance_at(
+    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth
+) -> Floats:
+    """Fit a calibration curve: its distance from each distinct probability, [..., m].
+
+    NaN where there is no curve, 0 at a probability of no weight.
+    """
+    at = events_at + others_at
+    rates = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)
+    missing = np.isnan(rates).all(axis=-1, keepdims=True)
+    return np.where(missing, np.nan, np.where(at > 0, np.abs(rates - ratio(probability_at, at)), 0.0))
+
+
 @coefficient(title="Calibration in the large", aliases=("citl",), undefined="no events or no non-events",
              ref="Cox (1958)")
 def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
@@ -47,64 +71,52 @@ def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: 
 
 
 @coefficient(ref="Miller et al. (1993)")
-def calibration_intercept(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
+def calibration_intercept(calibration_line: Floats) -> Floats:
     r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted together
     with the slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see
     calibration_in_the_large, $a:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
-    return _by_row(lambda *tables: line(*tables).intercept, events_at, others_at, log_odds_at)
+    return calibration_line[..., 0]
 
 
 @coefficient(ref="Miller et al. (1993)")
-def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
+def calibration_slope(calibration_line: Floats) -> Floats:
     r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 is ideal. Below 1
     the probabilities are too extreme, as those of an overfitted model; above 1 they are too close together,
     $b:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
-    return _by_row(lambda *tables: line(*tables).slope, events_at, others_at, log_odds_at)
+    return calibration_line[..., 1]
 
 
 @distance(title="Integrated calibration index", aliases=("integrated_calibration_index", "eavg"),
           ref="Austin & Steyerberg (2019)")
 def ici(
-    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
+    events_at: Floats, others_at: Floats, curve_distance_at: Floats, *,
+    smooth: Smooth = "spline",  # noqa: ARG001 - an option of the curve
 ) -> Floats:
     r"""Mean distance between the probabilities and a calibration curve. The curve is a restricted cubic spline of
     the log odds with five knots (fewer for small data), a logistic line, or isotonic steps, which follow noise most
     closely, $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
-    at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
-    return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
+    at = events_at + others_at
+    return ratio((at * curve_distance_at).sum(axis=-1), at.sum(axis=-1))
 
 
 @distance(title="E90", ref="Austin & Steyerberg (2019)")
 def e90(
-    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
+    events_at: Floats, others_at: Floats, curve_distance_at: Floats, *,
+    smooth: Smooth = "spline",  # noqa: ARG001
 ) -> Floats:
     r"""90th percentile of the distance between the probabilities and a calibration curve, as for ici,
     $Q_{0.9}\{|\hat c(p_i)-p_i|\}$."""
-    at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
     # Stable, so that the weights of equal distances are summed in the order of their probabilities.
-    order = np.argsort(away, axis=-1, kind="stable")
-    at, away = (np.take_along_axis(table, order, axis=-1) for table in (at, away))
+    order = np.argsort(curve_distance_at, axis=-1, kind="stable")
+    at, away = (np.take_along_axis(table, order, axis=-1) for table in (events_at + others_at, curve_distance_at))
     return quantile(at, away, 0.9)
 
 
 @distance(title="Emax", ref="Harrell (2015)")
-def emax(
-    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
-) -> Floats:
+def emax(curve_distance_at: Floats, *, smooth: Smooth = "spline") -> Floats:  # noqa: ARG001
     r"""Largest distance between a probability that occurs and a calibration curve, as for ici,
     $\max_i|\hat c(p_i)-p_i|$."""
-    _, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
-    return np.asarray(away.max(axis=-1))
-
-
-def _away(
-    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, smooth: Smooth
-) -> tuple[Floats, Floats]:
-    """Return the weight at each distinct probability and its distance from the curve, [..., m]; NaN without a curve."""
-    at = events_at + others_at
-    rates = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)
-    missing = np.isnan(rates).all(axis=-1, keepdims=True)
-    return at, np.where(missing, np.nan, np.where(at > 0, np.abs(rates - ratio(probability_at, at)), 0.0))
+    return np.asarray(curve_distance_at.max(axis=-1))
 
 
 def _by_row(function: Callable[..., Floats], events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:

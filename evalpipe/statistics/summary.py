@@ -3,7 +3,8 @@
 A *column* statistic is declared as a function of rows giving one value a row; the statistic is the weighted total.
 A *table* statistic is declared as a function of a `Summary` giving last axes of distinct scores or classes.
 Keyword-only parameters of either are filled from the metric's options of the same name. Both are linear in the
-weights; a *pairs* statistic, declared like a table, totals products of two rows' weights.
+weights; a *pairs* statistic, declared like a table, totals products of two rows' weights. What metrics fit to
+statistics (`evalpipe.metrics.shared_fits`) is computed once in the same way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from evalpipe.metrics.shared_fits import SharedFit, shared_fits
 from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
@@ -205,13 +207,18 @@ class Summary:
         return Summary(type(parts[0]).stacked(parts), np.tile(self.weights, self.rows.levels))
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
-        """Return the statistic ``name``; of ``options`` it takes those that it declares."""
-        statistic = statistics[name]
-        taken = {key: (options or {})[key] for key in statistic.options}
+        """Return the statistic ``name``, or the fit; of ``options`` it takes those that it declares."""
+        declared = shared_fits[name] if name in shared_fits else statistics[name]
+        taken = {key: (options or {})[key] for key in declared.options}
         key = (name, tuple(taken.values()))
         if key not in self._computed:
-            self._computed[key] = self._total(statistic, taken)
+            self._computed[key] = (
+                self._fitted(declared, taken) if isinstance(declared, SharedFit) else self._total(declared, taken))
         return self._computed[key]
+
+    def _fitted(self, fit: SharedFit, options: Mapping[str, object]) -> Floats:
+        """Return what is fitted to the statistics."""
+        return fit.function(*(self(name, options) for name in fit.statistics), **options)
 
     def _total(self, statistic: Statistic, options: Mapping[str, object]) -> Floats:
         """Return the value of a statistic under the weights."""
@@ -238,6 +245,6 @@ class Summary:
         return metric.gaps(*self._inputs(metric, options), **options)
 
     def _inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:
-        """Return the statistics that a metric's function takes, in order."""
+        """Return the statistics and fits that a metric's function takes, in order."""
         summary = self.seen_by(metric)
-        return [summary(name, options) for name in metric.statistics]
+        return [summary(name, options) for name in metric.takes]

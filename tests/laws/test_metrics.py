@@ -371,7 +371,7 @@ def test_a_proportion_is_declared_as_one(entry: Metric) -> None:
     data = samples.rows(task)
     filled = samples.filled(registry[name], options, data.levels)
     summary = Summary(data, np.ones(97))
-    outcome = entry.function(*(summary(used, filled) for used in entry.statistics), **filled)
+    outcome = entry.function(*(summary(used, filled) for used in entry.takes), **filled)
     assert isinstance(outcome, Proportion) == entry.is_proportion
 
 
