@@ -9,6 +9,8 @@ import numpy as np
 from evalpipe import numbers
 from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
+from evalpipe.metrics.logistic import slope_error
+from evalpipe.metrics.values import ratio
 from evalpipe.plan.measures import LACKING
 from evalpipe.results import Warned
 
@@ -101,14 +103,17 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
 
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
-    at, chance = summary("events_at") + summary("others_at"), summary.rows.chance_at
+    events, others = summary("events_at"), summary("others_at")
+    at, chance = events + others, summary.rows.chance_at
     auc = float(summary.value(registry["roc_auc"], {}))
     low, high = (float(quantile(at, chance, share)) for share in (0.01, 0.99))
     if not (auc >= RANKS_WELL and high - low < NARROW):
         return
-    _, slope, error = summary("calibration_line").tolist()
+    tables = (events, others, ratio(summary("log_odds_at"), at, empty=0.0))
+    # A batch of one, as a fit is of many replicates.
+    error = float(slope_error(*(table[None] for table in tables))[0])
     rows = at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
-    reach = NORMAL * error / float(np.sqrt(rows))
+    slope, reach = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows))
     if slope > SQUEEZED[0] and slope - reach > SQUEEZED[1]:
         yield Warned(
             code="squeezed-scores",

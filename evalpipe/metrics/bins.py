@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.arraytypes import Floats, Wholes
 
 ROUNDING = 1e-9
@@ -41,9 +43,15 @@ def quantile(at: Floats, values: Floats, share: float) -> Floats:
     The mean of two neighbours where exactly ``share`` of the weight lies at or below the first of them (type 2 of
     Hyndman & Fan, 1996), so that the quantile of the reversed order is the same, and a weight of 3 is three rows.
     """
+    return quantiles(at, values, (share,))[..., 0]
+
+
+def quantiles(at: Floats, values: Floats, shares: Sequence[float]) -> Floats:
+    """Return the weighted quantiles at k ``shares``, as `quantile` has each, [..., k]."""
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]
-    # Looked up a little below and above the share: the two differ only where a value ends exactly at the share.
-    places = ((running < total * part).sum(axis=-1, keepdims=True) for part in (share - ROUNDING, share + ROUNDING))
-    low, high = (np.take_along_axis(values, np.minimum(place, at.shape[-1] - 1), axis=-1)[..., 0] for place in places)
-    return (low + high) / 2
+    # Looked up a little below and above each share: the two differ only where a value ends exactly at the share.
+    parts = [share + side for side in (-ROUNDING, ROUNDING) for share in shares]
+    places = np.stack([(running < total * part).sum(axis=-1) for part in parts], axis=-1)
+    low, high = np.split(np.take_along_axis(values, np.minimum(places, at.shape[-1] - 1), axis=-1), 2, axis=-1)
+    return np.asarray((low + high) / 2)

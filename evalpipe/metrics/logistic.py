@@ -49,8 +49,10 @@ class Rates(NamedTuple):
 
 def rates(log_odds: Floats) -> Rates:
     """Return the chances of the event and of the other outcome at ``log_odds``, of the same shape."""
-    odds = np.exp(np.minimum(-log_odds, FAR))
-    event = 1 / (1 + odds)
+    odds = np.negative(log_odds)
+    np.exp(np.minimum(odds, FAR, out=odds), out=odds)
+    event = 1 + odds
+    np.divide(1, event, out=event)
     odds *= event
     return Rates(event, odds)
 
@@ -90,7 +92,7 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
         if not len(left):
             break
         here = at[left]
-        slope, bend = _slope(_of(left, events), _of(left, others), _of(left, offset), here)
+        slope, bend = _slope(chosen(left, events), chosen(left, others), chosen(left, offset), here)
         low[left], high[left] = np.where(slope > 0, here, low[left]), np.where(slope > 0, high[left], here)
         step = slope / bend
         inside = (here + step >= low[left]) & (here + step <= high[left])
@@ -102,7 +104,7 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
     return shifts
 
 
-def _of(left: Wholes, table: Floats) -> Floats:
+def chosen(left: Wholes, table: Floats) -> Floats:
     """Return the replicates of a table [b, m] that are left, in ascending order; where all are, the table itself."""
     return table if len(left) == len(table) else table[left]
 
@@ -135,7 +137,7 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
     """
     coefficients = np.full((len(events), len(columns)), np.nan)
     left = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
-    events, others, columns = _of(left, events), _of(left, others), [_of(left, column) for column in columns]
+    events, others, columns = chosen(left, events), chosen(left, others), [chosen(left, column) for column in columns]
     total = (events + others).sum(axis=-1)
     at = _begun(events, others, len(columns), None if start is None else start[left])
     step, rise = np.zeros_like(at), np.full(len(left), np.inf)
@@ -173,20 +175,30 @@ def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: 
     if events.shape[-1] > IN_CACHE:
         return _summed(_derivatives(events[:, part], others[:, part], [column[:, part] for column in columns], at)
                        for part in _parts(events.shape[-1]))
-    log_odds = np.repeat(at[:, :1], events.shape[-1], axis=-1)
-    for j in range(1, len(columns)):
-        log_odds += at[:, j, None] * columns[j]
-    chance = rates(log_odds)
+    scratch = np.empty(events.shape)
+    chance = rates(combined(columns, at, scratch))
     excess, weight = events * chance.other, events + others
     weight *= chance.event
     weight *= chance.other
-    excess -= others * chance.event
+    excess -= np.multiply(others, chance.event, out=scratch)
     matrix = np.zeros((len(events), len(columns), len(columns)))
     for j, column in enumerate(columns):
-        weighted = weight * column if j else weight
+        weighted = np.multiply(weight, column, out=scratch) if j else weight
         for i in range(j, len(columns)):
             matrix[:, i, j] = dot(weighted, columns[i])
     return np.stack([dot(excess, column) for column in columns], axis=-1), matrix
+
+
+def combined(columns: Sequence[Floats], coefficients: Floats, scratch: Floats) -> Floats:
+    """Return the sums [b, m] of the columns, of which the first is 1, times their ``coefficients`` [b, k].
+
+    Term by term and not as a matrix product, whose last bits may depend on the threads; ``scratch`` [b, m] is written.
+    """
+    total = coefficients[:, 1, None] * columns[1]
+    total += coefficients[:, :1]
+    for j in range(2, len(columns)):
+        total += np.multiply(coefficients[:, j, None], columns[j], out=scratch)
+    return total
 
 
 def solved(matrix: Floats, vector: Floats) -> Floats:
@@ -195,19 +207,19 @@ def solved(matrix: Floats, vector: Floats) -> Floats:
     NaN where a pivot is lost to rounding. Plain arithmetic on whole batches, since a library's order may vary.
     """
     size = vector.shape[-1]
+    # Replicates last: the few terms of a sum are then added one after the other, of all replicates at once.
+    matrix, vector = np.ascontiguousarray(matrix.transpose(1, 2, 0)), np.ascontiguousarray(vector.T)
     root, solution = np.zeros_like(matrix), np.zeros_like(vector)
     for j in range(size):
-        pivot = matrix[:, j, j] - (root[:, j, :j] ** 2).sum(axis=-1)
-        pivot = np.sqrt(np.where(pivot > SINGULAR * matrix[:, j, j], pivot, np.nan))
-        root[:, j, j] = pivot
-        for i in range(j + 1, size):
-            root[:, i, j] = (matrix[:, i, j] - (root[:, i, :j] * root[:, j, :j]).sum(axis=-1)) / pivot
+        rest = matrix[j:, j] - (root[j:, :j] * root[j, :j]).sum(axis=1) if j else matrix[j:, j]
+        root[j, j] = np.sqrt(np.where(rest[0] > SINGULAR * matrix[j, j], rest[0], np.nan))
+        root[j + 1 :, j] = rest[1:] / root[j, j]
     # Forward through the triangle, then back through its transpose.
     for j in range(size):
-        solution[:, j] = (vector[:, j] - (root[:, j, :j] * solution[:, :j]).sum(axis=-1)) / root[:, j, j]
+        solution[j] = (vector[j] - (root[j, :j] * solution[:j]).sum(axis=0)) / root[j, j]
     for j in reversed(range(size)):
-        solution[:, j] = (solution[:, j] - (root[:, j + 1 :, j] * solution[:, j + 1 :]).sum(axis=-1)) / root[:, j, j]
-    return solution
+        solution[j] = (solution[j] - (root[j + 1 :, j] * solution[j + 1 :]).sum(axis=0)) / root[j, j]
+    return np.ascontiguousarray(solution.T)
 
 
 def _near(events: Floats, others: Floats, x: Floats) -> Floats | None:
@@ -226,36 +238,58 @@ def _near(events: Floats, others: Floats, x: Floats) -> Floats | None:
 
 
 class LogisticLine(NamedTuple):
-    """A line ``intercept`` + ``slope`` x of the log odds x, one in each replicate [b]; NaN without a finite fit.
-
-    ``error`` is the standard error of the slope.
-    """
+    """A line ``intercept`` + ``slope`` x of the log odds x, one in each replicate [b]; NaN without a finite fit."""
 
     intercept: Floats
     slope: Floats
-    error: Floats
 
 
-def line(events: Floats, others: Floats, x: Floats) -> LogisticLine:
-    """Fit the log odds of the events as a line of ``x``, all [b, m]: Cox (1958).
+class _Centred(NamedTuple):
+    """The replicates ``fitted`` [f] of b, and a line of ``x``, less its ``middle`` [f], in its ``unit`` [f], in each.
 
-    The standard error is that of maximum likelihood, where a weight counts rows.
-
-    NaN where the classes do not overlap in x.
+    ``columns`` are two tables [f, m], 1 and x so scaled, with their ``coefficients`` [f, 2].
     """
+
+    fitted: Wholes
+    middle: Floats
+    unit: Floats
+    events: Floats
+    others: Floats
+    columns: Sequence[Floats]
+    coefficients: Floats
+
+
+def _centred(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _Centred:
+    """Fit a line of ``x`` [b, m] where the classes ``overlap`` [b]."""
     at = events + others
-    total = np.where(overlapping(events, others, x), at.sum(axis=-1), np.nan)
+    total = np.where(overlap, at.sum(axis=-1), np.nan)
     middle = dot(at, x) / total
     away = x - middle[:, None]
     unit = np.sqrt(dot(at * away, away) / total)
     fitted = np.flatnonzero(np.isfinite(unit))
     # Centred and of unit spread, the columns are orthogonal, and the steps few.
-    columns = [np.ones((len(fitted), x.shape[-1])), _of(fitted, away) / unit[fitted, None]]
-    intercept, slope, error = (np.full(len(x), np.nan) for _ in range(3))
-    events, others = _of(fitted, events), _of(fitted, others)
+    columns = [np.ones((len(fitted), x.shape[-1])), chosen(fitted, away) / unit[fitted, None]]
+    events, others = chosen(fitted, events), chosen(fitted, others)
     coefficients = fit(events, others, columns, MOST, _near(events, others, columns[1]))
-    slope[fitted] = coefficients[:, 1] / unit[fitted]
-    intercept[fitted] = coefficients[:, 0] - slope[fitted] * middle[fitted]
-    _, matrix = _derivatives(events, others, columns, coefficients)
-    error[fitted] = np.sqrt(solved(matrix, np.broadcast_to([0.0, 1.0], coefficients.shape))[:, 1]) / unit[fitted]
-    return LogisticLine(intercept, slope, error)
+    return _Centred(fitted, middle[fitted], unit[fitted], events, others, columns, coefficients)
+
+
+def line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None) -> LogisticLine:
+    """Fit the log odds of the events as a line of ``x``, all [b, m]: Cox (1958).
+
+    NaN where the classes do not overlap in x; ``overlap`` is what `overlapping` tells, where that is known.
+    """
+    scaled = _centred(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
+    intercept, slope = (np.full(len(x), np.nan) for _ in range(2))
+    slope[scaled.fitted] = scaled.coefficients[:, 1] / scaled.unit
+    intercept[scaled.fitted] = scaled.coefficients[:, 0] - slope[scaled.fitted] * scaled.middle
+    return LogisticLine(intercept, slope)
+
+
+def slope_error(events: Floats, others: Floats, x: Floats) -> Floats:
+    """Return the standard error [b] of the slope of `line`: that of maximum likelihood, where a weight counts rows."""
+    scaled, error = _centred(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
+    _, matrix = _derivatives(scaled.events, scaled.others, scaled.columns, scaled.coefficients)
+    second = np.broadcast_to([0.0, 1.0], scaled.coefficients.shape)
+    error[scaled.fitted] = np.sqrt(solved(matrix, second)[:, 1]) / scaled.unit
+    return error

@@ -42,7 +42,7 @@ distance = partial(
 def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     """Fit the log odds of the events as a line of those of their probabilities.
 
-    Its intercept, its slope and the standard error of the slope, [..., 3]; NaN without a finite fit.
+    Its intercept and its slope, [..., 2]; NaN without a finite fit.
     """
     return _by_row(lambda *tables: np.stack(line(*tables), axis=-1), events_at, others_at, log_odds_at)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.metrics.bins import quantile
-from evalpipe.metrics.logistic import SLACK, dot, fit, line, overlapping, rates
+from evalpipe.metrics.bins import quantiles
+from evalpipe.metrics.logistic import SLACK, chosen, combined, dot, fit, line, overlapping, rates
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -33,13 +33,16 @@ def curve(events: Floats, others: Floats, log_odds: Floats, smooth: Smooth) -> F
         return isotonic(events, others)
     event_rates = np.full(events.shape, np.nan)
     left = np.flatnonzero(overlapping(events, others, log_odds))
-    for count in KNOTS if smooth == "spline" else ():
-        spline = _spline(events[left], others[left], log_odds[left], KNOTS[count])
-        fitted = ~np.isnan(spline[:, 0])
-        event_rates[left[fitted]] = spline[fitted]
-        left = left[~fitted]
-    straight = line(events[left], others[left], log_odds[left])
-    event_rates[left] = rates(straight.intercept[:, None] + straight.slope[:, None] * log_odds[left]).event
+    for shares in KNOTS.values() if smooth == "spline" else ():
+        if len(left):
+            spline = _spline(chosen(left, events), chosen(left, others), chosen(left, log_odds), shares)
+            fitted = ~np.isnan(spline[:, 0])
+            event_rates[left[fitted]] = spline[fitted]
+            left = left[~fitted]
+    if len(left):
+        events, others, log_odds = (chosen(left, table) for table in (events, others, log_odds))
+        straight = line(events, others, log_odds, np.ones(len(left), bool))
+        event_rates[left] = rates(straight.intercept[:, None] + straight.slope[:, None] * log_odds).event
     return event_rates
 
 
@@ -64,16 +67,14 @@ def _spline(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) 
     Its knots are the quantiles of ``x`` at ``shares``; there is no fit where two of them are one.
     """
     at, event_rates = events + others, np.full(events.shape, np.nan)
-    knots = np.stack([quantile(at, x, share) for share in shares], axis=-1)
+    knots = quantiles(at, x, shares)
     apart = (np.diff(knots, axis=-1) > SLACK).all(axis=-1) & ((at > 0).sum(axis=-1) > len(shares))
     fitted = np.flatnonzero(apart)
-    columns = _orthonormal(_basis(x[fitted], knots[fitted]), at[fitted])
-    coefficients = fit(events[fitted], others[fitted], columns, STEPS)
-    # Term by term and not as a matrix product, whose last bits may depend on the threads.
-    log_odds = coefficients[:, :1] * columns[0]
-    for j in range(1, len(columns)):
-        log_odds += coefficients[:, j, None] * columns[j]
-    event_rates[fitted] = rates(log_odds).event
+    if not len(fitted):
+        return event_rates
+    columns = _orthonormal(_basis(chosen(fitted, x), knots[fitted]), chosen(fitted, at))
+    coefficients = fit(chosen(fitted, events), chosen(fitted, others), columns, STEPS)
+    event_rates[fitted] = rates(combined(columns, coefficients, np.empty(columns[0].shape))).event
     return event_rates
 
 
@@ -83,13 +84,24 @@ def _basis(x: Floats, knots: Floats) -> list[Floats]:
     The first is 1, the second ``x``, and k - 2 bend at knots: Durrleman & Simon (1989), scaled as by Harrell (2015).
     """
     first, before, last = (knots[:, place, None] for place in (0, -2, -1))
-    columns, width = [np.ones_like(x), x], last - first
-    tail, end = (np.maximum(x - knot, 0) ** 3 for knot in (before, last))
+    columns, width, scratch = [np.ones_like(x), x], last - first, np.empty(x.shape)
+    tail, end = _cubed(x, before), _cubed(x, last)
     for j in range(knots.shape[-1] - 2):
         knot = knots[:, j, None]
-        bent = np.maximum(x - knot, 0) ** 3 - (tail * (last - knot) - end * (before - knot)) / (last - before)
-        columns.append(bent / width**2)
+        straightened = tail * (last - knot)
+        straightened -= np.multiply(end, before - knot, out=scratch)
+        straightened /= last - before
+        bent = _cubed(x, knot)
+        bent -= straightened
+        bent /= width**2
+        columns.append(bent)
     return columns
+
+
+def _cubed(x: Floats, knot: Floats) -> Floats:
+    """Return the cube of how far ``x`` [b, m] is above a ``knot`` [b, 1], 0 below it."""
+    above = x - knot
+    return np.power(np.maximum(above, 0, out=above), 3, out=above)
 
 
 def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:
@@ -98,11 +110,14 @@ def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:
     By Gram and Schmidt: the first stays 1; each loses what those before it say, twice, for the rounding of the first
     time.
     """
-    total, unit_columns = weight.sum(axis=-1), [columns[0]]
+    total, unit_columns, weighted, scratch = weight.sum(axis=-1), [columns[0]], [weight], np.empty(weight.shape)
     for column in columns[1:]:
-        rest = column
-        for before in (*unit_columns, *unit_columns):
-            rest = rest - (dot(weight * before, rest) / total)[:, None] * before
-        length = np.sqrt(dot(weight * rest, rest) / total)
-        unit_columns.append(rest / np.where(length > 0, length, np.nan)[:, None])
+        rest = column.copy()
+        for place in 2 * (*range(len(weighted)),):
+            said = (dot(weighted[place], rest) / total)[:, None]
+            rest -= np.multiply(said, unit_columns[place], out=scratch) if place else said
+        length = np.sqrt(dot(np.multiply(weight, rest, out=scratch), rest) / total)
+        rest /= np.where(length > 0, length, np.nan)[:, None]
+        unit_columns.append(rest)
+        weighted.append(weight * rest)
     return unit_columns

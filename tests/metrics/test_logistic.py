@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import logistic
-from evalpipe.metrics.logistic import JOINED, LEAST, line
+from evalpipe.metrics.logistic import JOINED, LEAST, line, slope_error
 
 MANY = JOINED * LEAST
 
@@ -25,10 +25,10 @@ def drawn(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("n", [MANY - 1, MANY, 5 * MANY + 3])
 def test_a_line_is_the_same_wherever_it_starts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn(n)
-    begun = line(*tables)
+    begun = (*line(*tables), slope_error(*tables))
     monkeypatch.setattr(logistic, "LEAST", np.inf)
     # 1e-12: both end where a step changes nothing, but for the last bits of sums of so many terms.
-    np.testing.assert_allclose(begun, line(*tables), rtol=1e-12)
+    np.testing.assert_allclose(begun, (*line(*tables), slope_error(*tables)), rtol=1e-12)
 
 
 def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < begun <= sizes.count(MANY) / 2
 
 
-@pytest.mark.parametrize("function", [line, logistic.shift])
+@pytest.mark.parametrize("function", [line, slope_error, logistic.shift])
 def test_sums_in_parts_are_those_of_the_whole(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn(5000)
     whole = function(*tables)
@@ -61,3 +61,22 @@ def test_a_line_without_a_finite_fit_has_no_start_either() -> None:
     x = np.linspace(-3, 3, MANY)[None]
     apart = (x > 0).astype(float)
     assert np.isnan(line(apart, 1 - apart, x)).all()
+    assert np.isnan(slope_error(apart, 1 - apart, x)).all()
+
+
+@pytest.mark.parametrize("size", range(1, 7))
+def test_systems_are_solved_as_a_loop_of_them_to_the_last_bit(size: int) -> None:
+    half = np.random.default_rng(size).normal(size=(50, size, size))
+    matrix = half @ half.transpose(0, 2, 1) + 0.1 * np.eye(size)
+    vector = half[:, 0]
+    solution = logistic.solved(matrix, vector)
+    each = [logistic.solved(matrix[k : k + 1], vector[k : k + 1])[0] for k in range(50)]
+    np.testing.assert_array_equal(solution, each)
+    # 1e-11: the rounding of doubles, with the condition of the worst of these systems, about 300, and room for a sum.
+    np.testing.assert_allclose(solution, np.linalg.solve(matrix, vector[..., None])[..., 0], rtol=1e-11)
+
+
+def test_a_system_without_a_solution_has_none_and_leaves_others_alone() -> None:
+    matrix = np.stack([np.eye(2), np.ones((2, 2)), 4 * np.eye(2)])
+    solution = logistic.solved(matrix, np.ones((3, 2)))
+    np.testing.assert_array_equal(solution, [[1, 1], [np.nan, np.nan], [0.25, 0.25]])
