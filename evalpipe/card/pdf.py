@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -151,21 +152,34 @@ def _finish(_: Any, pdf: Any) -> None:
 
 
 def _pack_once(pdf: Any) -> None:
-    """Keep each stream as it is written: it is asked for twice, for the file and for the file's identifier."""
+    """Keep each object as it is written: it is asked for twice, for the file and for the file's identifier."""
     import pydyf
 
-    class Packed(pydyf.Stream):  # type: ignore[misc]
-        """A stream that is compressed already."""
+    class Packed(pydyf.Object):  # type: ignore[misc]
+        """An object that is written, and compressed, already."""
 
-        def __init__(self, stream: Any) -> None:
+        def __init__(self, part: Any) -> None:
             super().__init__()
-            self.number, self._data = stream.number, stream.data
+            self.number, self._compressible = part.number, part.compressible
+            self._data = _compressed(part) if isinstance(part, pydyf.Stream) and part.compress else part.data
 
         @property
         def data(self) -> Any:
             return self._data
 
-    pdf.objects[:] = [Packed(part) if isinstance(part, pydyf.Stream) else part for part in pdf.objects]
+        @property
+        def compressible(self) -> Any:
+            return self._compressible
+
+    pdf.objects[:] = [part if part.free == "f" else Packed(part) for part in pdf.objects]
+
+
+def _compressed(stream: Any) -> bytes:
+    """Write a stream at zlib's usual level; pydyf's own takes three times as long for 2 % fewer bytes."""
+    import pydyf
+
+    content = pydyf.Stream(stream.stream).data.partition(b"stream\n")[2].removesuffix(b"\nendstream")
+    return bytes(pydyf.Stream([zlib.compress(content)], stream.extra | {"Filter": "/FlateDecode"}).data)
 
 
 @contextmanager

@@ -23,6 +23,9 @@ ADVANCES = (
 )
 """Widths of the letters from the space to the tilde in Source Sans 3, in thousandths of the size."""
 
+KNOWN = {chr(code): advance for code, advance in enumerate(ADVANCES, ord(" "))} | {"−": 497}
+"""The letters whose widths are known."""
+
 OTHER, WIDE = 560, 1000
 """Widths of other letters, and of those of East Asia."""
 
@@ -37,13 +40,16 @@ HALVES = (0, 0.5, 1)
 
 def width(text: str) -> float:
     """Return the pixels that a text takes, with some room since bold letters are wider."""
-    return sum(_advance(ord(letter)) for letter in text) * SIZE / 1000 * 1.04
+    return sum(_advance(letter) for letter in text) * SIZE / 1000 * 1.04
 
 
-def _advance(code: int) -> int:
-    if 32 <= code < 127:
-        return ADVANCES[code - 32]
-    return WIDE if code > 0x2E80 else OTHER
+def exact_width(text: str) -> float | None:
+    """Return the pixels that a text takes which is not bold and not kerned; None where a letter's width is unknown."""
+    return sum(KNOWN[letter] for letter in text) * SIZE / 1000 if KNOWN.keys() >= set(text) else None
+
+
+def _advance(letter: str) -> int:
+    return KNOWN.get(letter, WIDE if ord(letter) > 0x2E80 else OTHER)
 
 
 def wrap(text: str, room: float) -> list[str]:
