@@ -26,7 +26,8 @@ from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec_profiles import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli import app
-from evalpipe.cli.catalogue import SCHEMAS, describe, json_schema_of
+from evalpipe.cli.app import SCHEMAS
+from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
 from evalpipe.exports import EXPORTS

@@ -9,7 +9,6 @@ from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
 from evalpipe.ed25519 import signer
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.ledger.store import Ledger
 from evalpipe.record import replace_files
 from evalpipe.results import Results
 
@@ -29,6 +28,8 @@ def accept(
     now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or whose manifest
     was changed; UsageError where it, or the ledger, cannot be written.
     """
+    from evalpipe.ledger.store import Ledger
+
     path = Path(folder)
     results, before = Results.read(path / LAST), read_reference(path, str(folder))
     place = LedgerPlace.beside(path) if ledger is None else LedgerPlace.of(ledger)

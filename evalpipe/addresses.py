@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import scalar
 from evalpipe.errors import UsageError
-from evalpipe.metrics import registry
 from evalpipe.spelling import closest, listed, printable, quoted
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ class Addresses:
 
 def _measures(own: Estimate) -> tuple[str, ...]:
     """Return the name of the measure and its aliases."""
+    from evalpipe.metrics import registry
+
     return own.metric, *(registry[own.metric].aliases if own.metric in registry else ())
 
 

@@ -12,9 +12,7 @@ from evalpipe.chapters.gates.compute_forecast import YEARS, Forecast, NightCheck
 from evalpipe.chapters.gates.compute_sequence import threshold
 from evalpipe.chapters.gates.plan import made_of
 from evalpipe.errors import UsageError
-from evalpipe.history import ledger_of
-from evalpipe.ledger.nights import nights, verdicts_of
-from evalpipe.ledger.store import Ledger
+from evalpipe.ledger.place import LedgerPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,10 +61,14 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
 
 def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     """Return the verdicts of the latest night, and what to say where a gate has none."""
-    place = ledger_of(plan.ledger, out)
+    place = LedgerPlace.named(plan.ledger, out)
     if place is None:
         return (), "there is no ledger"
     try:
+        place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
+        from evalpipe.ledger.nights import nights, verdicts_of
+        from evalpipe.ledger.store import Ledger
+
         ledger = Ledger.read(place)
     except UsageError as error:
         return (), f"{error.problems[0].message}; run once"

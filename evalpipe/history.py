@@ -9,6 +9,7 @@ from evalpipe.chapters.gates.earlier import LAST, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
+from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
 
 if TYPE_CHECKING:
@@ -17,20 +18,10 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.ledger.entries import Row
-    from evalpipe.ledger.place import LedgerPlace
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Gate, Results
     from evalpipe.spec.models import Spec
-
-
-def ledger_of(ledger: str | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
-    """Return where the ledger of an output folder is: a file or a URL, True for that beside it; None for none."""
-    from evalpipe.ledger.place import LedgerPlace
-
-    if ledger is False:
-        return None
-    return LedgerPlace.beside(out) if ledger is True else LedgerPlace.of(ledger)
 
 
 def open_ledger(named: str | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
@@ -38,7 +29,7 @@ def open_ledger(named: str | bool, out: Path) -> Ledger | None:  # noqa: FBT001 
 
     It lacks those of a run that was killed before it could record them. Raises UsageError where it cannot be used.
     """
-    place = ledger_of(named, out)
+    place = LedgerPlace.named(named, out)
     if place is None:
         return None
     from evalpipe.ledger.store import Ledger
@@ -55,7 +46,7 @@ def ledger_to_read(spec: Spec, out: Path) -> Ledger | None:
     """
     from evalpipe.ledger.store import Ledger
 
-    place = ledger_of(ledger_named(spec), out)
+    place = LedgerPlace.named(ledger_named(spec), out)
     return None if place is None else Ledger.read(place)
 
 
@@ -76,10 +67,10 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
 
     Raises UsageError where the ledger cannot be read.
     """
-    from evalpipe.ledger.nights import estimates_of
-
     if plan.trend is None or plan.as_of is None:
         return ()
+    from evalpipe.ledger.nights import estimates_of
+
     period = None if plan.trend.control is None else plan.trend.control.period
     runs = runs_charted(ledger, plan.name, plan.as_of, plan.trend.nights, period)
     estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
@@ -94,10 +85,10 @@ def nights_before(
     The newest is first. None where no gate is against it, or there is no day or no ledger. Raises UsageError where the
     ledger cannot be read.
     """
-    from evalpipe.ledger.nights import nights
-
     if ledger is None or as_of is None or all(gate.against != "last" for gate in gates):
         return ()
+    from evalpipe.ledger.nights import nights
+
     runs = nights(ledger, name, as_of)[::-1]
     return tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
 
@@ -127,10 +118,10 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
 
     Raises UsageError where the ledger cannot be read.
     """
-    from evalpipe.ledger.sequences import evidence_before
-
     if ledger is None or plan.as_of is None or not plan.adds_up_nights:
         return []
+    from evalpipe.ledger.sequences import evidence_before
+
     return evidence_before(ledger, plan.name, plan.as_of)
 
 

@@ -168,7 +168,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "record", "results", "run", "signatures", "spec", "templating", "verification", "version", "digests",
         "run_facts", "errors",
     },
-    "forecasts": {"chapters.compute", "chapters.plan", "history", "ledger", "plan", "errors"},
+    "forecasts": {"chapters.compute", "chapters.plan", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},
     "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalpipe.cli.catalogue import SCHEMAS
 from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TEXT_OR_JSON = click.Choice(["text", "json"])
+
+SCHEMAS = ("spec", "results", "diff")
+"""What `evalpipe schema` describes."""
 
 set_option = click.option(
     "--set", "overrides", metavar="A.B=C", multiple=True, help="Set a key of the spec; may be repeated."

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from evalpipe.spec.describe import Schema
 
 
-SCHEMAS = ("spec", "results", "diff")
-"""What `evalpipe schema` describes."""
-
-
 def json_schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of the spec, or of a document that evalpipe writes."""
     from evalpipe.differences.records import Difference

@@ -94,14 +94,16 @@ def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
 
 def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Say how many parts the cache has, and why the others would be read."""
+    if not parts:
+        return []
     from evalpipe.cli.caching import parts_line
     from evalpipe.streams.fresh import reasons
 
-    lines = []
+    lines = [""]
     for name, states in parts.items():
         why = [state["why"] for state in states if state["why"] is not None]
         lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
-    return ["", *lines] if lines else []
+    return lines
 
 
 def _text(plan: Plan, document: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.checking import CheckedFile, Verification
+    from evalpipe.run import Progress
 
 HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "recomputed": "run again"}
 
@@ -42,9 +43,8 @@ def verify(
     be repeated that --recompute asks for; 3 where DIR cannot be read.
     """
     from evalpipe.checking import verify as verify_folder
-    from evalpipe.cli.progress import Lines
 
-    progress = Lines() if recompute else None
+    progress = _lines() if recompute else None
     verification = verify_folder(
         folder, spec=spec, public_key=public_key, recompute=recompute, template=template, progress=progress)
     holds = verification.holds(inputs=inputs)
@@ -54,6 +54,13 @@ def verify(
         else:
             _print(verification)
     return 0 if holds else 1
+
+
+def _lines() -> Progress:
+    """Return what prints the steps of a run; what it imports is for a run alone."""
+    from evalpipe.cli.progress import Lines
+
+    return Lines()
 
 
 def document(verification: Verification, *, holds: bool) -> dict[str, object]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.errors import UsageError
+
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
@@ -30,6 +32,20 @@ class LedgerPlace:
     def beside(cls, out: Path) -> LedgerPlace:
         """Return the ledger of the folder that an output folder is in."""
         return cls(file=out.absolute().parent / FILE)
+
+    @classmethod
+    def named(cls, ledger: str | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
+        """Return the ledger that a plan names for an output folder, True for that beside it; None for none."""
+        if ledger is False:
+            return None
+        return cls.beside(out) if ledger is True else cls.of(ledger)
+
+    def found(self) -> LedgerPlace:
+        """Return this place; raises UsageError where it is a file that is not there."""
+        if self.file is not None and not self.file.exists():
+            hint = "the first 'evalpipe run' begins one; name another ledger with --ledger"
+            raise UsageError.of("no-ledger", f"there is no ledger at '{self.shown}'", hint)
+        return self
 
     @property
     def address(self) -> URL:

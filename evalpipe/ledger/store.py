@@ -25,7 +25,6 @@ from evalpipe.ledger.tables import (
     of_others,
     prepare,
 )
-from evalpipe.results import Results
 from evalpipe.spelling import some_of
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.place import LedgerPlace
+    from evalpipe.results import Results
 
 PATIENCE = 60
 """Seconds for which a run waits for others that write to the ledger."""
@@ -68,10 +68,7 @@ class Ledger:
     @classmethod
     def read(cls, place: LedgerPlace) -> Ledger:
         """Reach a ledger that is there, to read from; raises UsageError where there is none."""
-        if place.file is not None and not place.file.exists():
-            hint = "the first 'evalpipe run' begins one; name another ledger with --ledger"
-            raise UsageError.of("no-ledger", f"there is no ledger at '{place.shown}'", hint)
-        with _told(place):
+        with _told(place.found()):
             engine = _engine(place, "BEGIN")
             with engine.connect() as connection:
                 there = format_of(connection)
@@ -92,6 +89,8 @@ class Ledger:
         file = out / "results.json"
         if not file.is_file() or self.knows(out, file_sha256(file)):
             return
+        from evalpipe.results import Results
+
         with suppress(DataError):  # results that cannot be read are no run of this version
             self.record(Results.read(file), out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
 

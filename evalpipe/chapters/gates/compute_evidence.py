@@ -21,9 +21,9 @@ from evalpipe.chapters.gates.compute_bets import (
 from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.plan import GateLimits, made_of
+from evalpipe.chapters.gates.records import GateEvidence
 from evalpipe.digests import json_sha256
 from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
-from evalpipe.results import GateEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
