@@ -17,6 +17,7 @@ from evalpipe.cli.ending import asked_format, fault, interrupted, tell
 from evalpipe.cli.exporting import export
 from evalpipe.cli.forecasting import margin_and_drop
 from evalpipe.cli.forgetting import gc
+from evalpipe.cli.garbage import collect_rarely
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
@@ -301,6 +302,7 @@ app.add_command(show)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    collect_rarely()
     opened()
     try:
         code = _ended(arguments)

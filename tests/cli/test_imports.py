@@ -85,3 +85,13 @@ def test_reading_what_a_run_has_written_imports_nothing_that_computes(loaded: Lo
     assert not told & {"pydantic", "rich", "jinja2", "evalpipe.results", *computing, *HEAVY}
     assert "evalpipe.checking" in verified
     assert not verified & {"sqlalchemy", "rich", "scipy", "evalpipe.streams", *HEAVY}
+
+
+def test_a_command_seldom_looks_for_unused_objects_and_not_at_its_end(folder: Path) -> None:
+    code = ("import atexit, gc\n"
+            "atexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 10_000))\n"
+            "from evalpipe.cli import main\n"
+            "main(['--version'])\n")
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "100000 True"
