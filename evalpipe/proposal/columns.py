@@ -30,6 +30,7 @@ WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
 _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 _ENDLESS = r"^[+-]?(?i:inf|infinity)$"
 _CODE = r"^[+-]?0\d"
+_PERCENT = r"^\s*[+-]?[\d.,]+\s*%\s*$"
 _DATE = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$"
 
 
@@ -82,6 +83,11 @@ class ColumnLook:
         short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
         kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole)
         return kind and len(self.levels) > 1 and short
+
+    @property
+    def percent_signs(self) -> bool:
+        """Whether it holds numbers with a percent sign, which the spec cannot read."""
+        return self.kind == "text" and bool(self.texts.drop_nulls().str.contains(_PERCENT).all())
 
     def within(self, low: float, high: float) -> bool:
         """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""

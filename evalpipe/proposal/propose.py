@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from evalpipe.proposal.columns import ColumnLook
     from evalpipe.proposal.look import Looked
 
+NO_SIGNS = "write percents as probabilities, 0.5 for 50%, and run init again"
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -110,13 +112,22 @@ def _parts(
     if isinstance(choices, Question):
         return choices
     if not choices.models:
-        event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
-        other = ", or another --event" if choices.refused else ""
-        raise UsageError.of(
-            "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}",
-            f"name its column, --model NAME=COLUMN{other}",
-            tuple(f"{name}: {why}" for name, why in choices.refused.items()))
+        raise _no_predictions(column, levels, choices, columns)
     return outcome, levels, choices
+
+
+def _no_predictions(
+    column: ColumnLook, levels: LevelChoice, choices: ModelChoices, columns: Mapping[str, ColumnLook]
+) -> UsageError:
+    """Return the error of data without a prediction; columns that look like one say why they are none."""
+    event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
+    other = ", or another --event" if choices.refused else ""
+    signs = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
+             for look in columns.values() if look.percent_signs}
+    return UsageError.of(
+        "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}",
+        NO_SIGNS if signs else f"name its column, --model NAME=COLUMN{other}",
+        tuple(f"{name}: {why}" for name, why in ({**choices.refused, **signs}).items()))
 
 
 def _models(
@@ -172,8 +183,9 @@ def _asked_model(
     if look.levels and set(look.levels) <= set(levels.levels):
         model = class_model(name, look)
     elif look.kind != "number" or look.constant:
-        raise UsageError.of("not-predictions", f"the column {quoted(column)} holds no predictions of "
-                            f"{quoted(outcome.column.name)}", "name a column of probabilities, scores or its levels")
+        raise UsageError.of(
+            "not-predictions", f"the column {quoted(column)} holds no predictions of {quoted(outcome.column.name)}",
+            NO_SIGNS if look.percent_signs else "name a column of probabilities, scores or its levels")
     elif fractional(look):
         model = probability(data, look, "your answer; its values are")
     else:

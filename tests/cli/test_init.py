@@ -237,6 +237,15 @@ error[no-predictions]: no column of the data is a prediction of 'y' for the even
   = prob_no: about 'no', not about the event
   = help: name its column, --model NAME=COLUMN, or another --event
 """),
+    "percents as texts": ({"risk": "signs"}, ("--event", "yes"), """\
+error[no-predictions]: no column of the data is a prediction of 'y' for the event 'yes'
+  = risk: percents as texts, such as '0.5%'
+  = help: write percents as probabilities, 0.5 for 50%, and run init again
+"""),
+    "a model of percents as texts": ({"risk": "signs"}, ("--event", "yes", "--model", "m=risk"), """\
+error[not-predictions]: the column 'risk' holds no predictions of 'y'
+  = help: write percents as probabilities, 0.5 for 50%, and run init again
+"""),
     "a model without numbers": ({"p": "half", "t": "grade"}, ("--event", "yes", "--model", "m=t"), """\
 error[not-predictions]: the column 't' holds no predictions of 'y'
   = help: name a column of probabilities, scores or its levels
@@ -261,6 +270,7 @@ def column(kind: str) -> object:
     event, probability = drawn()
     return {
         "half": probability / 2, "third": probability / 3, "rest": 1 - probability / 2, "event": event.astype(int),
+        "signs": [f"{100 * value:.1f}%" for value in probability / 2],
         "number": np.arange(ROWS) % 9, "grade": np.array(["low", "medium", "high, or so"])[np.arange(ROWS) % 3],
     }[kind]
 
