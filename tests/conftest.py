@@ -6,7 +6,7 @@ import fcntl
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -101,9 +101,15 @@ def server() -> Iterator[str]:
         yield url
 
 
-def pytest_collection_finish() -> None:
-    """Leave the thousands of collected tests out of every later collection of garbage."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, and leave the thousands of them out of every later look."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _note(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
 from playwright.sync_api import Browser
 
 
 def test_a_cell_of_a_notebook_shows_the_card(
     browser: Browser, example: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    import nbformat  # which imports jsonschema
+    from nbclient import NotebookClient
+
     source = f"import evalpipe\nevalpipe.Results.read({str(example('titanic'))!r})"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()

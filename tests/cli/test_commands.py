@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from cli.conftest import Command
@@ -37,9 +36,11 @@ def test_no_progress_is_silent(command: Command) -> None:
 
 
 def test_results_fit_their_published_schema(command: Command, folder: Path) -> None:
+    from jsonschema import validate  # whose grammar of addresses takes seconds to import
+
     command("run", "small.yaml", "--out", "out", *NO_CARD)
     results = json.loads((folder / "out" / "results.json").read_text())
-    jsonschema.validate(results, json.loads(command("schema", "--of", "results").stdout))
+    validate(results, json.loads(command("schema", "--of", "results").stdout))
     assert results["estimates"][0]["metric"] == "accuracy"
     assert results["spec"]["threshold"] == 0.5
     assert str(folder) not in json.dumps(results)

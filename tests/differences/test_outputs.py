@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from differences.conftest import Pair, alone
@@ -69,6 +68,8 @@ def test_the_markdown_of_a_comment(pair: Pair) -> None:
 
 
 def test_the_json_fits_its_published_schema(pair: Pair) -> None:
+    import jsonschema  # whose grammar of addresses takes seconds to import
+
     document = json.loads(printed(pair, "json"))
     schema = json_schema_of("diff")
     jsonschema.validate(document, schema)

@@ -106,7 +106,7 @@ def items() -> Iterator[ModuleType]:
 def originals() -> Iterator[Any]:
     """Yield each config, number and literal of the items that have one."""
     for file in sorted(ITEMS.glob("*.yaml")):
-        for item in yaml.safe_load(file.read_text(encoding="utf-8"))["items"]:
+        for item in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]:
             pairs = [(item.get("number"), item.get("original"))]
             for column in item.get("table", {}).get("columns", []):
                 if "original" in column:

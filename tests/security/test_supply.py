@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -66,6 +64,9 @@ def test_make_locks_what_users_install(root: Path, project: dict[str, list[str]]
 
 
 def test_the_sbom_lists_what_the_lock_file_installs(root: Path, locked: dict[str, list[Pin]]) -> None:
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator  # which imports jsonschema
+
     text = (root / ".ci" / "sbom.cdx.json").read_text(encoding="utf-8")
     document = json.loads(text)
     listed = {canonicalize_name(part["name"]): part["version"] for part in document["components"]}

@@ -11,10 +11,9 @@ import os
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
@@ -23,6 +22,9 @@ from evalpipe.spec.schema import json_schema, resolved, spec_sha256
 from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import flatten
 from evalpipe.spec.yaml import parse
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "specs"
 GOOD = sorted((CORPUS / "good").glob("*.yaml"))
@@ -51,6 +53,8 @@ def unread(path: Path) -> Any:
 
 @cache
 def validator() -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # whose grammar of addresses takes seconds to import
+
     return Draft202012Validator(json_schema())
 
 
