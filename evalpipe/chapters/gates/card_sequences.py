@@ -36,8 +36,8 @@ def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
         for gate in gates if gate.sequence is not None)
     if rows:
         columns = (
-            Column("Gate", style="what"), Column("Evidence that it is missed", "num"),
-            Column("Evidence that it is kept", "num"), Column("Evidence needed", "num"), Column("Nights"),
+            Column("Gate", style="what"), Column("Evidence that the limit is missed", "num"),
+            Column("Evidence that the limit is kept", "num"), Column("Evidence needed", "num"), Column("Nights"),
             Column("Evidence is"),
         )
         yield Table("Evidence of all nights", columns, rows, stacked=True)

@@ -70,7 +70,7 @@ class GateSequence(Record):
     evidence: float
     """The evidence that the limit is missed: an e-value; of two limits the larger."""
     kept: float
-    """The evidence that it is kept; of two limits the smaller."""
+    """The evidence that the limit is kept; of two limits the smaller."""
     threshold: float
     """The evidence that fails the gate, or lets it pass: the number of alarms over the level."""
     level: float
