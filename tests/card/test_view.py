@@ -131,13 +131,29 @@ def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
     assert lines(gains)[9][7].endswith(" 100.0%")
 
 
-def test_the_gain_table_has_the_profit_where_one_is_declared_and_says_how_many_groups(results: Results) -> None:
+def with_gain_points(results: Results, **columns: list[float | None]) -> Results:
+    """Return the results with other columns in the gain table of the first model."""
     place, curve = next((k, c) for k, c in enumerate(results.curves)
                         if (c.dataset, c.curve) == ("validation", "gain_table"))
+    changed = curve.model_copy(update={"points": curve.points.model_copy(update=columns)})
+    return results.model_copy(update={"curves": [*results.curves[:place], changed, *results.curves[place + 1:]]})
+
+
+@pytest.mark.parametrize(("columns", "style"), [
+    ({}, "gain even"),
+    ({"population_so_far": [999_999.0] * 10}, "gain even"),
+    ({"population_so_far": [1_000_000.0] * 10}, "gain"),
+    ({"profit": [1.0] * 10, "profit_random": [1.0] * 10, "profit_wizard": [1.0] * 10}, "gain"),
+])
+def test_the_columns_of_a_gain_table_are_of_one_width_where_every_number_fits(
+    columns: dict[str, list[float | None]], style: str, results: Results
+) -> None:
+    assert tables(gain_blocks(with_gain_points(results, **columns), "validation"))[0].style == style
+
+
+def test_the_gain_table_has_the_profit_where_one_is_declared_and_says_how_many_groups(results: Results) -> None:
     profits = dict.fromkeys(("profit", "profit_random", "profit_wizard"), [1200.4, -2.0] + [None] * 8)
-    changed = curve.model_copy(update={"points": curve.points.model_copy(update=profits)})
-    curves = [*results.curves[:place], changed, *results.curves[place + 1:]]
-    blocks = list(gain_blocks(results.model_copy(update={"curves": curves}), "validation"))
+    blocks = list(gain_blocks(with_gain_points(results, **profits), "validation"))
     assert lines(tables(blocks)[0])[0][-3:] == ["1,200"] * 3
     assert lines(tables(blocks)[0])[2][-1] == "–"
     assert "cut into ten groups; tied rows are divided in proportion" in " ".join(paragraphs(blocks))
