@@ -70,7 +70,9 @@ class Edition:
         return address
 
     def images(self) -> dict[str, str]:
-        """Return the figures and formulas of the pages written so far as images of their own, by address."""
+        """Return the figures and formulas of the pages written so far as images for WeasyPrint, by address."""
+        from evalpipe.card.figures.anchors import placed_by_the_left
+
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
-        return {address: image for drawing in drawings
+        return {address: placed_by_the_left(image) for drawing in drawings
                 for address, image in zip(self.addresses(drawing), drawing.images, strict=True)} | self._formulas

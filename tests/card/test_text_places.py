@@ -7,6 +7,7 @@ import re
 import pytest
 from fontTools.ttLib import TTFont
 
+from evalpipe.card.figures.anchors import placed_by_the_left
 from evalpipe.card.figures.scales import KNOWN, SIZE, exact_width
 from evalpipe.card.figures.sheet import Sheet
 from evalpipe.card.locate import templates
@@ -29,7 +30,7 @@ def test_a_text_stands_about_its_anchor_on_the_screen_and_at_the_same_place_in_p
     sheet.write(100, 20, "−0.25 of all", anchor=anchor)
 
     assert f'x="100" y="20" text-anchor="{anchor}"' in sheet.svg()
-    printed = re.search(r'x="([\d.]+)" y="20">', sheet.svg(printed=True))
+    printed = re.search(r'x="([\d.]+)" y="20">', placed_by_the_left(sheet.svg(printed=True)))
     assert printed is not None
     # Advances of Source Sans 3: − 497, 0 497, point 249, 2 and 5 497, space 200, o 542, f 292, a 504, l 255.
     wide = (4 * 497 + 249 + 2 * 200 + 542 + 292 + 504 + 2 * 255) * SIZE / 1000
@@ -41,7 +42,7 @@ def test_a_text_whose_width_is_not_known_keeps_its_anchor_in_print(text: str, ki
     sheet = Sheet()
     sheet.write(100, 20, text, anchor="middle", kind=kind)
 
-    assert 'x="100" y="20" text-anchor="middle"' in sheet.svg(printed=True)
+    assert 'x="100" y="20" text-anchor="middle"' in placed_by_the_left(sheet.svg(printed=True))
 
 
 def test_the_width_of_a_text_with_a_letter_of_another_font_is_not_known() -> None:

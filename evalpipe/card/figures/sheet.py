@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.canvas import Drawing, PointSeries
-from evalpipe.card.figures.scales import LINE, SIZE, exact_width, width, wrap
+from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
 from evalpipe.card.palette import OUTLINES, attributes
 from evalpipe.spelling import legible
 
@@ -22,9 +22,6 @@ WIDTH = 330
 """Pixels; a figure of several sheets stands in as many columns as there is room for, on a phone in one."""
 
 FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
-ANCHORS = {"middle": 0.5, "end": 1.0}
-"""The share of a text that stands left of its anchor."""
-
 STACKED = 3
 """Panels that stand one below the other; more continue on a sheet beside it, so that no figure outgrows a page."""
 
@@ -41,16 +38,13 @@ class Element:
     ink: str
     attributes: str
     text: str = ""
-    in_print: str = ""
-    """The attributes for print where they are others."""
 
     def written(self, *, printed: bool) -> str:
         """Write the element, with a class for the screen, or with the attributes of light paper."""
         look = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
                 else f'class="{self.kind} {self.ink}"')
         inside = f">{escape(self.text, quote=False)}</{self.tag}>" if self.text else "/>"
-        where = (printed and self.in_print) or self.attributes
-        return f"<{self.tag} {look} {where}{inside}"
+        return f"<{self.tag} {look} {self.attributes}{inside}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +83,8 @@ class Sheet:
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""
-        text = legible(text)
         place = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
-        self.nodes.append(Element("text", kind, ink, place, text, _from_the_left(x, y, text, anchor, kind)))
+        self.nodes.append(Element("text", kind, ink, place, legible(text)))
 
     def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
         """Draw one marker."""
@@ -140,15 +133,6 @@ class Sheet:
     def _axes(self) -> str:
         """Write the axes of the panels for whatever reads values off the figure."""
         return f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
-
-
-def _from_the_left(x: float, y: float, text: str, anchor: str, kind: str) -> str:
-    """Return the place of a text's left end; none where it begins at ``x``, or its width is not known exactly.
-
-    WeasyPrint makes each text with an anchor an object of its own: the file grows by a quarter, and so does its making.
-    """
-    wide = exact_width(text) if anchor and kind == "text" else None
-    return "" if wide is None else f'x="{number(x - wide * ANCHORS[anchor])}" y="{number(y)}"'
 
 
 def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
