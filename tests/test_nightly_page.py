@@ -59,8 +59,8 @@ def test_the_page_says_what_comes_out(tmp_path: Path) -> None:
     for command, shown in blocks:
         printed = shell(command, tmp_path).stdout
         for part in shown.split("…\n"):
-            # The first digits of the sha256 of results change with each version.
-            plain = re.escape(part).replace(r"\ ", " ")
-            assert re.search(re.sub(r"\b[0-9a-f]{8}$", "[0-9a-f]{8}", plain, flags=re.MULTILINE), printed), part
+            # The first digits of the sha256 of results change with each version of a library.
+            between = re.split(r"\b[0-9a-f]{8}$", part, flags=re.MULTILINE)
+            assert re.search("[0-9a-f]{8}".join(map(re.escape, between)), printed), part
     recomputed = evalpipe.verify(tmp_path / "reports" / f"claims-{BROKEN}", recompute=True)
     assert {file.status for file in recomputed.files if file.kind == "recomputed"} == {"same"}
