@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +14,8 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import large_data
 from large_data import BLOCK, Recipe, write
+
+from memory import run_measured
 
 ROWS = 2 * BLOCK + 1234
 WHOLE = Recipe(rows=ROWS, ids=True, weights="frequency", slices=(4, 3), clusters=50)
@@ -64,12 +64,10 @@ def test_row_groups_have_the_size_that_was_asked_for(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_rows(tmp_path: Path) -> None:
     def peak(rows: int) -> int:
-        line = [sys.executable, large_data.__file__, "--rows", str(rows), "--row-group", "50_000", "--out", tmp_path]
-        process = subprocess.Popen(line, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        return usage.ru_maxrss
+        ended = run_measured(
+            large_data.__file__, "--rows", str(rows), "--row-group", "50_000", "--out", str(tmp_path))
+        assert ended.code == 0
+        return ended.memory
 
     assert peak(4_000_000) < 1.3 * peak(200_000)  # measured: 1.06; 3,800,000 rows of two models would be 60 MB more
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +15,7 @@ from evalpipe.data import delimited
 from evalpipe.errors import EvalpipeError
 from evalpipe.run import load, run
 from evalpipe.spec.yaml import MAX_ENTRIES, MAX_VALUES
+from memory import run_measured
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "small", "task": "binary", "outcome": {"column": "y", "event": 1},
@@ -55,13 +54,11 @@ def told(**keys: Any) -> str:
 
 def ended(**keys: Any) -> Ended:
     """Run a spec in a process of its own."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    began = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "evalpipe", "run", written(**keys), "--no-progress"],
-                          capture_output=True, text=True, check=False, timeout=60)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = run_measured("evalpipe", "run", written(**keys), "--no-progress", timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Ended(done.returncode, done.stderr, min(used, time.monotonic() - began), after.ru_maxrss / 1024)
+    return Ended(done.code, done.err, min(used, time.monotonic() - began), done.memory / 2**20)
 
 
 def data(path: str) -> dict[str, Any]:
