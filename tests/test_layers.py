@@ -30,9 +30,9 @@ ROLES = {
         "calibration", "plugins", "tasks", "templating.files", "errors",
     },
     "compute": {
-        "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics", "metrics",
-        "intervals", "calibration", "data.sample", "card.names", "card.wording", "results", "records", "constants",
-        "numbers", "spelling", "tasks", "templating.files", "digests", "errors",
+        "arithmetic", "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics",
+        "metrics", "intervals", "calibration", "data.sample", "card.names", "card.wording", "results", "records",
+        "constants", "numbers", "spelling", "tasks", "templating.files", "digests", "errors",
     },
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
@@ -86,11 +86,12 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cells": set(),
     "numbers": set(),
     "results": {"cells", "chapters.records", "records", "numbers", "digests", "errors"},
-    "metrics": {"spelling", "tasks", "errors"},
+    "metrics": {"arithmetic", "spelling", "tasks", "errors"},
     "later": set(),
-    "calibration": {"later", "spelling", "tasks", "errors"},
-    "statistics": {"metrics.declare", "metrics.shared_fits", "metrics.values", "errors"},
-    "intervals": {"later", "errors"},
+    "arithmetic": {"later"},
+    "calibration": {"arithmetic", "later", "spelling", "tasks", "errors"},
+    "statistics": {"arithmetic", "metrics.declare", "metrics.shared_fits", "metrics.values", "errors"},
+    "intervals": {"arithmetic", "later", "errors"},
     "spec": {
         "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
         "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
@@ -101,18 +102,19 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "spelling", "spec", "data.table", "metrics", "tasks", "uris", "errors",
     },
     "data": {
-        "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "queries", "tasks",
-        "results", "uris", "digests", "errors",
+        "arithmetic", "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "queries",
+        "tasks", "results", "uris", "digests", "errors",
     },
     "streams": {
-        "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "digests", "errors",
+        "arithmetic", "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "digests",
+        "errors",
     },
     # A task begins at step 1 again, in a process of its own.
     "streams.task": {"data", "plan", "spec", "streams", "digests", "errors"},
     "reading": {"chapters.compute", "data", "streams", "plan", "errors"},
     "engine": {
-        "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",
-        "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results",
+        "arithmetic", "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers",
+        "plan", "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results",
         "version", "errors",
     },
     "card": {

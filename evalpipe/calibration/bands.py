@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.arithmetic.functions import expit
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve
-from evalpipe.calibration.pooled import Events, demand_distinct, expit, logit, separated
+from evalpipe.calibration.pooled import Events, demand_distinct, logit, separated
 from evalpipe.calibration.spline import Smooth, smooth
 from evalpipe.later import np
 

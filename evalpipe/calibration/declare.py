@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.later import np
 from evalpipe.spelling import closest
 from evalpipe.tasks import Task
@@ -122,7 +123,7 @@ class Fitted:
         """
         odds = self.log_odds(score)
         if odds is not None:
-            return _logistic(odds) if odds.ndim == 1 else softmax(odds)
+            return np.asarray(expit(odds)) if odds.ndim == 1 else softmax(odds)
         given = score if score is not None and self.acts_on == "order" else prediction
         return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(given, float)), float)
 
@@ -207,18 +208,6 @@ class Recalibrator:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
-
-
-def _logistic(log_odds: Floats) -> Floats:
-    # logaddexp, as the exponential of large log odds would overflow.
-    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
-
-
-def softmax(log_odds: Floats) -> Floats:
-    """Return probabilities proportional to the exponential of ``log_odds``, along the last axis."""
-    # The largest is taken off first, so that no exponential overflows.
-    raised = np.exp(log_odds - log_odds.max(axis=-1, keepdims=True))
-    return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
 
 def _option(parameter: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import log, log_sum_exp, softmax
 from evalpipe.calibration.declare import (
     Parameters,
     RecalibrationMethod,
@@ -15,7 +16,6 @@ from evalpipe.calibration.declare import (
     Unfit,
     recalibrator,
     registry,
-    softmax,
 )
 from evalpipe.calibration.newton import Slope, maximise
 from evalpipe.calibration.pooled import clipped, rows_clipped
@@ -70,7 +70,7 @@ class Multinomial(OnLogOdds):
         """Map probabilities [n, K]."""
         coefficients = np.asarray(parameters["coefficients"], float)
         demand_levels(len(coefficients) + 1, prediction)
-        design = np.vstack([np.ones(len(prediction)), np.log(clipped(prediction)).T])
+        design = np.vstack([np.ones(len(prediction)), log(clipped(prediction)).T])
         return softmax(_predictor(coefficients, design).T)
 
     @staticmethod
@@ -143,7 +143,7 @@ class OneVsRest(RecalibrationMethod):
 
 def normalised(scores: Floats) -> Floats:
     """Return the logarithms of the probabilities [n, K] that the softmax makes of scores."""
-    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+    return np.asarray(scores - log_sum_exp(scores, 1)[:, None])
 
 
 def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
@@ -155,7 +155,7 @@ def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
     truth = np.asarray(training.truth, np.intp)
     order = np.lexsort((weight, truth, *prediction.T))
     prediction = prediction[order]
-    logs = np.log(clipped(prediction)) if training.score is None else normalised(prediction)
+    logs = log(clipped(prediction)) if training.score is None else normalised(prediction)
     return logs, truth[order], weight[order]
 
 
@@ -203,9 +203,8 @@ def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, rid
 
     def value(place: Floats) -> float:
         values = _predictor(place.reshape(shape), design)
-        top = values.max(axis=0)
-        logs = top + np.log(np.sum(np.exp(values - top), axis=0))
-        return float(np.sum(weight * (values[truth, np.arange(len(truth))] - logs)) - _half(penalty, place))
+        shortfalls = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
+        return float(np.sum(weight * shortfalls) - _half(penalty, place))
 
     def slope(place: Floats) -> Slope:
         chance = softmax(_predictor(place.reshape(shape), design).T).T

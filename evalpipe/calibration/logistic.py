@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import expit, log, log1p, log_expit
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
@@ -16,7 +17,6 @@ from evalpipe.calibration.pooled import (
     demand_distinct,
     events_by_log_odds,
     events_of,
-    expit,
     separated,
 )
 from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on
@@ -134,7 +134,7 @@ class Beta(OnLogOdds):
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         inside = clipped(prediction)
-        return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
+        return expit(parameters["a"] * log(inside) - parameters["b"] * log1p(-inside) + parameters["intercept"])
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
@@ -158,7 +158,7 @@ def _line(table: Events) -> Parameters:
 
 def _logarithms(log_odds: Floats) -> tuple[Floats, Floats]:
     """Return the logarithms of the probabilities of the event and of its opposite."""
-    return -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
+    return log_expit(log_odds), log_expit(-log_odds)
 
 
 def _backwards(table: Events) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.arithmetic import matrices
+from evalpipe.arithmetic.functions import expit, log, log_expit
 from evalpipe.calibration.declare import Unfit
-from evalpipe.calibration.pooled import expit
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ NEARLY = 1e-10
 
 STEPS = 200
 HALVINGS = 40
-
-LOST = 1e-14
-"""What is left of a column beside the others below which it is lost to rounding: a pivot of a matrix whose diagonal is
-1, whatever the units."""
 
 UNDETERMINED = "the predictions do not determine all coefficients"
 
@@ -45,11 +42,11 @@ def maximise(
     ``rough`` coefficients, for what is rounded afterwards, are right to ten digits or so, in half of the time. Raises
     `Unfit` where the rows do not determine the coefficients.
     """
-    solver, settled = (solve_roughly, NEARLY) if rough else (solve, SETTLED)
+    settled = NEARLY if rough else SETTLED
     place, best = start, value(start)
     for _ in range(STEPS):
         gradient, information = slope(place)
-        step = solver(information, gradient)
+        step = solve(information, gradient)
         gain = float(np.sum(gradient * step))
         if gain <= settled * weight:
             return place + step
@@ -72,47 +69,16 @@ def _climbed(value: Callable[[Floats], float], place: Floats, step: Floats, best
 
 
 def solve(matrix: Floats, right: Floats) -> Floats:
-    """Solve ``matrix`` x = ``right``, [k, k] symmetric and positive definite, [k] or [k, r], by elimination.
-
-    Raises `Unfit` where the matrix is singular to working precision.
-    """
-    left, scale = _scaled(matrix)
-    solution = (right.T / scale).T
-    for j in range(len(left)):
-        if left[j, j] <= LOST:
-            raise Unfit(UNDETERMINED)
-        share = left[j + 1 :, j, None] / left[j, j]
-        left[j + 1 :, j:] -= share * left[j, j:]
-        solution[j + 1 :] -= (share if right.ndim > 1 else share[:, 0]) * solution[j]
-    for j in reversed(range(len(left))):
-        known = np.add.reduce(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
-        solution[j] = (solution[j] - known) / left[j, j]
-    return np.asarray((solution.T / scale).T)
-
-
-def solve_roughly(matrix: Floats, right: Floats) -> Floats:
-    """Solve as `solve` does by LAPACK, whose last bits are those of the machine; raises `Unfit` as it does."""
-    left, scale = _scaled(matrix)
+    """Solve as `matrices.solve` does; raises `Unfit` where the matrix is singular."""
     try:
-        pivots = np.diagonal(np.linalg.cholesky(left)) ** 2
-    except np.linalg.LinAlgError:
+        return matrices.solve(matrix, right)
+    except matrices.SingularError:
         raise Unfit(UNDETERMINED) from None
-    if pivots.min() <= LOST:
-        raise Unfit(UNDETERMINED)
-    return np.asarray((np.linalg.solve(left, (right.T / scale).T).T / scale).T)
-
-
-def _scaled(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return a matrix with a diagonal of 1, and the square roots of the one that it had; raises `Unfit` without any."""
-    scale = np.sqrt(np.diagonal(matrix))
-    if not np.all(scale > 0):
-        raise Unfit(UNDETERMINED)
-    return matrix / (scale[:, None] * scale), scale
 
 
 def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:
     """Return the binomial log likelihood of weights of events and others [m] under log odds [m]."""
-    return -float(np.sum(events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)))
+    return float(np.sum(events * log_expit(log_odds) + others * log_expit(-log_odds)))
 
 
 def logistic_fit(
@@ -134,7 +100,7 @@ def logistic_fit(
 
     start = np.zeros(len(design))
     if intercept:
-        start[0] = np.log(np.sum(events) / np.sum(others))
+        start[0] = log(np.sum(events) / np.sum(others))
     best = _most_likely(design, events, others, start, weight)
     if not intercept:
         return np.asarray(best / spread)

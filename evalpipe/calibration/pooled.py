@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.arithmetic import functions
 from evalpipe.calibration.declare import Training, Unfit
 from evalpipe.later import np
 
@@ -62,15 +63,7 @@ def rows_clipped(probability: Floats) -> int:
 
 def logit(probability: Floats) -> Floats:
     """Return the log odds of probabilities, clipped first."""
-    inside = clipped(probability)
-    # log1p, as 1 - p loses the digits of a small p.
-    return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
-def expit(log_odds: Floats) -> Floats:
-    """Return the probabilities that have these log odds; never overflows."""
-    small = np.exp(-np.abs(log_odds))
-    return np.asarray(np.where(log_odds >= 0, 1.0, small) / (1 + small))
+    return np.asarray(functions.logit(clipped(probability)))
 
 
 def runs(prediction: Floats, truth: Values, weight: Floats) -> Runs:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import demand_levels
 from evalpipe.calibration.scales import OnLogOdds
@@ -61,7 +62,7 @@ class PriorShift(OnLogOdds):
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
-        moved = np.log(np.asarray(parameters["to"], float)) - np.log(np.asarray(parameters["from"], float))
+        moved = log(np.asarray(parameters["to"], float)) - log(np.asarray(parameters["from"], float))
         demand_levels(len(moved), at if at.ndim > 1 else np.empty((1, 2)))
         return np.asarray(at + (moved if at.ndim > 1 else moved[0] - moved[1]))
 

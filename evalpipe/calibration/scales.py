@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from evalpipe.arithmetic.functions import expit
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
-from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, expit, logit, rows_clipped
+from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, logit, rows_clipped
 from evalpipe.later import np
 
 if TYPE_CHECKING:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import expit
+from evalpipe.arithmetic.matrices import product, root_of, singular, solve_lower
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
-from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve, solve_roughly
-from evalpipe.calibration.pooled import Events, expit, separated
+from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve
+from evalpipe.calibration.pooled import Events, separated
 from evalpipe.calibration.scales import SCALES, OnEither, events_on
 from evalpipe.later import np
 
@@ -77,7 +79,8 @@ def _curve_at(parameters: Parameters, places: Floats) -> Floats:
     pieces = np.sum(_pieces(knots) * value, axis=-1)
     width = np.diff(knots)
     share = (inside - knots[place]) / width[place]
-    heights = sum(pieces[place, power] * share**power for power in range(4))
+    constant, linear, square, cubic = pieces[place].T
+    heights = constant + share * (linear + share * (square + share * cubic))
     tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
     return np.asarray(heights + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
 
@@ -165,7 +168,7 @@ def _bends(knots: Floats) -> tuple[Floats, Floats]:
         if i:
             band[i, i - 1] = band[i - 1, i] = width[i] / 6
     bends = np.vstack([np.zeros(inner + 2), solve(band, steps), np.zeros(inner + 2)])
-    return bends, np.linalg.solve(np.linalg.cholesky(band), steps)
+    return bends, solve_lower(root_of(band), steps)
 
 
 def _pieces(knots: Floats) -> Floats:
@@ -204,11 +207,16 @@ class _Smoother:
         """Values at knots of the coordinates [k, k], their pieces [pieces, 4, k] and their roughness [k]."""
         knots = (self.at - self.at[0]) / self.reach
         pieces = _pieces(knots)
-        root = np.linalg.cholesky(self.information(self.table.total / self.weight, pieces))
-        inverse = np.linalg.solve(root, np.eye(len(knots))).T
-        _, size, turned = np.linalg.svd(np.sum(_bends(knots)[1][:, :, None] * inverse, axis=1))
-        values = np.sum(inverse[:, :, None] * turned.T, axis=1)
-        return values, np.sum(pieces[..., None] * values, axis=2), np.r_[size**2, 0.0, 0.0]
+        root = root_of(self.information(self.table.total / self.weight, pieces))
+        inverse = solve_lower(root, np.eye(len(knots))).T
+        bent = singular(product(_bends(knots)[1], inverse))
+        # The coordinates that are left are lines.
+        level, rise = product(np.stack([np.ones(len(knots)), knots]), root)
+        level = level / np.sqrt(np.sum(level**2))
+        rise = rise - np.sum(rise * level) * level
+        turned = np.vstack([bent.vectors, level, rise / np.sqrt(np.sum(rise**2))])
+        values = product(inverse, turned.T)
+        return values, np.sum(pieces[..., None] * values, axis=2), np.r_[bent.sizes**2, 0.0, 0.0]
 
     @cached_property
     def starts(self) -> Wholes:
@@ -270,7 +278,7 @@ class _Smoother:
         start = np.zeros(len(size)) if start is None else start
         coordinates = maximise(value, slope, start, self.weight, rough=rough)
         bend = information(expit(self.log_odds(coordinates)))
-        return coordinates, float(np.trace((solve_roughly if rough else solve)(bend + np.diag(size), bend)))
+        return coordinates, float(np.trace(solve(bend + np.diag(size), bend)))
 
     def best(self) -> float:
         """Return the penalty of least unbiased risk: the best of a coarse search, then a bounded one about it.

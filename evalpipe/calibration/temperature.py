@@ -5,11 +5,12 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator, softmax
+from evalpipe.arithmetic.functions import expit, log, log_sum_exp, softmax
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
-from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, separated
+from evalpipe.calibration.pooled import clipped, events_by_log_odds, logit, separated
 from evalpipe.calibration.scales import OnLogOdds
 from evalpipe.later import np
 
@@ -44,7 +45,7 @@ class Temperature(OnLogOdds):
         """Map probabilities of the event [n], or of all levels [n, K]."""
         if prediction.ndim < 2:
             return expit(logit(prediction) / parameters["temperature"])
-        return softmax(np.log(clipped(prediction)) / parameters["temperature"])
+        return softmax(log(clipped(prediction)) / parameters["temperature"])
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
@@ -81,9 +82,7 @@ def _inverse_of_levels(training: Training) -> float:
         raise Unfit("every row's outcome has the highest probability, so the likelihood has no maximum")
 
     def value(place: Floats) -> float:
-        scaled = place[0] * odds
-        top = scaled.max(axis=1)
-        return -float(np.sum(weight * (top + np.log(np.sum(np.exp(scaled - top[:, None]), axis=1)))))
+        return -float(np.sum(weight * log_sum_exp(place[0] * odds, 1)))
 
     def slope(place: Floats) -> Slope:
         chance = softmax(place[0] * odds)

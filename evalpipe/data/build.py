@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import canonical, complete, rounding, slices
 from evalpipe.data.block import FILE, POSITION
@@ -257,9 +258,7 @@ def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool
         return None
     table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(names.values())})
     if model.scores:
-        highest = pl.max_horizontal(pl.all())  # taken off first, so that no exponential overflows
-        table = table.select((pl.all() - highest).exp())
-        return table.select(pl.all() / pl.sum_horizontal(pl.all()))
+        return pl.DataFrame(softmax(table.to_numpy()), table.columns)
     return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
 
 
@@ -267,7 +266,7 @@ def _logistic(score: pl.Series) -> pl.Series:
     """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
     import polars as pl
 
-    return pl.Series(score.name, np.exp(-np.logaddexp(0.0, -score.to_numpy())))
+    return pl.Series(score.name, expit(score.to_numpy()))
 
 
 def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:

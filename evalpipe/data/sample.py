@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import expit, logit
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Warned
 
@@ -83,11 +84,11 @@ class Predictions:
             return threshold
         if not 0 < threshold < 1:
             return -math.inf if threshold <= 0 else math.inf
-        return math.log(threshold) - math.log1p(-threshold)
+        return float(logit(threshold))
 
     def threshold_at(self, cut: Cut) -> Cut:
         """Return the threshold that a cut of the score is written as, or those of an array of cuts."""
-        return np.exp(-np.logaddexp(0.0, -cut)) if self.log_odds else cut
+        return expit(cut) if self.log_odds else cut  # type: ignore[return-value]
 
     def classified(self, cuts: float | Floats | None, thresholds: float | Floats | None = None) -> Predictions:
         """Return the predictions with classes by a cut of the score, or by one for each row [n].

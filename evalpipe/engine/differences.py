@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.engine.drawn import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import Wald
@@ -120,7 +121,7 @@ def ratio_limited(ratio: Drawn, level: float) -> Limited:
 
 
 def _on_log_scale(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
-    logs = np.log(replicates, out=np.full(len(replicates), np.nan), where=replicates > 0)
+    logs = log(np.where(replicates > 0, replicates, np.nan))
     limits = Wald(math.log(value), bootstrap_error(logs)).limits(level)
     if limits is None:
         return (value, value) if _nothing(replicates - value, value) else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.engine.averages import values
 from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
@@ -172,11 +173,11 @@ class Independent:
         hits = np.arange(
             max(0.0, events + predicted - n, math.floor(low)), min(events, predicted, math.ceil(high)) + 1)
         before = hits[:-1]
-        steps = np.log(events - before) + np.log(predicted - before)
-        steps -= np.log(before + 1) + np.log(n - events - predicted + before + 1)
+        steps = log(events - before) + log(predicted - before)
+        steps -= log(before + 1) + log(n - events - predicted + before + 1)
         logs = np.concatenate([[0.0], np.cumsum(steps)])
         # Relative to the likeliest table, since chances themselves may be too small for a float.
-        chance = np.exp(logs - logs.max())
+        chance = exp(logs - logs.max())
         cells = {"tp": hits, "fp": predicted - hits, "fn": events - hits, "tn": n - events - predicted + hits}
         return metric(*[cells[name] for name in metric.takes], **options), chance / chance.sum()
 

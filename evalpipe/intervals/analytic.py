@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.arithmetic import functions
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
 from evalpipe.later import np
@@ -120,10 +121,8 @@ def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[flo
     The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). None
     where fewer than two replicates are defined, or one of them is 0 or 1.
     """
-    from scipy.special import logit
-
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2 or not 0 < value < 1 or defined.min() <= 0 or defined.max() >= 1:
         return None
-    error = float(np.std(logit(defined), ddof=1))
+    error = float(np.std(functions.logit(defined), ddof=1))
     return logit_limits(value, error * value * (1 - value), level)

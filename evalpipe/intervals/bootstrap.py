@@ -106,7 +106,7 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
         return None
     bias, away = ndtri(share), left.mean() - left
     spread = (away**2).sum() ** 1.5
-    acceleration = (away**3).sum() / (6 * spread) if spread else 0.0
+    acceleration = (away * away**2).sum() / (6 * spread) if spread else 0.0
     tail = ndtri([(1 - level) / 2, (1 + level) / 2])
     at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
     lower, upper = quantiles(defined, at)

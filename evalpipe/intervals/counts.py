@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log
+
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
 
@@ -71,8 +73,8 @@ class PoissonCounts:
 
         low = np.maximum(np.floor(self.rate - FAR * (np.sqrt(self.rate) + 1)), 0).astype(np.intp)
         counts = low[:, None] + np.arange(self._width)
-        logs = counts * np.log(self.rate)[:, None] - gammaln(np.arange(counts.max() + 1) + 1.0)[counts]
-        reached = np.cumsum(np.exp(logs - self.rate[:, None]), axis=1)
+        logs = counts * log(self.rate)[:, None] - gammaln(np.arange(counts.max() + 1) + 1.0)[counts]
+        reached = np.cumsum(exp(logs - self.rate[:, None]), axis=1)
         reached[:, -1] = 1.0
         return low, np.minimum(reached, 1.0).ravel()
 

@@ -76,9 +76,9 @@ class FitSpread:
 def spread_of_fits(values: Floats, replicates: Floats, units: int) -> FitSpread:
     """Return the parts of the spread of fits from their values [R] and joint replicates [B, R], all of them defined."""
     count = len(values)
-    covariance = np.cov(replicates, rowvar=False)
-    own = float(np.trace(covariance)) / count
-    shared = (float(covariance.sum()) / count - own) / (count - 1)
+    # The covariances of each pair add up to the variance of the sum over fits.
+    own = float(np.var(replicates, axis=0, ddof=1).sum()) / count
+    shared = (float(np.var(replicates.sum(axis=1), ddof=1)) / count - own) / (count - 1)
     return FitSpread(count, float(np.mean(values)), float(np.var(values, ddof=1)), own, shared, units)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.arithmetic.functions import expit
 from evalpipe.intervals.declare import NoLimits, interval
 from evalpipe.later import np
 
@@ -31,7 +32,7 @@ def information_limits(
 
     Raises NoLimits where the likelihood has no curvature that a float holds.
     """
-    from scipy.special import expit, ndtri
+    from scipy.special import ndtri
 
     weight = events_at + others_at
     occurs = weight > 0
@@ -51,8 +52,6 @@ def information_limits(
 
 def _intercept(events: float, weight: Floats, offset: Floats) -> float:
     """Return the number to add to the log odds ``offset`` [m] so that as many events are expected as occur."""
-    from scipy.special import expit
-
     at = math.log(events / (float(weight.sum()) - events)) - float(np.average(offset, weights=weight))
     for _ in range(MOST):
         chance = expit(offset + at)

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.arithmetic.functions import power
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 from evalpipe.later import np
@@ -140,7 +141,7 @@ def noncentral_cdf(at: float, freedom: float, noncentrality: float) -> float:
     h = 1 - 2 / 3 * mean * (mean + 2 * noncentrality) / (mean + noncentrality) ** 2
     p, m = (mean + noncentrality) / mean**2, (h - 1) * (1 - 3 * h)
     centre = 1 + h * p * (h - 1 - (2 - h) * m * p / 2)
-    return float(ndtr(((at / mean) ** h - centre) / (h * math.sqrt(2 * p) * (1 + m * p / 2))))
+    return float(ndtr((float(power(at / mean, h)) - centre) / (h * math.sqrt(2 * p) * (1 + m * p / 2))))
 
 
 def corrected_limits(value: float, noise: float, error: float, level: float) -> Limits:
@@ -189,7 +190,7 @@ def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level
     rows, bins = events + others, len(events)
     low, high = clopper_pearson(events, rows, level)
     upper = np.maximum(np.abs(high - expected), np.abs(expected - low)).max()
-    low, high = clopper_pearson(events, rows, ((1 + level) / 2) ** (1 / bins))
+    low, high = clopper_pearson(events, rows, float(power((1 + level) / 2, 1 / bins)))
     return float(np.maximum(np.maximum(low - expected, expected - high), 0.0).max()), float(upper)
 
 

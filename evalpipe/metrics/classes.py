@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.metrics.declare import FromSpec, metric
 from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY
@@ -170,7 +171,7 @@ def majority_error(total: Floats, occurring: Floats) -> Floats:
 
 def entropy_of(share: Floats) -> Floats:
     """Return the entropy in nats [...] of shares [..., K]; a class that does not occur adds nothing."""
-    return np.asarray(-(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1))
+    return np.asarray(-(share * log(np.where(share > 0, share, 1.0))).sum(axis=-1))
 
 
 def mean_of_defined(values: Floats, size: Floats | float = 1.0) -> Floats:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
 from evalpipe.metrics.values import ratio
@@ -67,7 +68,7 @@ def d2_poisson(
     exposure, *_ = np.moveaxis(rate_moments, -1, 0)
     valid = (predictions_not_positive + negative_truths == 0) & (about_rate(rate_moments) > 0)
     rate = np.where(valid, ratio(truth_sum, exposure), 1.0)
-    of_mean = 2 * (rate_information - truth_sum * np.log(rate))
+    of_mean = 2 * (rate_information - truth_sum * log(rate))
     return 1 - ratio(unit_deviance, np.where(valid, of_mean, np.nan))
 
 

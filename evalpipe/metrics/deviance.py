@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import boxcox
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import CONSTANT_RATE, EXPLAINED, POSITIVE, ROUNDING, Share, about_rate
 from evalpipe.metrics.values import ratio
@@ -62,8 +63,6 @@ def d2_tweedie(
     r"""Relative reduction of the Tweedie deviance against that of the mean of these rows; with an exposure E,
     against the rate that fits them best times E,
     $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_jE_j^{1-p}}{\sum_j E_j^{2-p}}$."""
-    from scipy.special import boxcox
-
     valid = (without_tweedie_deviance == 0) & (about_rate(rate_moments) > 0)
     mean = np.where(valid, ratio(tweedie_truth, tweedie_exposure), 1.0)
     at_mean = tweedie_exposure * boxcox(mean, 2 - power)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic import functions
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.metrics.grammar import BinaryNode, CallNode, MinusNode, NameNode, NumberNode, PowerNode
 
 if TYPE_CHECKING:
@@ -130,7 +132,7 @@ def _computed(node: Node, of: Mapping[str, Floats]) -> Floats:
         case MinusNode(inner):
             return -_computed(inner, of)
         case PowerNode(base, exponent):
-            value = np.asarray(np.power(_computed(base, of), exponent))
+            value = np.asarray(functions.power(_computed(base, of), exponent))
         case BinaryNode(sign, left, right):
             value = _SIGNS[sign](_computed(left, of), _computed(right, of))
         case CallNode(function, arguments):
@@ -142,5 +144,5 @@ def _computed(node: Node, of: Mapping[str, Floats]) -> Floats:
 
 _SIGNS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
-_CALLS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs}
+_CALLS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log": log, "exp": exp, "abs": np.abs}
 _SEVERAL: dict[str, Callable[..., Floats]] = {"min": np.min, "max": np.max}

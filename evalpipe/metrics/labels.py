@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import log, log1p
 from evalpipe.metrics.declare import FromSpec, metric
 from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY
@@ -130,7 +131,7 @@ def markedness(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Distance in the ROC plane from the corner of perfect classification,
     $\sqrt{\left(\frac{FN}{TP+FN}\right)^2+\left(\frac{FP}{TN+FP}\right)^2}$."""
-    return np.hypot(ratio(fn, tp + fn), ratio(fp, fp + tn))
+    return np.sqrt(ratio(fn, tp + fn) ** 2 + ratio(fp, fp + tn) ** 2)
 
 
 @of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi"),
@@ -173,7 +174,7 @@ def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     $\frac{\ln F-\ln H-\ln(1-F)+\ln(1-H)}{\ln F+\ln H+\ln(1-F)+\ln(1-H)}$."""
     # The logarithms of rates of 0 and 1 are infinite, and their ratio has no value.
     h, f = (np.clip(ratio(called, rows), 1e-9, 1 - 1e-9) for called, rows in ((tp, tp + fn), (fp, fp + tn)))
-    ups, downs = np.log(f) + np.log1p(-h), np.log(h) + np.log1p(-f)
+    ups, downs = log(f) + log1p(-h), log(h) + log1p(-f)
     return ratio(ups - downs, ups + downs)
 
 
@@ -220,4 +221,4 @@ def bal_accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         title="Self-information", ref="Shannon (1948)")
 def self_information(total: Floats, events: Floats, *, base: Literal["e", 2, 10] = 2) -> Floats:
     r"""How surprising an event is, given how often it occurs; a fact of the data, not of the model, $-\log\pi$."""
-    return -np.log(np.where(events > 0, ratio(events, total), np.nan)) / (1.0 if base == "e" else math.log(base))
+    return -log(np.where(events > 0, ratio(events, total), np.nan)) / (1.0 if base == "e" else math.log(base))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log
+
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Wholes
 
@@ -50,7 +52,7 @@ class Rates(NamedTuple):
 def rates(log_odds: Floats) -> Rates:
     """Return the chances of the event and of the other outcome at ``log_odds``, of the same shape."""
     odds = np.negative(log_odds)
-    np.exp(np.minimum(odds, FAR, out=odds), out=odds)
+    odds = exp(np.minimum(odds, FAR, out=odds))
     event = 1 + odds
     np.divide(1, event, out=event)
     odds *= event
@@ -83,7 +85,7 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
     """
     shifts, occurs = np.full(len(events), np.nan), events + others > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        prior = np.log(events.sum(axis=-1) / others.sum(axis=-1))
+        prior = log(events.sum(axis=-1) / others.sum(axis=-1))
     # One shift for all rows lies between those that bring the largest and the smallest log odds to the prevalence's.
     low = prior - np.where(occurs, offset, -np.inf).max(axis=-1) - SLACK
     high = prior - np.where(occurs, offset, np.inf).min(axis=-1) + SLACK
@@ -163,7 +165,7 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
 def _begun(events: Floats, others: Floats, size: int, start: Floats | None) -> Floats:
     """Return the coefficients [b, size] to begin with: ``start`` where it is known, else the log odds of an event."""
     at = np.zeros((len(events), size))
-    at[:, 0] = np.log(events.sum(axis=-1) / others.sum(axis=-1))
+    at[:, 0] = log(events.sum(axis=-1) / others.sum(axis=-1))
     return at if start is None else np.where(np.isnan(start), at, start)
 
 

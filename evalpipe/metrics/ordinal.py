@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import power
 from evalpipe.metrics.classes import weighted_disagreement
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
@@ -30,7 +31,7 @@ miss = partial(
 def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
     """Return the name and the matrix [levels, levels] of how much each pair of levels counts in the weighted kappa."""
     rank = np.arange(levels, dtype=float)
-    return f"{options['weights']} weights", np.abs(rank[:, None] - rank) ** POWERS[options["weights"]]
+    return f"{options['weights']} weights", power(np.abs(rank[:, None] - rank), POWERS[options["weights"]])
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="maximize", range=(-1.0, 1.0), standard=True,

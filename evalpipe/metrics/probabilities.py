@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.metrics.classes import entropy_of
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
@@ -101,7 +102,7 @@ def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon =
     r"""Gain in likelihood per row over predicting the observed class shares, as a share of the largest possible
     gain, with mean log-likelihoods l of the model and l0 of the shares, $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
     null, mean = _null(occurring), ratio(negative_log, occurring.sum(axis=-1))
-    return ratio(1 - np.exp(2 * (mean - null)), 1 - np.exp(-2 * null))
+    return ratio(1 - exp(2 * (mean - null)), 1 - exp(-2 * null))
 
 
 @explained(title="McFadden R2", linear=True, aliases=("d2_log_loss_score",), ref="McFadden (1974)")
@@ -136,4 +137,4 @@ def _null(occurring: Floats) -> Floats:
 def _null_sum(occurring: Floats) -> Floats:
     """Return the negative log-likelihood of the observed shares of the classes over all rows, 0 without any."""
     share = ratio(occurring, occurring.sum(axis=-1)[..., None])
-    return np.asarray(-(occurring * np.log(np.where(occurring > 0, share, 1.0))).sum(axis=-1))
+    return np.asarray(-(occurring * log(np.where(occurring > 0, share, 1.0))).sum(axis=-1))

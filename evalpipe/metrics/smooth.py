@@ -101,7 +101,9 @@ def _basis(x: Floats, knots: Floats) -> list[Floats]:
 def _cubed(x: Floats, knot: Floats) -> Floats:
     """Return the cube of how far ``x`` [b, m] is above a ``knot`` [b, 1], 0 below it."""
     above = x - knot
-    return np.power(np.maximum(above, 0, out=above), 3, out=above)
+    np.maximum(above, 0, out=above)
+    squared = above * above
+    return np.multiply(above, squared, out=above)
 
 
 def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log, log_sum_exp
 from evalpipe.statistics.rows import OfLevels, Rows, present
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class ClassRows(OfLevels):
         # The sum of their softmax over the sum of the others' is taken as a difference of logarithms: no overflow.
         scores = present(self.scores, "scores")
         chosen, others = scores[:, levels], np.delete(scores, levels, axis=1)
-        return np.asarray(np.logaddexp.reduce(chosen, axis=1) - np.logaddexp.reduce(others, axis=1))
+        return log_sum_exp(chosen, 1) - log_sum_exp(others, 1)
 
     @cached_property
     def rank_distance(self) -> Wholes:
@@ -81,7 +82,7 @@ class ClassRows(OfLevels):
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
-        return np.asarray(-np.log(np.clip(self.true_chance, epsilon, 1 - epsilon)))
+        return np.asarray(-log(np.clip(self.true_chance, epsilon, 1 - epsilon)))
 
     def squared_error(self) -> Floats:
         """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""

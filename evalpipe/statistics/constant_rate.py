@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic import functions
 from evalpipe.statistics.residuals import logarithm, possible
 from evalpipe.statistics.summary import column, table
 
@@ -60,13 +61,13 @@ def rate_information(rows: NumberRows) -> Floats:
 @column
 def tweedie_exposure(rows: NumberRows, *, power: float) -> Floats:
     """Exposure to the power 2 - ``power``."""
-    return rows.relative_exposure ** (2 - power)
+    return np.asarray(functions.power(rows.relative_exposure, 2 - power))
 
 
 @column
 def tweedie_truth(rows: NumberRows, *, power: float) -> Floats:
     """Truth times the exposure to the power 1 - ``power``."""
-    return rows.truth * rows.relative_exposure ** (1 - power)
+    return np.asarray(rows.truth * functions.power(rows.relative_exposure, 1 - power))
 
 
 @column
@@ -75,10 +76,8 @@ def tweedie_transformed(rows: NumberRows, *, power: float) -> Floats:
 
     Nothing where the truth has no Tweedie deviance.
     """
-    from scipy.special import boxcox
-
     rate = np.where(possible(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
-    return np.asarray(rows.relative_exposure ** (2 - power) * boxcox(rate, 2 - power))
+    return np.asarray(functions.power(rows.relative_exposure, 2 - power) * functions.boxcox(rate, 2 - power))
 
 
 @table

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp
+
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
 
 HUNDREDTHS = np.arange(1, 100) / 100
-TAILS = 1 / (1 + np.exp(-np.arange(4.5, 36.5, 0.5)))
+TAILS = 1 / (1 + exp(-np.arange(4.5, 36.5, 0.5)))
 EDGES = np.unique(np.concatenate([HUNDREDTHS, TAILS, 1 - TAILS]))
 """Where a cell of probabilities always ends: at hundredths, and at steps of one half on the logit scale in both tails,
 so that no cell joins probabilities whose logarithms differ by more than that."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def predicted_gini_total(rows: Rows | ClassRows) -> Floats:
 def predicted_entropy_total(rows: Rows | ClassRows) -> Floats:
     """The entropy of the probabilities of all classes in nats; a probability of 0 adds nothing."""
     chances = rows.all_chances
-    return rows.expected(-np.log(np.where(chances > 0, chances, 1.0)))
+    return rows.expected(-log(np.where(chances > 0, chances, 1.0)))
 
 
 @column

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from evalpipe.arithmetic import functions
+from evalpipe.arithmetic.functions import log, log1p
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
@@ -134,7 +136,7 @@ def negative_values(rows: NumberRows) -> Flags:
 @column
 def squared_log_residual(rows: NumberRows) -> Floats:
     """Squared distance of the logarithms of one plus truth and one plus prediction, values below zero taken as zero."""
-    return (np.log1p(np.maximum(rows.truth, 0)) - np.log1p(np.maximum(rows.predicted, 0))) ** 2
+    return (log1p(np.maximum(rows.truth, 0)) - log1p(np.maximum(rows.predicted, 0))) ** 2
 
 
 @column
@@ -251,7 +253,7 @@ def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Floats:
     from scipy.special import gammaln
 
     mean, count = np.maximum(rows.predicted, epsilon), np.maximum(rows.truth, 0)
-    return np.asarray(gammaln(count + 1) + mean - count * np.log(mean))
+    return np.asarray(gammaln(count + 1) + mean - count * log(mean))
 
 
 def _tweedie(rows: NumberRows, power: float) -> Floats:
@@ -259,13 +261,12 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
 
     By a Box-Cox transform, which has the limit of power 2 in it and loses no digits near that.
     """
-    from scipy.special import boxcox
-
     valid = possible(rows.truth, power) & (rows.predicted > 0)
     truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = truth / mean
-        deviance = 2 * mean ** (2 - power) * (relative - 1 - boxcox(relative, 2 - power)) / (power - 1)
+        beyond = relative - 1 - functions.boxcox(relative, 2 - power)
+        deviance = 2 * functions.power(mean, 2 - power) * beyond / (power - 1)
     # Rounding may take the deviance of an almost exact prediction below zero.
     return np.where(valid & np.isfinite(deviance), np.maximum(deviance, 0), np.nan)
 
@@ -282,4 +283,4 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
 
 def logarithm(values: Floats) -> Floats:
     """Take natural logarithms, giving zero for what has none."""
-    return np.log(np.where(values > 0, values, 1.0))
+    return log(np.where(values > 0, values, 1.0))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log, log1p
 from evalpipe.statistics.groups import Groups, starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class Rows(OfLevels):
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
         # log1p, for 1 - p would lose the digits of a small p.
         clipped = np.clip(self.chances, epsilon, 1 - epsilon)
-        return -np.where(self.truth, np.log(clipped), np.log1p(-clipped))
+        return -np.where(self.truth, log(clipped), log1p(-clipped))
 
     def squared_error(self) -> Floats:
         """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""

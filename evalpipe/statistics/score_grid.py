@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import expit
+
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Wholes
 
@@ -147,8 +149,7 @@ class ScoreGrid:
 
 def distances(scores: Floats) -> Floats:
     """Return how far the probabilities that log odds [n] come to are from 0 or 1, whichever is nearer."""
-    small = np.exp(-np.abs(scores))
-    return np.asarray(small / (1 + small))
+    return np.asarray(expit(-np.abs(scores)))
 
 
 def chances(scores: Floats) -> Floats:

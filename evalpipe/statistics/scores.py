@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_runs
 from evalpipe.statistics.summary import table
 
@@ -88,7 +89,7 @@ def probability_at(summary: Summary) -> Floats:
 def log_odds_at(summary: Summary) -> Floats:
     """Total of the log odds at each distinct score; a probability nearer to 0 or 1 than 1e-12 has those of 1e-12."""
     chance = summary.rows.chance_at
-    log_odds = np.log(np.maximum(chance, CLIPPED)) - np.log(np.maximum(1 - chance, CLIPPED))
+    log_odds = log(np.maximum(chance, CLIPPED)) - log(np.maximum(1 - chance, CLIPPED))
     return np.asarray((summary("events_at") + summary("others_at")) * log_odds)
 
 

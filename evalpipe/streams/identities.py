@@ -53,7 +53,7 @@ COMPARED, AGAIN = 100_000, 1_000_000
 
 def bits_for(rows: int) -> int:
     """Return by how many first bits the hashes of so many rows are told apart into files."""
-    return min(MOST_BITS, max(0, int(np.ceil(np.log2(max(1, rows) / HELD)))))
+    return min(MOST_BITS, (max(0, rows - 1) // HELD).bit_length())
 
 
 def hashes_of(ids: pl.Series) -> pl.Series:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import logit
 from evalpipe.data.sample import ClusterCounts, Predictions, Sample, SlicedRows
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
@@ -85,7 +86,7 @@ def _probability(distance: Floats, signs: Floats) -> Floats:
 
 def _log_odds(distance: Floats, signs: Floats) -> Floats:
     near = np.maximum(distance, SMALLEST)
-    return np.asarray(signs * (np.log(near) - np.log1p(-near)))
+    return np.asarray(signs * logit(near))
 
 
 class Samples:

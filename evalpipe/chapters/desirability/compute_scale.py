@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import power
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -26,7 +28,7 @@ def maximize(x: ArrayLike, low: float, high: float, scale: float = 1.0) -> Float
     A ``scale`` above 1 makes the goal harder to satisfy (0.5^2 < 0.5), one between 0 and 1 easier. Derringer & Suich
     (1980), eq. 3; needs low < high and scale > 0.
     """
-    return np.asarray(np.clip((np.asarray(x, float) - low) / (high - low), 0.0, 1.0) ** scale)
+    return np.asarray(power(np.clip((np.asarray(x, float) - low) / (high - low), 0.0, 1.0), scale))
 
 
 def minimize(x: ArrayLike, low: float, high: float, scale: float = 1.0) -> Floats:
@@ -34,7 +36,7 @@ def minimize(x: ArrayLike, low: float, high: float, scale: float = 1.0) -> Float
 
     See `maximize` for the scale. Derringer & Suich (1980), eq. 3 of the value turned round.
     """
-    return np.asarray(np.clip((high - np.asarray(x, float)) / (high - low), 0.0, 1.0) ** scale)
+    return np.asarray(power(np.clip((high - np.asarray(x, float)) / (high - low), 0.0, 1.0), scale))
 
 
 def target(
@@ -83,7 +85,7 @@ def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
     # By the largest first: a sum of weights near the largest float would be infinite.
     size = given / given.max(axis=-1, keepdims=True)
     shares = size / size.sum(axis=-1, keepdims=True)
-    return np.asarray(np.prod(np.asarray(d, float) ** shares, axis=-1))
+    return np.asarray(np.prod(power(np.asarray(d, float), shares), axis=-1))
 
 
 def best(overall: Floats) -> Floats:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log1p
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -66,7 +68,7 @@ class Shortfalls:
 def _bets(values: Floats, counts: Floats, bound: float) -> Floats:
     """Return the logarithms [..., bets] of what bets on values come to, none of which is below minus the bound."""
     sizes = [share / max(bound, LEAST_BOUND) for share in SHARES]
-    return np.stack([(counts * np.log1p(size * values)).sum(axis=-1) for size in sizes], axis=-1)
+    return np.stack([(counts * log1p(size * values)).sum(axis=-1) for size in sizes], axis=-1)
 
 
 def of_a_proportion(successes: Floats, trials: Floats, limit: float, side: int) -> NightEvidence:

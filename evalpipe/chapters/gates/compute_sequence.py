@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log_add_exp
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -53,9 +55,9 @@ def process(logs: Floats, needed: float) -> Floats:
     worth = np.full((*logs.shape[:-2], bets), -np.inf)
     after = np.empty(logs.shape[:-1])
     for night in range(logs.shape[-2]):
-        joined = np.logaddexp(worth, math.log(staked(night + 1) - staked(night)))
+        joined = log_add_exp(worth, math.log(staked(night + 1) - staked(night)))
         worth = np.minimum(joined + logs[..., night, :], most)
-        after[..., night] = np.exp(worth).mean(axis=-1) + 1 - staked(night + 1)
+        after[..., night] = exp(worth).mean(axis=-1) + 1 - staked(night + 1)
     return after
 
 

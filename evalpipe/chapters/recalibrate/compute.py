@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.engine.parts import design
@@ -250,8 +251,6 @@ def _of_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
 
 def _ends_after(ends: Floats, fit: Fitted, *, of_log_odds: bool) -> Floats:
     """Return the least and the largest probability of cells [n, 2] after recalibration by a map of one direction."""
-    from scipy.special import logit
-
     after = [fit(end, logit(end) if of_log_odds else None) for end in ends.T]
     return np.stack([np.minimum(*after), np.maximum(*after)], axis=1)
 

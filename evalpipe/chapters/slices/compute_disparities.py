@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log
 from evalpipe.chapters.slices.records import Disparity
 from evalpipe.engine.drawn import Limited, share, spread, together
 from evalpipe.intervals.bootstrap import percentile_limits
@@ -82,6 +83,6 @@ def _share_limits(value: float, replicates: Floats, level: float) -> tuple[float
         limits = percentile_limits(replicates, level)
         return None if limits is None else (0.0, max(limits[1], 0.0))
     # The range of the logarithms is minus the logarithm of that ratio, so its limits turn round on the way back.
-    logs = -np.log(replicates, out=np.full(len(replicates), np.nan), where=replicates > 0)
+    logs = -log(np.where(replicates > 0, replicates, np.nan))
     limits = range_limits(-math.log(value), logs, level)
     return None if limits is None else (math.exp(-limits[1]), math.exp(-limits[0]))

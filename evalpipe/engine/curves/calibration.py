@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import cos, expit
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
 from evalpipe.calibration.isotonic_fits import Fits, pooled_runs
-from evalpipe.calibration.pooled import Events, clipped, expit, logit
+from evalpipe.calibration.pooled import Events, clipped, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins, observed
 from evalpipe.intervals import LIMITS
@@ -198,7 +199,7 @@ def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None
 
 def _places(at: Floats) -> Floats:
     """Return ascending probabilities from the least to the largest of ``at``, denser at either end."""
-    share = (1 - np.cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
+    share = (1 - cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
     return np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
 
 

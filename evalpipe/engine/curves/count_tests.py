@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from evalpipe.arithmetic.functions import exp
 from evalpipe.engine.curves.residual_tests import ResidualTest
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def zeros(truth: Floats, predicted: Floats, weight: Floats, rows: float) -> Resi
     from scipy.special import ndtr, pdtr, pdtrc
 
     weight = weight * (rows / weight.sum())
-    chance = np.exp(-predicted)
+    chance = exp(-predicted)
     error = math.sqrt(float((weight * chance * (1 - chance)).sum()))
     if not error:
         return None

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe import constants
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.engine.curves import count_tests, residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve
+from evalpipe.engine.curves.smoothing import smooth
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.results.curves import Notes, residuals
 from evalpipe.results.curves.declare import Thinned
@@ -32,18 +34,6 @@ BINS = 25
 RESIDUALS: tuple[Kind, ...] = ("numbers", "event", "levels")
 LAST_COUNT = 40
 """The last count of a rootogram that has a bin; it takes what lies above."""
-
-GROUPS = 200
-"""The most groups that a smooth line is drawn through, and the fewest that are smoothed."""
-FEWEST = 5
-APART = 1e-3
-"""How far apart groups lie at least, as a share of the range; the spline is ill-conditioned where they almost meet."""
-
-PENALTIES = np.geomspace(1e-8, 1, 33)
-"""Roughness penalties tried, for a range of one and per unit of weight: from almost none to a straight line."""
-
-CAUTION = 1.4
-"""What a degree of freedom costs in cross-validation; at its plain cost of one, it now and then follows noise."""
 
 ROUNDING = 1e-13
 SHARES = np.arange(11) / 10
@@ -299,70 +289,6 @@ def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
     return np.asarray(values[low] + part * (values[high] - values[low]))
 
 
-def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, residuals.SmoothNotes]:
-    """Return predictions and the smooth mean of ``values`` there; ``predicted`` [m] ascends.
-
-    A cubic smoothing spline through the means of groups of near predictions, its penalty chosen by generalised
-    cross-validation (Craven & Wahba 1979, with the caution of Kim & Gu 2004); where there are fewer than `FEWEST`
-    groups, these means themselves.
-    """
-    from scipy.interpolate import make_smoothing_spline
-
-    x, y, w = _groups(predicted, values, weights)
-    notes = residuals.SmoothNotes(groups=len(x), smoothed=len(x) >= FEWEST)
-    if len(x) < FEWEST:
-        return x, y, notes
-    place, weight, middle = (x - x[0]) / (x[-1] - x[0]), w / w.mean(), np.average(y, weights=w)
-    # SciPy's own search is along a linear scale and, with few rows, ends at a straight line whatever they show.
-    penalty = _penalty(place, y - middle, weight)
-    # Only where there are rows: between distant groups a spline swings wide of what is known.
-    return x, middle + make_smoothing_spline(place, y - middle, weight, lam=penalty)(place), notes
-
-
-def _groups(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return mean prediction, mean value and weight of groups of equal weight that never split equal predictions."""
-    start = np.flatnonzero(np.r_[True, predicted[1:] != predicted[:-1]])
-    at = np.add.reduceat(weights, start)
-    group = (GROUPS * (np.cumsum(at) - at) / at.sum()).astype(np.intp)
-    start = start[np.r_[True, group[1:] != group[:-1]]]
-    # About their own levels, so that the means of large numbers close to each other stay apart.
-    low, middle = predicted[0], np.average(values, weights=weights)
-    totals = np.array([np.add.reduceat(weights * x, start) for x in (predicted - low, values - middle, 1.0)])
-    far: list[Floats] = []
-    least = APART * (predicted[-1] - low)
-    for group_totals in totals.T:
-        if far and group_totals[0] / group_totals[2] - far[-1][0] / far[-1][2] < least:
-            far[-1] = far[-1] + group_totals
-        else:
-            far.append(group_totals)
-    x, y, weight = np.array(far).T
-    return low + x / weight, middle + y / weight, weight
-
-
-def _penalty(x: Floats, y: Floats, w: Floats) -> float:
-    """Return the penalty whose spline has the least weighted mean square over (1 - `CAUTION` x trace / n) squared.
-
-    In the basis of Demmler & Reinsch (1975) the spline shrinks each coordinate by 1 / (1 + penalty x roughness). The
-    penalties tried are fixed, so the last bits of the linear algebra cannot show in the line.
-    """
-    n, gap = len(x), np.diff(x)
-    differences, inner = np.zeros((n, n - 2)), np.zeros((n - 2, n - 2))
-    j = np.arange(n - 2)
-    differences[j, j], differences[j + 2, j] = 1 / gap[:-1], 1 / gap[1:]
-    differences[j + 1, j] = -1 / gap[:-1] - 1 / gap[1:]
-    inner[j, j] = (gap[:-1] + gap[1:]) / 3
-    inner[j[1:], j[:-1]] = inner[j[:-1], j[1:]] = gap[1:-1] / 6
-    scaled = differences / np.sqrt(w)[:, None]
-    roughness, basis = np.linalg.eigh(scaled @ np.linalg.solve(inner, scaled.T))
-    roughness[:2] = 0.0  # straight lines, but for rounding
-    penalties = n * PENALTIES
-    removed = 1 - 1 / (1 + penalties[:, None] * np.maximum(roughness, 0))
-    left = ((removed * (basis.T @ (np.sqrt(w) * y))) ** 2).sum(axis=1)
-    spare = n - CAUTION * (n - removed.sum(axis=1))
-    scores = np.where(spare > 0, left / np.where(spare > 0, spare, 1.0) ** 2, np.inf)
-    return float(penalties[scores.argmin()])
-
-
 @curve(residuals.Rootogram, of=("numbers",), needs="values")
 @_of_numbers
 def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
@@ -375,7 +301,7 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     counts, observed = np.arange(min(cells.truth.max(), LAST_COUNT) + 1), cells.truth
     last = counts[-1]
     predicted, weights = _distinct(cells.predicted, cells.weight)
-    expected = [(weights * np.exp(k * np.log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
+    expected = [(weights * exp(k * log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
     # Where counts lie beyond the last bin it holds them, observed and expected alike.
     above, more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
     if more:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
@@ -67,4 +68,4 @@ def _reach(sensitivity: float, specificity: float, events: float, others: float,
 def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Floats]:
     """Return a predictive value and its two limits at each share of the class that is predicted."""
     correct, false = right * share, wrong * (1 - share)
-    return [ratio(correct, correct + false * np.exp(shift)) for shift in (0.0, reach, -reach)]
+    return [ratio(correct, correct + false * exp(shift)) for shift in (0.0, reach, -reach)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.chapters.thresholds.plan import called
 from evalpipe.engine.averages import values
@@ -77,7 +78,7 @@ def shown(m: int, vertices: int) -> Wholes:
     """Choose the thresholds to store, out of ``m`` from the highest down; dense where few rows are retrieved."""
     if m <= vertices:
         return np.arange(m)
-    spread = np.concatenate([[0], np.geomspace(1, m - 1, vertices // 2), np.linspace(1, m - 1, vertices // 2)])
+    spread = np.concatenate([[0], exp(np.linspace(0, log(m - 1), vertices // 2)), np.linspace(1, m - 1, vertices // 2)])
     return np.unique(np.round(spread).astype(np.intp))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import power
 from evalpipe.engine.curves.bins import bin_edges, event_rates, totals
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, asked_of, curve
 from evalpipe.intervals import LIMITS
@@ -83,7 +84,7 @@ def observed(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | flo
     if rows.sample.weight_kind != "importance":
         return 1.0
     ordered = rows.summary.weights[rows.summary.rows.order]
-    weight, squares = (total(rows.summary.rows.by_score(ordered**power)) for power in (1, 2))
+    weight, squares = (total(rows.summary.rows.by_score(values)) for values in (ordered, ordered**2))
     return ratio(weight, squares)
 
 
@@ -96,7 +97,7 @@ def _rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> 
     alone = together = rows.limits(name, len(events))
     if bins in LIMITS:
         alone, together = (
-            LIMITS[bins](events, trials, asked) for asked in (level, level ** (1 / len(events))))
+            LIMITS[bins](events, trials, asked) for asked in (level, float(power(level, 1 / len(events)))))
     elif drawn is not None:
         together = simultaneous_band(drawn, events / trials, level, (0.0, 1.0))
     names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import power
+from evalpipe.arithmetic.matrices import product, singular, solve
+
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
@@ -102,18 +105,20 @@ def curvature(line: AboutLine) -> ResidualTest | None:
     """
     from scipy.special import chdtrc
 
-    powers = np.stack([line.at**k for k in range(4)], axis=1)
-    weighted = powers * line.weight[:, None]
-    moments = powers.T @ weighted
-    if len(np.unique(line.at)) < FEWEST / 2 or np.linalg.cond(moments) > 1 / ROUNDING:
+    powers = np.stack([power(line.at, k) for k in range(4)])
+    weighted = powers * line.weight
+    moments = product(weighted, powers.T)
+    sizes = singular(moments).sizes
+    if len(np.unique(line.at)) < FEWEST / 2 or sizes[0] > sizes[-1] / ROUNDING:
         return None
-    inverse = np.linalg.inv(moments)
-    left = line.residual - powers @ (inverse @ (weighted.T @ line.residual))
-    leverage = np.einsum("ij,jk,ik->i", powers, inverse, powers)
-    scaled = powers * (line.weight * (left / (1 - leverage)) ** 2)[:, None]
-    covariance = inverse @ (scaled.T @ powers) @ inverse
-    beyond = (inverse @ (weighted.T @ line.residual))[2:]
-    statistic = float(beyond @ np.linalg.solve(covariance[2:, 2:], beyond))
+    inverse = solve(moments, np.eye(4))
+    coefficients = (inverse * (weighted * line.residual).sum(axis=1)).sum(axis=1)
+    left = line.residual - (coefficients[:, None] * powers).sum(axis=0)
+    leverage = (product(inverse, powers) * powers).sum(axis=0)
+    scaled = powers * (line.weight * (left / (1 - leverage)) ** 2)
+    covariance = product(product(inverse, product(scaled, powers.T)), inverse)
+    beyond = coefficients[2:]
+    statistic = float((beyond * solve(covariance[2:, 2:], beyond)).sum())
     return ResidualTest(statistic, float(chdtrc(2, statistic)))
 
 
@@ -127,9 +132,10 @@ def peaks(line: AboutLine) -> ResidualTest:
 
     rows = float(line.weight.sum())
     z = line.residual / math.sqrt(float((line.weight * line.residual**2).sum()) / rows)
-    third, fourth = (float((line.weight * z**k).sum()) / rows for k in (3, 4))
-    of_third = z**3 - third - 3 * z - 1.5 * third * (z**2 - 1)
-    of_fourth = z**4 - fourth - 4 * third * z - 2 * fourth * (z**2 - 1)
+    cubed = z * z**2
+    third, fourth = (float((line.weight * values).sum()) / rows for values in (cubed, z * cubed))
+    of_third = cubed - third - 3 * z - 1.5 * third * (z**2 - 1)
+    of_fourth = z * cubed - fourth - 4 * third * z - 2 * fourth * (z**2 - 1)
     error = math.sqrt(float((line.weight * (of_fourth - 2 * third * of_third) ** 2).sum())) / rows
     statistic = fourth - third**2
     if error == 0:

@@ -1,0 +1,256 @@
+"""Exponentials, logarithms and powers, elementwise, right to within one unit in the last place.
+
+The reductions and polynomials are those of FDLIBM (Sun Microsystems 1993); powers are right to within a few units for
+each factor of ten. Each function takes numbers or arrays of any shape, and warns of nothing: what is undefined is NaN.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from evalpipe.later import np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evalpipe.arraytypes import Floats
+
+BLOCK = 2**14
+"""Numbers that are worked on at once, so that a dozen steps find them in the cache."""
+
+LN2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+"""The natural logarithm of 2, in two parts: whole multiples of the first, up to 2^20 of them, are exact."""
+
+SMALLEST, LARGEST = -746.0, 710.0
+"""Below the first an exponential is 0, above the second infinite."""
+
+WHOLE = 64
+"""The largest exponent whose powers are products."""
+
+_EXPONENTIAL = (
+    4.13813679705723846039e-08, -1.65339022054652515390e-06, 6.61375632143793436117e-05, -2.77777777770155933842e-03,
+    1.66666666666666019037e-01)
+_LOGARITHM = (
+    1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+    2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01)
+_MINUS_ONE = (
+    -2.01099218183624371326e-07, 4.00821782732936239552e-06, -7.93650757867487942473e-05, 1.58730158725481460165e-03,
+    -3.33333333333331316428e-02)
+
+
+def exp(x: ArrayLike) -> Floats:
+    """Return the exponential of x."""
+    return _in_blocks(_exp, x)
+
+
+def log(x: ArrayLike) -> Floats:
+    """Return the natural logarithm of x; minus infinity of 0, NaN below."""
+    return _in_blocks(_log, x)
+
+
+def log1p(x: ArrayLike) -> Floats:
+    """Return the natural logarithm of 1 + x, without losing the digits of a small x."""
+    return _in_blocks(_log1p, x)
+
+
+def expm1(x: ArrayLike) -> Floats:
+    """Return the exponential of x less 1, without losing the digits of a small x."""
+    return _in_blocks(_expm1, x)
+
+
+def expit(log_odds: ArrayLike) -> Floats:
+    """Return the probabilities that have these log odds; never overflows, and loses no digits of a small one."""
+    return _in_blocks(_expit, log_odds)
+
+
+def logit(probability: ArrayLike) -> Floats:
+    """Return the log odds of probabilities; infinite at 0 and 1."""
+    # log1p, as 1 - p loses the digits of a small p.
+    return log(probability) - log1p(np.negative(probability))
+
+
+def log_expit(log_odds: ArrayLike) -> Floats:
+    """Return the logarithms of the probabilities that have these log odds; never overflows."""
+    return _in_blocks(_log_expit, log_odds)
+
+
+def log_add_exp(left: Floats, right: ArrayLike) -> Floats:
+    """Return the logarithm of the sum of the exponentials of two numbers; never overflows."""
+    most = np.maximum(left, right)
+    with np.errstate(invalid="ignore"):  # two infinities of one sign
+        apart = np.abs(np.subtract(left, right))
+    return most + log1p(exp(-np.where(np.isfinite(most), apart, np.inf)))
+
+
+def log_sum_exp(values: Floats, axis: int) -> Floats:
+    """Return the logarithm of the sum of the exponentials of values along an axis; never overflows."""
+    most = values.max(axis=axis, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    return np.asarray(np.squeeze(most, axis) + log(np.sum(exp(values - most), axis=axis)))
+
+
+def softmax(log_odds: Floats) -> Floats:
+    """Return probabilities proportional to the exponential of ``log_odds``, along the last axis."""
+    # The largest is taken off first, so that no exponential overflows.
+    raised = exp(log_odds - log_odds.max(axis=-1, keepdims=True))
+    return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
+
+
+def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
+    """Return ``base`` to the ``exponent``, by products where that is one whole number; 0 to the 0 is 1.
+
+    NaN where a negative base has an exponent that is not.
+    """
+    x, exponents = np.asarray(base, float), np.asarray(exponent, float)
+    if exponents.ndim == 0 and float(exponents).is_integer() and abs(exponents) <= WHOLE:
+        return _whole_power(x, int(exponents))
+    with np.errstate(invalid="ignore"):  # 0 times minus infinity; a square root below 0
+        if exponents.ndim == 0 and exponents == 0.5:  # rounded once
+            return _number_or_array(np.sqrt(x))
+        raised = exp(exponents * log(x))
+    return _number_or_array(np.where(exponents == 0, 1.0, np.where(exponents == 1, x, raised)))
+
+
+def boxcox(x: Floats, exponent: float) -> Floats:
+    """Return the Box-Cox transform of x, (x to the ``exponent``, less 1) / ``exponent``; its logarithm for 0."""
+    return log(x) if exponent == 0 else expm1(exponent * log(x)) / exponent
+
+
+def cos(x: Floats) -> Floats:
+    """Return the cosine of angles from -pi to pi, by its series."""
+    squared, value = x * x, np.ones_like(x)
+    for term in range(32, 0, -2):
+        value = 1 - squared / (term * (term - 1)) * value
+    return np.asarray(value)
+
+
+def _whole_power(base: Floats, exponent: int) -> Floats:
+    """Multiply by squares, for each bit of the exponent."""
+    square, product, left = base, np.ones(base.shape), abs(exponent)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        while left:
+            product = product * square if left % 2 else product
+            square, left = square * square, left // 2
+        return _number_or_array(1 / product if exponent < 0 else product)
+
+
+def _number_or_array(values: Floats) -> Floats:
+    """Return an array without axes as the number it is."""
+    return typing.cast("Floats", np.asarray(values)[()])
+
+
+def _in_blocks(function: Callable[[Floats, Floats], None], x: ArrayLike) -> Floats:
+    """Apply a function, which writes what it comes to into its second array, to parts that fit in the cache."""
+    values = np.asarray(x, float)
+    results = np.empty(values.shape)
+    flat, written = values.reshape(-1), results.reshape(-1)
+    with np.errstate(all="ignore"):
+        for first in range(0, len(flat), BLOCK):
+            function(flat[first : first + BLOCK], written[first : first + BLOCK])
+    return _number_or_array(results)
+
+
+def _polynomial(x: Floats, coefficients: tuple[float, ...]) -> Floats:
+    """Return the polynomial without a constant, from the highest power down, by Horner's rule."""
+    value = x * coefficients[0]
+    for coefficient in coefficients[1:]:
+        value += coefficient
+        value *= x
+    return value
+
+
+def _exp(x: Floats, out: Floats) -> None:
+    # x = twos ln 2 + rest, with the rest within ln 2 / 2 of 0.
+    x = np.clip(x, SMALLEST, LARGEST)
+    twos = np.rint(x * (1 / (LN2[0] + LN2[1])))
+    high, low = x - twos * LN2[0], twos * LN2[1]
+    rest = high - low
+    bent = rest - _polynomial(rest * rest, _EXPONENTIAL)
+    rest *= bent
+    bent -= 2.0
+    rest /= bent
+    low += rest
+    low -= high
+    np.ldexp(np.subtract(1.0, low, out=low), twos.astype(np.int32), out=out)
+
+
+def _small(x: Floats) -> Floats:
+    """Return the exponential of minus the size of x."""
+    small = np.abs(x)
+    np.negative(small, out=small)
+    _exp(small, small)
+    return small
+
+
+def _expit(x: Floats, out: Floats) -> None:
+    small = _small(x)
+    np.copyto(out, small)
+    np.copyto(out, 1.0, where=x >= 0)
+    small += 1.0
+    out /= small
+
+
+def _log_expit(x: Floats, out: Floats) -> None:
+    _log1p(_small(x), out)
+    np.subtract(np.minimum(x, 0.0), out, out=out)
+
+
+def _log(x: Floats, out: Floats) -> None:
+    _log_of_sum(x, None, out)
+
+
+def _log1p(x: Floats, out: Floats) -> None:
+    whole = x + 1.0
+    from_x = whole - 1.0
+    lost = x - from_x
+    from_x -= whole
+    from_x += 1.0
+    lost += from_x  # all that the sum has rounded away (Knuth 1997, section 4.2.2)
+    _log_of_sum(whole, lost, out)
+
+
+def _log_of_sum(x: Floats, lost: Floats | None, out: Floats) -> None:
+    """Write the logarithm of x, or of x + ``lost``, which is less than a unit in the last place of x."""
+    part, twos = np.frexp(x)
+    low = part < 0.5**0.5
+    # x = 2^twos (1 + f), with 1 + f between the square roots of 1/2 and of 2.
+    part += part * low
+    twos = (twos - low).astype(float)
+    part -= 1.0
+    share = part / (part + 2.0)
+    half = part * part
+    half *= 0.5
+    bent = _polynomial(share * share, _LOGARITHM)
+    bent += half
+    bent *= share
+    bent += twos * LN2[1]
+    if lost is not None:
+        bent += lost / x
+    half -= bent
+    half -= part
+    twos *= LN2[0]
+    np.subtract(twos, half, out=out)
+    if not (x.min() > 0 and x.max() < np.inf):
+        np.copyto(out, np.where(x == 0, -np.inf, np.where(x == np.inf, x, np.nan)), where=~((x > 0) & (x < np.inf)))
+
+
+def _expm1(x: Floats, out: Floats) -> None:
+    twos = np.rint(np.clip(x, SMALLEST, LARGEST) * (1 / (LN2[0] + LN2[1])))
+    high, low = np.clip(x, SMALLEST, LARGEST) - twos * LN2[0], twos * LN2[1]
+    rest = high - low
+    lost = (high - rest) - low
+    half = rest / 2
+    squared = rest * half
+    near = 1.0 + _polynomial(squared, _MINUS_ONE)
+    ahead = 3.0 - near * half
+    error = squared * ((near - ahead) / (6.0 - rest * ahead))
+    error = rest * (error - lost) - lost - squared
+    # exp(rest) - 1 is rest - error; each power of two is written so that the 1 is taken off a number of its size.
+    whole = np.ldexp(1.0, -np.abs(twos).astype(np.int32))
+    steps = twos.astype(np.int32)
+    np.ldexp(np.where(twos > 0, (1.0 - whole) - (error - rest), 1.0 - (error - rest)), steps, out=out)
+    np.subtract(out, 1.0, out=out, where=twos < 0)
+    np.subtract(rest, error, out=out, where=twos == 0)
+    np.copyto(out, np.where(x > 0, np.inf, -1.0), where=np.isinf(x))
