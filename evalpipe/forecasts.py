@@ -88,7 +88,7 @@ def _of_gate(
         return GateForecast(number, why=why)
     alarms, errors, delays = zip(*(simulated[check] for check in checks), strict=True)
     slowest = None if None in delays else max(delays)
-    return GateForecast(number, len(checks), sum(alarms), math.hypot(*errors), slowest)
+    return GateForecast(number, len(checks), math.fsum(alarms), math.hypot(*errors), slowest)
 
 
 def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightCheck]:

@@ -60,7 +60,7 @@ def _pair(
     dataset, model, variant = place
     said = {"dataset": dataset, "model": model, "variant": variant}
     # Draws depend on the order of the columns, so the two are always set side by side in one order.
-    swapped = b.results.evidence_sha256 < a.results.evidence_sha256
+    swapped = _asked(b.results) < _asked(a.results)
     first, second = (b, a) if swapped else (a, b)
     try:
         rows = joined_rows(first, second, place)
@@ -76,6 +76,15 @@ def _pair(
             reasons.setdefault(answer, []).append(str(change.metric))
     for reason, metrics in reasons.items():
         yield Unpaired.model_validate(said | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
+
+
+def _asked(results: Results) -> tuple[str, str, str]:
+    """Return what a run was asked: its day, spec and files, which no processor changes as it may a result.
+
+    Runs that are compared as pairs differ in it (`refusal`), but for data held in memory.
+    """
+    files = sorted((file.dataset, file.sha256 or "") for file in results.inputs)
+    return results.as_of or "", text_of(results.spec), text_of(files)
 
 
 def _of_runs(reason: str, *, swapped: bool) -> str:

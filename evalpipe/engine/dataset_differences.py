@@ -32,11 +32,11 @@ def _of_shares(level: str, first: DatasetSummary, other: DatasetSummary) -> Iter
     """Yield the difference of two shares with the z-test of their pooled share; nothing of a dataset without rows."""
     if not (first.total_weight and other.total_weight):
         return
-    shares = [sum(count.weight for count in dataset.levels if count.level == level) / dataset.total_weight
+    shares = [math.fsum(count.weight for count in dataset.levels if count.level == level) / dataset.total_weight
               for dataset in (first, other)]
     sizes = [independent_rows(dataset) for dataset in (first, other)]
-    pooled = sum(share * size for share, size in zip(shares, sizes, strict=True)) / sum(sizes)
-    yield _row(level, (first, other), shares, math.sqrt(pooled * (1 - pooled) * sum(1 / size for size in sizes)))
+    pooled = math.fsum(share * size for share, size in zip(shares, sizes, strict=True)) / math.fsum(sizes)
+    yield _row(level, (first, other), shares, math.sqrt(pooled * (1 - pooled) * math.fsum(1 / size for size in sizes)))
 
 
 def _of_means(first: DatasetSummary, other: DatasetSummary) -> DatasetDifference:
@@ -44,7 +44,7 @@ def _of_means(first: DatasetSummary, other: DatasetSummary) -> DatasetDifference
     # The sd is that of the rows, which is smaller than that of what they are drawn from.
     sizes = [max(independent_rows(dataset) - 1, 0.0) for dataset in (first, other)]
     spreads = [dataset.outcome["sd"] for dataset in (first, other)]
-    variance = sum(sd**2 / size for sd, size in zip(spreads, sizes, strict=True)) if all(sizes) else 0.0
+    variance = math.fsum(sd**2 / size for sd, size in zip(spreads, sizes, strict=True)) if all(sizes) else 0.0
     return _row(None, (first, other), [dataset.outcome["mean"] for dataset in (first, other)], math.sqrt(variance))
 
 

@@ -152,4 +152,4 @@ def _back(scaled: float, bounds: tuple[float, float]) -> float:
 def _slope(value: float, bounds: tuple[float, float]) -> float:
     """Return how fast that scale rises at a value; infinite at an end of the range."""
     distances = [abs(value - end) for end in bounds if math.isfinite(end)]
-    return math.inf if not all(distances) else sum(1 / distance for distance in distances) if distances else 1.0
+    return math.inf if not all(distances) else math.fsum(1 / distance for distance in distances) if distances else 1.0

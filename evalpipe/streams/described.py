@@ -38,7 +38,7 @@ def summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, wh
     rows, used = rows_of(tables, "read"), rows_of(tables, "used")
     counts = [LevelCount(level=level, rows=tables.levels.get(level, (0, 0))[0],
                          weight=float(tables.levels.get(level, (0, 0))[1])) for level in levels]
-    total = sum(count.weight for count in counts)
+    total = math.fsum(count.weight for count in counts)
     return DatasetSummary(
         name=dataset.name, role=dataset.role, trained_on=dataset.trained_on, where=dataset.where, rows=rows,
         excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),

@@ -209,3 +209,15 @@ def test_rows_in_csv_are_paired_too(tmp_path: Path) -> None:
     difference = compared(tmp_path, spec, rows, rows | {"p": P**2})
 
     assert [change.paired is not None for change in difference.estimates] == [True]
+
+
+def test_no_draw_hangs_on_the_last_digits_of_results(pair: Pair) -> None:
+    def drawn(upper: int) -> list[tuple[float | None, ...]]:
+        first, *rows = pair.a.results.rows
+        moved = first.model_copy(update={"upper": first.upper + upper * 1e-16})
+        a = pair.a.results.model_copy(update={"rows": [moved, *rows]})
+        shown = compare(Run("monday", a, pair.folder / "monday"), pair.b).estimates
+        return [(row.paired.lower, row.paired.upper) for row in shown if row.paired is not None]
+
+    # Each of the hashes of nine results stands either way to that of the other run.
+    assert all(drawn(upper) == drawn(0) for upper in range(1, 9))

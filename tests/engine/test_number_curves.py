@@ -20,7 +20,8 @@ from scipy.stats import poisson
 
 import evalpipe
 from evalpipe.engine.curves.declare import CurveRows, computed
-from evalpipe.engine.curves.numbers import CAUTION, GROUPS, PENALTIES, quantiles, smooth
+from evalpipe.engine.curves.numbers import quantiles
+from evalpipe.engine.curves.smoothing import CAUTION, GROUPS, PENALTIES, smooth
 from evalpipe.statistics import NumberRows, Summary
 
 NAMES = {

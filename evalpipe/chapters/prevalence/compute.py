@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +54,7 @@ def _spread(concentration: Sequence[float], k: int, level: float) -> tuple[float
     """Return the central quantiles of one share: of a Dirichlet distribution it is Beta(a, the others' sum)."""
     from scipy.special import betaincinv
 
-    tail, rest = (1 - level) / 2, sum(concentration) - concentration[k]
+    tail, rest = (1 - level) / 2, math.fsum(share for j, share in enumerate(concentration) if j != k)
     lower, upper = betaincinv(concentration[k], rest, [tail, 1 - tail])
     return float(lower), float(upper)
 

@@ -41,8 +41,8 @@ class Prevalence(SpecPart):
         if self.value is not None:
             return self.value
         if self.beta is not None:
-            return self.beta[0] / sum(self.beta) if self.beta else math.nan
+            return self.beta[0] / math.fsum(self.beta) if self.beta else math.nan
         if self.levels is not None:
             return self.levels
         parameters = self.dirichlet or {}
-        return {level: parameter / sum(parameters.values()) for level, parameter in parameters.items()}
+        return {level: parameter / math.fsum(parameters.values()) for level, parameter in parameters.items()}
