@@ -1,4 +1,4 @@
-"""The same spec and data give the same bytes, whatever the folder, hash seed, threads and clock."""
+"""The same spec and data give the same bytes, whatever the folder, hash seed, threads, clock and processor."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from processors import OLDEST
+
 if TYPE_CHECKING:
     from conftest import Shared
 
@@ -18,7 +20,7 @@ CONFIG = "configs/titanic.yaml"
 SAME = ("results.json", "estimates.csv", "card.html", "junit.xml")
 ONE = {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 FOUR = {"PYTHONHASHSEED": "77", "POLARS_MAX_THREADS": "4", "OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4",
-        "SOURCE_DATE_EPOCH": "1234567890", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+        "SOURCE_DATE_EPOCH": "1234567890", "TZ": "Asia/Tokyo", "LC_ALL": "C", **OLDEST}
 
 
 def run(root: Path, folder: Path, formats: str, **environment: str) -> None:

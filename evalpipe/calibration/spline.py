@@ -101,7 +101,7 @@ class Smooth:
     @property
     def power(self) -> float:
         """The penalty on the integral of the squared second derivative, on the scale of the predictions."""
-        return math.exp(self.penalty) * self.smoother.weight * self.smoother.reach**3
+        return math.exp(self.penalty) * self.smoother.weight * self.smoother.reach * self.smoother.reach**2
 
     @property
     def size(self) -> Floats:

@@ -105,8 +105,8 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     if not 0 < share < 1:
         return None
     bias, away = ndtri(share), left.mean() - left
-    spread = (away**2).sum() ** 1.5
-    acceleration = (away * away**2).sum() / (6 * spread) if spread else 0.0
+    square = (away**2).sum()
+    acceleration = (away * away**2).sum() / (6 * square * np.sqrt(square)) if square else 0.0
     tail = ndtri([(1 - level) / 2, (1 + level) / 2])
     at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
     lower, upper = quantiles(defined, at)
