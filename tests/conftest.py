@@ -15,6 +15,8 @@ from hypothesis import settings
 # Every worker and every command that a test starts would compile all of evalpipe again. Each has a core of its own.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Without buffers nothing is left to be flushed at exit, which is where an exit code can be lost.
+os.environ.pop("PYTHONUNBUFFERED", None)
 os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name not in os.environ}
 
 ROOT = Path(__file__).resolve().parents[1]

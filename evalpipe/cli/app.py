@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +19,7 @@ from evalpipe.cli.garbage import collect_rarely
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
 from evalpipe.cli.interrupt import leave
-from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
+from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
 from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem
@@ -50,16 +48,7 @@ key_option = click.option(
 )
 
 
-class _Commands(click.Group):
-    """The commands; click itself would end with 1 when the reader of the output has gone, which means a missed gate."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that is asked for."""
-        with printing():
-            return super().invoke(ctx)
-
-
-@click.group(cls=_Commands, context_settings=HELP)
+@click.group(context_settings=HELP)
 @click.version_option(VERSION, prog_name="evalpipe")
 def app() -> None:
     """Evaluate a model's predictions and write a model card.
@@ -306,12 +295,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     opened()
     try:
         code = _ended(arguments)
+        sys.stdout.flush()
     except OSError as error:  # only streams are left: every file has its own message
-        silence()
         code = full(error).exit_code
-        if error.errno != errno.EPIPE:
-            with suppress(OSError):
-                click.echo(str(full(error)), err=True)
+        tell_person(str(full(error)))
     leave(code)
 
 
@@ -321,7 +308,7 @@ def _ended(arguments: list[str]) -> int:
         # Not standalone: click would end the process with codes of its own, of which 1 says that a gate was missed.
         return app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        tell_person(error.format_message())
         return error.exit_code
     except click.ClickException as error:
         message = error.format_message().replace("\n", " ").rstrip(".")

@@ -9,6 +9,7 @@ import click
 
 from evalpipe.cli.annotations import annotation
 from evalpipe.cli.interrupt import ending
+from evalpipe.cli.output import tell_person
 from evalpipe.errors import EvalpipeError, InternalError, Problem
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def tell(*problems: Problem, code: int, form: str) -> int:
     if form == "github":
         for problem in problems:
             click.echo(annotation(problem))
-    click.echo("\n\n".join(str(problem) for problem in problems), err=True)
+    tell_person("\n\n".join(str(problem) for problem in problems))
     if len(problems) > 1:
-        click.echo(f"\n{len(problems)} errors", err=True)
+        tell_person(f"\n{len(problems)} errors")
     return code
 
 
@@ -47,7 +48,7 @@ def interrupted(error: BaseException) -> int:
     """Say by what a run was ended, and what became of the output; return the exit code, 128 and the signal."""
     word, code = ending()
     cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
-    click.echo(f"{word}; {cause.args[0] if cause.args else UNCHANGED}", err=True)
+    tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
     return code
 
 

@@ -12,6 +12,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, NoReturn, Self
 
+from evalpipe.cli.output import silence
 from evalpipe.errors import UsageError
 from evalpipe.run import Progress
 
@@ -54,13 +55,13 @@ def leave(code: int) -> NoReturn:
     """
     if _seen:
         leave_at_once(code)
+    silence()
     sys.exit(code)
 
 
 def leave_at_once(code: int) -> NoReturn:
     """Exit with ``code`` whatever other threads do."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    silence()
     os._exit(code)
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import TextIO
 
 UNHEARD = "standard-output"
 """The code of the problem that the standard output takes no more; it cannot be told there."""
@@ -32,11 +36,35 @@ def output_folder(
     return Path("reports") / name if out is None else Path(dated_path(out, day, environment, "--out"))
 
 
+class _WithoutReader(io.TextIOWrapper):
+    """A stream that leads nowhere once its reader has gone, as in ``| head -1``, who has read enough."""
+
+    def write(self, text: str, /) -> int:
+        """Write text."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            _lead_nowhere(self)
+            return len(text)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            _lead_nowhere(self)
+
+
 def opened() -> None:
-    """Give a process that was started without its streams, as by ``>&-``, streams that lead nowhere."""
+    """Give a process streams that need no reader, also where it was started without them, as by ``>&-``."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - never closed
+        elif stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, _WithoutReader(
+                stream.buffer, stream.encoding, stream.errors, line_buffering=stream.line_buffering,
+                write_through=stream.write_through))
 
 
 def lost(error: OSError) -> bool:
@@ -45,17 +73,28 @@ def lost(error: OSError) -> bool:
 
 
 def silence() -> None:
-    """Send what is still to be printed nowhere, so that the flush at exit does not complain."""
+    """Send what the streams do not take nowhere, so that Python's flush at exit changes no exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _lead_nowhere(stream)
+
+
+def _lead_nowhere(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def tell_person(text: str) -> None:
+    """Print a message on stderr; where that takes no more, the exit code alone says what happened."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextmanager
 def printing(written: str | None = None) -> Iterator[None]:
-    """Print a result; a reader that has gone, as in ``| head -1``, has read enough.
-
-    ``written`` says what is complete all the same. Raises UsageError where the standard output takes no more.
-    """
+    """Print a result. Raises UsageError where the standard output takes no more; ``written`` says what is complete."""
     try:
         yield
         sys.stdout.flush()
@@ -63,8 +102,7 @@ def printing(written: str | None = None) -> Iterator[None]:
         if not lost(error):
             raise
         silence()
-        if error.errno != errno.EPIPE:
-            raise full(error, written) from None
+        raise full(error, written) from None
 
 
 def full(error: OSError, written: str | None = None) -> UsageError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -38,15 +37,8 @@ def print_summary(results: Results) -> None:
     """Print a table of each dataset: measures down, models across; then what was changed, chosen and warned of."""
     from rich.console import Console
 
-    class Plain(Console):
-        """A console that leaves a reader who has gone to `printing`."""
-
-        def on_broken_pipe(self) -> None:
-            """Pass the error on."""
-            raise BrokenPipeError(errno.EPIPE, "the reader has gone")
-
     # Where no person reads along, the width is fixed, so that the output is the same on every machine.
-    console = Plain(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     if results.as_of is not None:
         console.print(f"as of {results.as_of}", markup=False)
     for dataset in (d.name for d in results.datasets if d.role == "evaluate"):

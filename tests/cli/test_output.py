@@ -54,3 +54,20 @@ def test_a_missed_gate_is_told_by_the_exit_code_all_the_same(folder: Path, end: 
 
 def test_a_full_stderr_is_an_exit_code(folder: Path) -> None:
     assert shell(folder, "evalpipe run small.yaml 2> /dev/full").returncode == 2
+
+
+def test_a_run_outlives_the_reader_of_its_progress(folder: Path) -> None:
+    done = shell(folder, "evalpipe run small.yaml --set report.formats=[] 2>&1 | true; exit ${PIPESTATUS[0]}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((folder / "reports" / "small" / "results.json").read_text())["name"] == "small"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(("end", "help_ends"), [
+    ("> /dev/full 2> /dev/full", 2), (">&- 2> /dev/full", 0), ("2>&1 | true", 0),
+])
+def test_no_stream_changes_the_exit_code_of_a_fault(folder: Path, end: str, help_ends: int, unbuffered: str) -> None:
+    codes = {"--help": help_ends, "run": 2, "verify nowhere": 3, "plan nowhere.yaml --format json": 2}
+    ran = "; ".join(f"(evalpipe {command} {end}; echo ${{PIPESTATUS[0]}} >&7)" for command in codes)
+    told = shell(folder, f"exec 7>&1; export PYTHONUNBUFFERED={unbuffered}; {ran}").stdout.split()
+    assert dict(zip(codes, map(int, told), strict=True)) == codes
