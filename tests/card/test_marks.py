@@ -13,6 +13,12 @@ from card.blocks import column, groups, paragraphs, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe import numbers
+from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.marks import operating_points
+from evalpipe.card.figures.panel import Panel
+from evalpipe.card.figures.ranking import ON_ROC
+from evalpipe.card.figures.scales import unit_axis
+from evalpipe.card.figures.sheet import Sheet
 from evalpipe.chapters.curves.card import procedures, sections
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.results.curves.events import Gain, Marks
@@ -53,6 +59,16 @@ def test_each_model_has_a_panel_with_its_marks_labelled(results: Results, plain:
     assert [points.columns["Threshold"] for points in table_of_marks] == [[0.1, 0.5, 0.9]]
     assert "at marked threshold 0.9 " in drawing.alt
     assert "at marked threshold" not in together.alt
+
+
+def test_a_threshold_is_written_in_every_panel_wherever_in_memory_that_lies(results: Results) -> None:
+    context = context_of(results, "d")
+    draw, (series, _) = operating_points(context, ON_ROC), context.curves(Marks)[0]
+    for _ in range(20):  # a panel that is thrown away leaves its place in memory to the next
+        panel = Panel(Sheet(), unit_axis("x"), unit_axis("y"), 0, 0, 400, 300)
+        for _ in range(2):
+            draw(panel, series, ())
+        assert [node.text for node in panel.sheet.nodes if node.text] == ["0.5"]
 
 
 def test_the_area_to_the_diagonal_is_shaded_where_a_model_is_alone(
