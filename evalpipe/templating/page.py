@@ -100,13 +100,10 @@ def _place(templates: Templates, text: str) -> tuple[str, int] | None:
 
 
 def _read(page: str, allowed: Allowed) -> _PageReader:
-    """Read a page to its end, or to the declaration that no reader takes."""
+    """Read a page to its end."""
     reader = _PageReader(allowed)
-    try:
-        reader.feed(page)
-        reader.close()
-    except AssertionError:
-        reader.unknown_decl("")
+    reader.feed(page)
+    reader.close()
     return reader
 
 
@@ -177,13 +174,17 @@ class _PageReader(HTMLParser):
         """Refuse what browsers end in other places than this reader does."""
         self.faults.append((f"<!--{data}", "comments of HTML are refused", "write {# … #}, which no page shows"))
 
+    def parse_html_declaration(self, i: int) -> int:
+        """Refuse ``<![``, which browsers take for a comment, and versions of Python for one thing or another."""
+        text, end, _ = self.rawdata[i:].partition(">")
+        if not text.startswith("<!["):
+            return super().parse_html_declaration(i)
+        self.faults.append((text, "'<![' is refused", "remove it"))
+        return i + len(text + end)
+
     def handle_pi(self, data: str) -> None:
         """Refuse instructions to programs, which browsers take for comments."""
         self.faults.append((f"<?{data}", "'<?' is refused", "remove it"))
-
-    def unknown_decl(self, data: str) -> None:
-        """Refuse declarations other than that of the document, which browsers take for comments."""
-        self.faults.append((f"<![{data}", "'<![' is refused", "remove it"))
 
     def drawn(self, value: str) -> bool:
         """Tell whether a picture in SVG would itself load something, or run it."""
