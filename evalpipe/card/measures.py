@@ -75,11 +75,12 @@ def _row(measure: MeasureRow) -> Row:
     metric, estimates = measure.metric, measure.estimates
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)
-    blind = without_information(estimates)
+    freedom = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
+    below = (without_information(estimates), f"Degrees of freedom {' / '.join(freedom)}" if freedom else "")
     return Row((
         (measure.title, *([Aside(f"({measure.options})", "options")] if measure.options else []),
          Aside(wording.definition(metric, measure.params), "definition meaning"),
-         *([Aside(blind, "definition")] if blind else [])),
+         *(Aside(text, "definition") for text in below if text)),
         *measure.cells, wording.BETTER[metric.direction], " / ".join(n) or "–", ", ".join(methods) or "–",
     ))
 

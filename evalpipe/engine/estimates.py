@@ -246,6 +246,17 @@ def _estimate(
         method=estimate.method, n=n, events=events, status=estimate.status, reason=estimate.reason, classes_used=used,
         no_information=None if blind is None or math.isnan(blind) else blind,
         skill=None if blind is None else skill(entry, math.nan if value is None else value, blind),
-        undefined_replicates=estimate.missing, error_bound=None if math.isnan(moved) else moved,
+        undefined_replicates=estimate.missing, degrees_of_freedom=_freedom(scope, entry, chosen) if measured else None,
+        error_bound=None if math.isnan(moved) else moved,
         monte_carlo_error=None if drawn is None else monte_carlo_error(drawn.known, scope.plan.level),
     )
+
+
+def _freedom(scope: Scope, entry: MetricPlan, chosen: int | None) -> int | None:
+    """Return the degrees of freedom of a chi-squared test, of the k-th class where one is chosen; None of others."""
+    if entry.metric.freedom is None or (chosen is None and entry.average is not None):
+        return None
+    summary, options = ((scope.summary, entry.params) if chosen is None else
+                        (scope.summary.classes[chosen], entry.of_class[chosen]))
+    freedom = float(entry.metric.freedom(*(summary(name, options) for name in entry.metric.takes), **options))
+    return None if math.isnan(freedom) else int(freedom)

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 def rows_of(sample: Sample, model: Predictions) -> Any:
     """Return the truth of a sample beside a model's predictions."""
+    # What a recalibrator makes of a model has no fit to these rows, or a cross-fitted one.
+    trained_on = sample.summary.trained_on and model.source is None
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
-                    model.group, model.remainders, model.ends)
+                    model.group, model.remainders, model.ends, trained_on)
     if sample.task in NUMBERS:
         predicted = present(model.predicted, "predictions")
         return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure)
     return ClassRows(
-        sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable)
+        sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable,
+        trained_on)

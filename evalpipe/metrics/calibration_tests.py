@@ -50,28 +50,50 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 
-@hypothesis_test(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, undefined=FEW, cut=_groups,
-                 ref="Hosmer & Lemeshow (1980)")
-def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
+def _freedom(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: int
+) -> Floats:
+    """Return the degrees of freedom of the Hosmer-Lemeshow chi-squared [...]; NaN where that is undefined."""
+    return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[1]
+
+
+hosmer_and_lemeshow = partial(
+    hypothesis_test, undefined=FEW, cut=_groups, freedom=_freedom, ref="Hosmer & Lemeshow (1980)")
+"""Declare the statistic or the p-value of the test of Hosmer and Lemeshow."""
+
+
+@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True)
+def hosmer_lemeshow(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
+) -> Floats:
     r"""Squared difference between observed and expected events over its variance, summed over groups of equal weight
-    by probability (fewer with ties). About the number of groups minus two if all probabilities are right and the
-    model was fitted to these rows. It depends on how the groups are cut, $\sum_g\frac{(O_g-E_g)^2}{E_g(1-E_g/n_g)}$."""
-    return _chi2(events_at, others_at, probability_at, groups)[0]
+    by probability (fewer with ties). If all probabilities are right, about the number of groups; two less on all the
+    rows that the model was fitted to. It depends on how the groups are cut,
+    $\sum_g\frac{(O_g-E_g)^2}{E_g(1-E_g/n_g)}$."""
+    return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[0]
 
 
-@hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, cut=_groups,
-                 ref="Hosmer & Lemeshow (1980)")
-def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
-    r"""p-value of the Hosmer-Lemeshow chi-squared with the number of groups minus two as degrees of freedom. Small
-    where probabilities are wrong; with many rows, even a slight fault makes it small, $P(\chi^2_{G-2}>\chi^2)$."""
+@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)")
+def hosmer_lemeshow_p(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
+) -> Floats:
+    r"""p-value of the Hosmer-Lemeshow chi-squared. The degrees of freedom are the number of groups, minus two on all
+    rows of a dataset that is `trained_on`. Small where probabilities are wrong; with many rows, even a slight fault
+    makes it small, $P(\chi^2_G>\chi^2)$."""
     from scipy.special import chdtrc
 
-    chi2, free = _chi2(events_at, others_at, probability_at, groups)
-    return np.asarray(chdtrc(free, chi2))
+    chi2, freedom = _chi2(events_at, others_at, probability_at, rows_trained_on, groups)
+    return np.asarray(chdtrc(freedom, chi2))
 
 
-def _chi2(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, Floats]:
-    """Return chi-squared [...] and its degrees of freedom [...]; both NaN where there are none or it is infinite."""
+def _chi2(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, groups: int
+) -> tuple[Floats, Floats]:
+    """Return chi-squared [...] and its degrees of freedom [...]; both NaN where there are none or it is infinite.
+
+    The fit of a model takes two off on the rows of the fit, which Hosmer & Lemeshow (1980) found by simulation. It
+    takes none off on other rows: Hosmer, Lemeshow & Sturdivant (2013), Applied Logistic Regression, 5.2.2.
+    """
     at = events_at + others_at
     place = equal_weight(at, groups)
     events, rows, expected = (totals_in(place, table, groups) for table in (events_at, at, probability_at))
@@ -80,5 +102,5 @@ def _chi2(events_at: Floats, others_at: Floats, probability_at: Floats, groups: 
     spread = ratio(expected * (rows - expected), rows, empty=0.0)
     # A group that is certain of events or of none, and wrong, would make the statistic infinite.
     impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
-    free = np.where((used > 2) & ~impossible, used - 2.0, np.nan)
-    return np.where(np.isnan(free), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), free
+    freedom = np.where((used > 2) & ~impossible, used - np.where(rows_trained_on > 0, 2.0, 0.0), np.nan)
+    return np.where(np.isnan(freedom), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), freedom

@@ -81,6 +81,7 @@ class Metric:
     within: bool = False
     tied: Callable[..., tuple[Floats, Floats]] | None = None
     cut: Callable[[Mapping[str, Any]], int] | None = None
+    freedom: Callable[..., Floats] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -340,6 +341,8 @@ class MetricFacts(TypedDict, total=False):
     those with the events of each score above its other rows, and below them."""
     cut: Callable[[Mapping[str, Any]], int]
     """The number of bins of equal weight that scores are cut into under some options; 0 where they are not."""
+    freedom: Callable[..., Floats]
+    """Of the same statistics, the degrees of freedom of the chi-squared distribution that a test takes."""
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
     """The range under some options, where it is not ``range``."""
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]]

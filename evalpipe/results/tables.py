@@ -81,6 +81,9 @@ class Estimate(Measured):
     monte_carlo_error: float | None = None
     """Of bootstrap limits: the larger of their two Monte-Carlo standard errors, from the limited number of
     replicates."""
+    degrees_of_freedom: int | None = None
+    """Of the Hosmer-Lemeshow test: the number of groups, minus two on all the rows that the model was fitted to; null
+    of other measures, and of an average over classes."""
     error_bound: float | None = None
     """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
     where every row was drawn and every score kept."""

@@ -28,6 +28,12 @@ def reportable(rows: Rows | ClassRows) -> Flags:
 
 
 @column
+def rows_trained_on(rows: Rows) -> Flags:
+    """Rows that the model was fitted to, where these are all of them."""
+    return np.full(len(rows.truth), rows.trained_on)
+
+
+@column
 def events(rows: Rows) -> Flags:
     """Events."""
     return rows.truth

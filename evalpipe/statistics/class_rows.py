@@ -21,7 +21,7 @@ class ClassRows(OfLevels):
 
     ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
     probabilities: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. What a model
-    does not give is None. ``reportable`` [n] is as in `Rows`.
+    does not give is None. ``reportable`` [n] and ``trained_on`` are as in `Rows`.
     """
 
     truth: Wholes
@@ -30,6 +30,7 @@ class ClassRows(OfLevels):
     probabilities: Floats | None = None
     scores: Floats | None = None
     reportable: Flags | None = None
+    trained_on: bool = False
 
     @property
     def gives(self) -> frozenset[str]:
@@ -102,7 +103,7 @@ class ClassRows(OfLevels):
         predicted = None if self.predicted is None else self.predicted == level
         chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
         score = None if self.scores is None else np.ascontiguousarray(self.ranking[:, level])
-        return Rows(self.truth == level, predicted, chances, score, self.reportable)
+        return Rows(self.truth == level, predicted, chances, score, self.reportable, trained_on=self.trained_on)
 
     @property
     def top_label(self) -> Rows:

@@ -28,6 +28,7 @@ class OfLevels(ABC):
     truth: Values
     predicted: Values | None
     reportable: Flags | None
+    trained_on: bool
 
     @property
     @abstractmethod
@@ -74,8 +75,8 @@ class OfLevels(ABC):
         return changed(self, truth=self.truth[index])
 
     def taken(self, index: Wholes) -> Self:
-        """Return the rows at these positions."""
-        return taken_of(self, index)
+        """Return the rows at these positions; they are not all that the model was fitted to."""
+        return changed(taken_of(self, index), trained_on=False)
 
     @cached_property
     def classed(self) -> tuple[Wholes, Self]:
@@ -95,6 +96,7 @@ class Rows(OfLevels):
     have probabilities of their own; None where it is ``probability``. ``group`` [n] and ``remainders`` are as
     `Predictions` has them: what the rows that a cell stands for have more of a statistic than the cell itself.
     ``ends`` [n, 2] are the least and the largest probability that they may have; None for rows that are no cells.
+    ``trained_on`` is whether the model was fitted to these rows, all of them and no others.
     """
 
     truth: Flags
@@ -106,6 +108,7 @@ class Rows(OfLevels):
     group: Wholes | None = None
     remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
     ends: Floats | None = None
+    trained_on: bool = False
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
@@ -125,7 +128,8 @@ class Rows(OfLevels):
             return None if arrays[0] is None else np.concatenate(arrays)
 
         truth = np.concatenate([part.truth for part in parts])
-        return cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"))
+        return cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"),
+                   trained_on=parts[0].trained_on)
 
     @property
     def chances(self) -> Floats:

@@ -172,5 +172,5 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
     first = groups.first
     return groups, Rows(
         rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
-        taken(rows.reportable, first), taken(stated, first),
+        taken(rows.reportable, first), taken(stated, first), trained_on=rows.trained_on,
     )

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import evalpipe
+from card.blocks import lines
+from engine.runs import people, run
+from evalpipe.card.measures import measure_tables
 
 
 def drawn(seed: int) -> tuple[Any, Any]:
@@ -134,3 +138,35 @@ def test_a_test_has_no_limits(method: str) -> None:
         truth, chance, event=1, metrics=metrics, intervals={"method": method, "replicates": 100},
     ).rows
     assert [(row.method, row.lower, row.status) for row in rows] == [("none", None, "ok")] * 4
+
+
+FITTED: Any = {"d": {"path": "memory", "trained_on": True}}
+
+
+def test_the_rows_of_a_fit_take_two_degrees_of_freedom_off() -> None:
+    """Not those of a slice, of which the fit sees others too, nor those of a variant, which was fitted elsewhere."""
+    frame = people(400, digits=12)
+    variants: Any = {"recalibrate": {"fit_on": {"folds": 4}, "methods": ["logistic"]}, "slices": ["h"]}
+    results = run(frame, metrics=["hosmer_lemeshow_p"], datasets=FITTED, **variants)
+    assert {(row.variant, (row.slice or {}).get("h")): row.degrees_of_freedom for row in results.rows} == {
+        ("original", None): 8, ("original", "x"): 10, ("original", "z"): 10,
+        ("logistic", None): 10, ("logistic", "x"): 10, ("logistic", "z"): 10}
+    chi2, p_value = run(frame, metrics=["hosmer_lemeshow", "hosmer_lemeshow_p"]).rows
+    assert (chi2.degrees_of_freedom, p_value.degrees_of_freedom) == (10, 10)
+    assert p_value.value == pytest.approx(stats.chi2.sf(chi2.value, 10), rel=1e-12)
+    assert results.rows[0].value == pytest.approx(stats.chi2.sf(chi2.value, 8), rel=1e-12)
+    (table,) = measure_tables(results, "d")
+    assert any(line[0].endswith(" Degrees of freedom 8") for line in lines(table))
+
+
+def test_each_class_has_its_degrees_of_freedom_and_their_average_none() -> None:
+    generator = np.random.default_rng(1)
+    chances = generator.dirichlet(np.ones(3), 400)
+    levels = np.array(["a", "b", "c"])[(generator.random((400, 1)) > chances.cumsum(axis=1)).sum(axis=1)]
+    frame = pl.DataFrame({"y": levels, **{f"p_{level}": chances[:, k] for k, level in enumerate("abc")}})
+    many: Any = {"task": "multiclass", "outcome": {"column": "y", "levels": list("abc")},
+            "models": {"m": {"probabilities": "p_{level}"}}}
+    asked = {"metric": "hosmer_lemeshow", "average": ["none", "macro"]}
+    found = [row.degrees_of_freedom for row in run(frame, metrics=[asked], **many).rows]
+    assert found == [10, 10, 10, None]
+    assert [row.degrees_of_freedom for row in run(frame, metrics=[asked], datasets=FITTED, **many).rows][:3] == [8] * 3

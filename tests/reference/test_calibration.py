@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLOSE, FITTED = 1e-12, 1e-7
+TEST = ("hosmer_lemeshow", "hosmer_lemeshow_p")
 QUANTILES = {5: (0.05, 0.275, 0.5, 0.725, 0.95), 4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9)}
 
 
@@ -228,9 +229,13 @@ def test_the_debiased_error_of_calibrated_probabilities_is_about_zero() -> None:
     assert cut_mean < plain_mean / 3  # of which the cut at zero leaves the positive half of the noise
 
 
+@pytest.mark.parametrize("trained_on", [False, True])
 @pytest.mark.parametrize("groups", [4, 10])
-def test_a_loop_over_groups_agrees_on_hosmer_and_lemeshow(groups: int) -> None:
-    """Pearson's chi-squared over events and non-events of each group, and scipy's distribution of it."""
+def test_a_loop_over_groups_agrees_on_hosmer_and_lemeshow(groups: int, trained_on: bool) -> None:
+    """Pearson's chi-squared over events and non-events of each group, and scipy's distribution of it.
+
+    A fit to these very rows takes two degrees of freedom off: Hosmer & Lemeshow (1980).
+    """
     for seed in range(40):
         y, p, w = draw(seed)
         rows = np.repeat(np.arange(len(p)), w)
@@ -239,10 +244,50 @@ def test_a_loop_over_groups_agrees_on_hosmer_and_lemeshow(groups: int) -> None:
         tables = [(np.array([y[held].sum(), (~y[held]).sum()]), np.array([p[held].sum(), (1 - p[held]).sum()]))
                   for held in (place == k for k in sorted(set(place.tolist())))]
         chi2 = sum(float(((seen - due) ** 2 / due).sum()) for seen, due in tables)
-        ones = np.ones(len(p))
-        assert value("hosmer_lemeshow", y, p, ones, groups=groups) == pytest.approx(chi2, rel=1e-10)
-        tail = stats.chi2.sf(chi2, len(tables) - 2)
-        assert value("hosmer_lemeshow_p", y, p, ones, groups=groups) == pytest.approx(tail, rel=1e-9)
+        data = Summary(Rows(y, p >= 0.5, p, trained_on=trained_on), np.ones(len(p)))
+        found = [float(data.value(registry[name], {"groups": groups})) for name in TEST]
+        tail = stats.chi2.sf(chi2, len(tables) - (2 if trained_on else 0))
+        assert found == [pytest.approx(chi2, rel=1e-10), pytest.approx(tail, rel=1e-9)]
+
+
+def logistic_fit(features: Any, y: Any) -> Any:
+    """Return the probabilities of a logistic regression of largest likelihood, by ten of Newton's steps."""
+    weights = np.zeros(features.shape[1])
+    for _ in range(10):
+        p = 1 / (1 + np.exp(-features @ weights))
+        weights += np.linalg.solve((features.T * (p * (1 - p))) @ features, features.T @ (y - p))
+    return 1 / (1 + np.exp(-features @ weights))
+
+
+def rejected(n: int, sets: int, *, fitted: bool) -> float:
+    """Return how often the test of probabilities that are right, or of a right model's fit to the rows, gives < 5 %."""
+    low = 0
+    for seed in range(sets):
+        generator = np.random.default_rng([n, seed])
+        features = generator.normal(size=(n, 3))
+        p = 1 / (1 + np.exp(0.5 - features @ [1.0, 0.5, -0.5]))
+        y = generator.random(n) < p
+        if fitted:
+            p = logistic_fit(np.column_stack([np.ones(n), features]), y)
+        data = Summary(Rows(y, p >= 0.5, p, trained_on=fitted), np.ones(n))
+        low += float(data.value(registry["hosmer_lemeshow_p"], {"groups": 10})) < 0.05
+    return low / sets
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_hosmer_and_lemeshows_test_keeps_its_size(fitted: bool) -> None:
+    """400 sets: a Monte-Carlo error of 0.011, four of which are allowed. With G - 2 for all rows it was 0.11."""
+    assert rejected(300, 400, fitted=fitted) == pytest.approx(0.05, abs=0.044)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("n", [100, 300, 1_000, 5_000])
+def test_hosmer_and_lemeshows_test_keeps_its_size_at_any_number_of_rows(n: int, fitted: bool) -> None:
+    """4,000 sets: a Monte-Carlo error of 0.0034, four of which are allowed beside 0.01 of small groups."""
+    share = rejected(n, 4_000, fitted=fitted)
+    print(f"n = {n}, {'fitted to these rows' if fitted else 'other rows'}: p < 0.05 in {share:.4f}")
+    assert share == pytest.approx(0.05, abs=0.024)
 
 
 def test_the_parts_of_the_brier_score_add_up() -> None:

@@ -110,7 +110,7 @@ def hosmer_lemeshow(y: Any, p: Any, w: Any, groups: int) -> tuple[float, int]:
         for hit, chance in ((y[one], p[one]), (~y[one], 1 - p[one])):
             expected = float((w[one] * chance).sum())
             found += (float(w[one][hit].sum()) - expected) ** 2 / expected if expected else 0.0
-    return found, len(held) - 2
+    return found, len(held)
 
 
 def isotonic(y: Any, p: Any, w: Any) -> Any:
