@@ -53,8 +53,12 @@ def with_limits(row: Any, *apart: float) -> str:
 
 
 def difference_of(row: Any) -> str:
-    """Write the difference of a row with its limits, "+0.012 (−0.002 to +0.027)"."""
-    return "undefined" if row.difference is None else numbers.signed_with_limits(row.difference, row.lower, row.upper)
+    """Write the difference of a row with its limits, "+0.012 (−0.002 to +0.027)", and an open margin after them."""
+    if row.difference is None:
+        return "undefined"
+    text = numbers.signed_with_limits(row.difference, row.lower, row.upper)
+    is_open = getattr(row, "margin_verdict", None) == "open"
+    return f"{text[:-1]}; perhaps within the margin of {numbers.plain(row.margin)})" if is_open else text
 
 
 def agreeing(rows: Sequence[Any], of_one: str, of_several: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 Limits = tuple[float, float]
+MarginVerdict = Literal["beyond", "within", "open"]
 Verdict = Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
 
 HALVINGS = 60
@@ -197,26 +198,46 @@ def p_of_verdict(contrast: Contrast, margin: float) -> float:
 
 
 def verdict(
-    value: float, p: float, level: float, margin: float, direction: Literal["maximize", "minimize", "none"]
+    value: float, p: float, p_zero: float, level: float, margin: float,
+    direction: Literal["maximize", "minimize", "none"],
 ) -> Verdict:
-    """Say what a difference of model less baseline means, given the p-value of its verdict, adjusted or not.
+    """Say what a difference of model less baseline means by two p-values, both adjusted or neither.
 
-    ``undecided`` where the p-value is not below 1 - level; else ``equivalent`` within the margin, and beyond it
-    ``better`` or ``worse`` in the measure's good or bad direction. A measure without a direction is never better or
-    worse: ``no_direction``, also where there is no margin and so nothing to decide. ``untested`` without a p-value.
+    ``p`` is `p_of_verdict`, ``p_zero`` that of no difference; without a margin they are one. ``equivalent`` where
+    ``p`` is below 1 - level and the difference within the margin. Else ``better`` or ``worse``, in the measure's good
+    or bad direction, where either is: a margin hides no harm. Else ``undecided``. A measure without a direction is
+    never better or worse: ``no_direction``, also where there is no margin and so nothing to decide. ``untested``
+    without a p-value.
     """
     if math.isnan(p):
         return "untested"
     if direction == "none" and margin == 0:
         return "no_direction"
-    # 1 - 0.95 is a little more than 0.05 in floats, and a p-value of 0.05 itself must not pass.
-    if p >= round(1 - level, 12):
-        return "undecided"
-    if abs(value) <= margin:
+    if passes(p, level) and abs(value) <= margin:
         return "equivalent"
     if direction == "none":
-        return "no_direction"
+        return "no_direction" if passes(p, level) else "undecided"
+    if not passes(min(p, p_zero), level):
+        return "undecided"
     return "better" if (value > 0) == (direction == "maximize") else "worse"
+
+
+def margin_verdict(said: Verdict, p: float, level: float, margin: float) -> MarginVerdict | None:
+    """Say where a difference of a `verdict` lies by ``p``, that of `p_of_verdict`: ``open`` where this decides nothing.
+
+    None without a margin, and where the verdict is no decision.
+    """
+    if not margin or said not in ("better", "worse", "equivalent"):
+        return None
+    if said == "equivalent":
+        return "within"
+    return "beyond" if passes(p, level) else "open"
+
+
+def passes(p: float, level: float) -> bool:
+    """Tell whether a p-value is below 1 - level; NaN is not."""
+    # 1 - 0.95 is a little more than 0.05 in floats, and a p-value of 0.05 itself must not pass.
+    return p < round(1 - level, 12)
 
 
 def verdict_of_limits(

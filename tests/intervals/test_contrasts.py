@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.special import xlogy
+from scipy.special import ndtri, xlogy
 from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
@@ -19,6 +19,7 @@ from evalpipe.intervals.contrasts import (
     IndependentProportions,
     PairedProportions,
     Wald,
+    margin_verdict,
     p_of_verdict,
     verdict,
 )
@@ -51,11 +52,41 @@ def test_limits_are_the_differences_whose_p_value_is_one_less_the_level(contrast
 def test_a_verdict_is_given_where_the_interval_decides(contrast: Contrast, margin: float) -> None:
     limits = contrast.limits(0.95)
     assert limits is not None
-    said = verdict(contrast.value, p_of_verdict(contrast, margin), 0.95, margin, "maximize")
+    p = p_of_verdict(contrast, margin)
+    said = verdict(contrast.value, p, contrast.p(0.0), 0.95, margin, "maximize")
     inside = margin > 0 and -margin < limits[0] and limits[1] < margin
-    expected = (
-        "equivalent" if inside else "better" if limits[0] > margin else "worse" if limits[1] < -margin else "undecided")
+    expected = "equivalent" if inside else "better" if limits[0] > 0 else "worse" if limits[1] < 0 else "undecided"
+    beyond = max(limits[0], -limits[1]) > margin
+    where = "within" if inside else "beyond" if beyond else "open"
     assert said == expected
+    assert margin_verdict(said, p, 0.95, margin) == (where if margin and said != "undecided" else None)
+
+
+POSITIONS = [
+    (-0.35, -0.15, "worse", "beyond"), (-0.20, -0.02, "worse", "open"), (-0.08, -0.02, "equivalent", "within"),
+    (-0.15, 0.05, "undecided", None), (-0.08, 0.05, "equivalent", "within"), (-0.15, 0.15, "undecided", None),
+    (-0.05, 0.15, "undecided", None), (0.02, 0.08, "equivalent", "within"), (0.02, 0.20, "better", "open"),
+    (0.15, 0.35, "better", "beyond"),
+]
+"""Intervals about zero and a margin of 0.1, of a measure whose high values are better: the verdict, and of the margin.
+
+They stand in docs/methods.md too."""
+
+
+@pytest.mark.parametrize(("lower", "upper", "said", "where"), POSITIONS)
+def test_each_position_of_an_interval_has_its_verdict(lower: float, upper: float, said: str, where: str | None) -> None:
+    """The test of an interval that is wholly within, wholly beyond, or excludes zero is that interval's own."""
+    middle, error = (lower + upper) / 2, (upper - lower) / 2 / ndtri(0.975)
+    turned = {"better": "worse", "worse": "better"}
+    for direction, sign in (("maximize", 1), ("minimize", 1), ("maximize", -1)):
+        contrast = Wald(sign * middle, error)
+        expected = said if (direction == "maximize") == (sign > 0) else turned.get(said, said)
+        p = p_of_verdict(contrast, 0.1)
+        found = verdict(contrast.value, p, contrast.p(0.0), 0.95, 0.1, cast("Any", direction))
+        assert (found, margin_verdict(found, p, 0.95, 0.1)) == (expected, where), (direction, sign)
+    p = p_of_verdict(Wald(middle, error), 0.1)
+    plain = verdict(middle, p, Wald(middle, error).p(0.0), 0.95, 0.1, "none")
+    assert plain == (said if where == "within" else "no_direction" if where == "beyond" else "undecided")
 
 
 def test_no_p_value_has_a_floor() -> None:
@@ -121,7 +152,7 @@ def test_without_an_error_there_is_neither_p_value_nor_interval_nor_verdict(erro
     contrast = Wald(0.3, error)
     assert math.isnan(contrast.p(0.0))
     assert contrast.limits(0.95) is None
-    assert verdict(0.3, p_of_verdict(contrast, 0.1), 0.95, 0.1, "maximize") == "untested"
+    assert verdict(0.3, p_of_verdict(contrast, 0.1), contrast.p(0.0), 0.95, 0.1, "maximize") == "untested"
 
 
 def test_the_error_of_replicates_is_the_normals_with_as_wide_a_middle() -> None:
@@ -158,4 +189,4 @@ def test_a_verdict_goes_by_its_p_value(
     value: float, p: float, margin: float, up: str, down: str, none: str
 ) -> None:
     kinds: tuple[Any, ...] = ("maximize", "minimize", "none")
-    assert tuple(verdict(value, p, 0.95, margin, kind) for kind in kinds) == (up, down, none)
+    assert tuple(verdict(value, p, p, 0.95, margin, kind) for kind in kinds) == (up, down, none)

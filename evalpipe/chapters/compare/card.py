@@ -52,6 +52,9 @@ NOTES = {
 }
 """What verdicts that decide nothing mean, where a table has them."""
 
+MARGIN_OPEN = "perhaps within the margin"
+"""What is said of a better or worse difference whose interval holds the margin."""
+
 MARGINS = " Differences within a margin do not matter in practice."
 
 COLUMNS = (
@@ -180,10 +183,11 @@ def margin_of(comparison: Comparison) -> str:
     return "–" if comparison.margin is None else f"±{numbers.plain(comparison.margin)}"
 
 
-def verdict_of(comparison: Comparison) -> Verdict:
-    """Write what was decided of a difference."""
+def verdict_of(comparison: Comparison) -> Cell:
+    """Write what was decided of a difference, and what of its margin is open."""
     word = comparison.verdict.replace("_", " ")
-    return Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
+    said = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
+    return (said, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "open" else said
 
 
 def compared(names: Names, comparison: Comparison) -> str:
@@ -246,8 +250,9 @@ def family(results: Results, comparisons: Sequence[Comparison]) -> str:
     count = f"{few}" if few == many else f"{few} to {many}"
     limit = numbers.exact(round(1 - results.intervals.level, 10))
     beyond = (
-        " With a margin, the adjusted p-value tests whether the difference is beyond or within the margin, not "
-        "whether it is zero." if any(c.margin is not None for c in comparisons) else ""
+        " With a margin, the adjusted p-value tests whether the difference is beyond or within the margin; where that "
+        "is open but the difference is not zero, whether it is zero."
+        if any(c.margin is not None for c in comparisons) else ""
     )
     if many == 1:
         return f"A verdict is given where the adjusted p-value is below {limit}.{beyond}"

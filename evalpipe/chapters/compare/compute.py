@@ -10,7 +10,7 @@ from evalpipe.chapters.compare.compute_paired import of_cells, paired_test
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.engine.contrasts import of_subsets
 from evalpipe.engine.differences import Tested, tested
-from evalpipe.intervals.contrasts import p_of_verdict, verdict
+from evalpipe.intervals.contrasts import margin_verdict, p_of_verdict, verdict
 from evalpipe.intervals.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -48,11 +48,15 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Compared:
-    """A difference without its verdict, the p-value that the verdict goes by, and the direction of its measure."""
+    """A difference without its verdict, the p-values that the verdict goes by, and the direction of its measure.
+
+    ``p`` is `p_of_verdict`, ``p_zero`` that of no difference.
+    """
 
     row: Comparison
     difference: Tested
     p: float
+    p_zero: float
     direction: Direction
 
     @property
@@ -62,11 +66,15 @@ class _Compared:
         model = row.model if row.variant != row.baseline_variant else None
         return row.dataset, row.baseline_dataset, model, row.slice is None
 
-    def judged(self, p: float, level: float) -> Comparison:
-        """Return the difference with its verdict, by its p-value after adjustment."""
+    def judged(self, p: float, p_zero: float, level: float) -> Comparison:
+        """Return the difference with its verdict, by its p-values after adjustment."""
+        value, margin = self.difference.value or 0.0, self.row.margin or 0.0
         decided: Verdict = "same" if self.difference.same else verdict(
-            self.difference.value or 0.0, p, level, self.row.margin or 0.0, self.direction)
-        return self.row.model_copy(update={"p_adjusted": None if math.isnan(p) else p, "verdict": decided})
+            value, p, p_zero, level, margin, self.direction)
+        side = margin_verdict(decided, p, level, margin)
+        p = p_zero if side == "open" else p
+        return self.row.model_copy(update={
+            "p_adjusted": None if math.isnan(p) else p, "verdict": decided, "margin_verdict": side})
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -74,7 +82,8 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
     p-values are adjusted in families, one for each table of the card: on one dataset, on all rows or in slices, all
     models against the baseline, or all variants of a model against their original, or the dataset against the earlier
-    one. The verdict's p-value is adjusted: with a margin it is that of the margin.
+    one. Those of the verdicts are adjusted together: with a margin they are of the margin. Those of no difference are
+    so too, which tell better from worse where the margin leaves it open.
     """
     differences = [
         difference
@@ -88,8 +97,9 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
         families.setdefault(difference.family, []).append(i)
     rows = [difference.row for difference in differences]
     for members in families.values():
-        for i, p in zip(members, holm([differences[i].p for i in members]), strict=True):
-            rows[i] = differences[i].judged(float(p), plan.level)
+        of_verdict, of_zero = (holm([getattr(differences[i], name) for i in members]) for name in ("p", "p_zero"))
+        for i, p, p_zero in zip(members, of_verdict.tolist(), of_zero.tolist(), strict=True):
+            rows[i] = differences[i].judged(p, p_zero, plan.level)
     return {"comparisons": rows}
 
 
@@ -123,8 +133,9 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
             test = of_cells(plan, test, pair.first, pair.second, float(both[0].value - both[1].value))
         difference = tested(*both, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
-        p = math.nan if difference.test is None else p_of_verdict(difference.test.contrast, margin)
-        yield _Compared(_row(plan, pair, entry, difference, level), difference, p, entry.metric.direction)
+        p, p_zero = (math.nan if difference.test is None else p_of_verdict(difference.test.contrast, bound)
+                     for bound in (margin, 0.0))
+        yield _Compared(_row(plan, pair, entry, difference, level), difference, p, p_zero, entry.metric.direction)
 
 
 def _row(plan: Plan, pair: _Pair, entry: MetricPlan, difference: Tested, level: str | None) -> Comparison:

@@ -126,6 +126,7 @@ def _alt(title: str, groups: Groups, models: Sequence[Series]) -> str:
 
 def _in_words(comparison: Comparison) -> str:
     difference, verdict = comparison.difference or 0.0, comparison.verdict.replace("_", " ")
+    verdict += ", perhaps within the margin" if comparison.margin_verdict == "open" else ""
     value, interval = numbers.signed_interval(difference, comparison.lower, comparison.upper)
     return f"{value} ({interval}), {verdict}" if interval else f"{value}, {verdict}"
 

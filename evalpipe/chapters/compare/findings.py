@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from evalpipe.results import Comparison, Results
     from evalpipe.results.findings import Finding
 
+UNCORRECTED = ", but not certain once all differences of the table are allowed for"
+"""What keeps a difference undecided whose interval excludes zero."""
+
 MOST_MEASURES = 3
 """The most measures that a sentence on two models gives."""
 
@@ -24,20 +27,35 @@ MOST_MEASURES = 3
 @rule
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
-    says = {"better": better, "worse": worse, "equivalent": equivalent, "same": same, "undecided": undecided}
+    says = {"better": better, "worse": worse, "equivalent": equivalent, "same": same, "undecided": undecided,
+            "perhaps_worse": perhaps_worse, "perhaps_better": perhaps_better}
     for row in results.comparisons:
+        say = says.get(_leaning(results, row))
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
-        if between_models and row.slice is None and row.class_ is None and row.verdict in says:
-            yield Claim(row, says[row.verdict])
+        if between_models and row.slice is None and row.class_ is None and say is not None:
+            yield Claim(row, say)
 
 
 @rule
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
+    says = {"better": better_than_earlier, "worse": worse_than_earlier, "perhaps_worse": perhaps_worse_than_earlier}
     for row in results.comparisons:
+        say = says.get(_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
-        if as_given and row.slice is None and row.class_ is None and row.verdict in ("better", "worse"):
-            yield Claim(row, worse_than_earlier if row.verdict == "worse" else better_than_earlier)
+        if as_given and row.slice is None and row.class_ is None and say is not None:
+            yield Claim(row, say)
+
+
+def _leaning(results: Results, row: Comparison) -> str:
+    """Return the verdict on a row; of one that is undecided though its interval excludes zero, what it leans to.
+
+    So it is where the correction for the number of differences alone leaves it undecided.
+    """
+    direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
+    if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
+        return row.verdict
+    return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
 
 
 def better(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
@@ -78,6 +96,27 @@ def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]
         yield finding("open", weights.MODELS_OPEN, text, _anchor(results, pair), pair)
 
 
+def perhaps_worse(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Say in what models may be worse than the baseline: by intervals, without correction for their number."""
+    for pair in _pairs(rows):
+        text = _sentence(results, pair, "may be worse than", UNCORRECTED)
+        yield finding("open", weights.MODEL_PERHAPS_WORSE, text, _anchor(results, pair), pair)
+
+
+def perhaps_better(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Say in what models may be better than the baseline: by intervals, without correction for their number."""
+    for pair in _pairs(rows):
+        text = _sentence(results, pair, "may be better than", UNCORRECTED)
+        yield finding("open", weights.MODELS_OPEN, text, _anchor(results, pair), pair)
+
+
+def perhaps_worse_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Say in what models may be worse than on the earlier dataset: by intervals, without correction."""
+    for pair in _pairs(rows):
+        text = _sentence(results, pair, "may do worse than on", UNCORRECTED)
+        yield finding("open", weights.MODEL_PERHAPS_WORSE, text, _anchor(results, pair), pair)
+
+
 def worse_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in what models are worse than on the earlier dataset."""
     for pair in _pairs(rows):
@@ -104,12 +143,12 @@ def _anchor(results: Results, pair: Sequence[Comparison]) -> str:
     return "comparison-2" if after else "comparison-1"
 
 
-def _sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
+def _sentence(results: Results, rows: Sequence[Comparison], verb: str, doubt: str = "") -> str:
     """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)."."""
     names, first = names_of(results), rows[0]
     other = first.baseline_dataset or names.model(first.baseline)
     listed = _listed([f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in rows])
-    return f"{of_model(results, first)} {verb} {other}: difference in {listed}."
+    return f"{of_model(results, first)} {verb} {other}: difference in {listed}{doubt}."
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -31,13 +31,18 @@ class Comparison(Measured):
     p_adjusted: float | None = None
     """The p-value of the verdict, adjusted by Holm's method over the table of the difference: one dataset, on all
     rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`; with
-    one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
+    one, the smallest error level at which the interval lies within the margin or wholly beyond it; where that decides
+    nothing and `p_value`, adjusted likewise, does, it is that."""
     margin: float | None
     """The difference below which the two are equivalent in practice; null where none is declared."""
     verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
-    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the
+    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. With a margin too,
+    a difference that is not zero is better or worse unless it is equivalent. same: the
     difference is zero in every replicate; no_direction: neither higher nor lower is better; untested: there is no
     p-value."""
+    margin_verdict: Literal["beyond", "within", "open"] | None = None
+    """Of a better, worse or equivalent difference with a margin: beyond or within it, or open where the interval
+    excludes zero and holds the margin; null of others."""
     n: int
     """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
     status: Status
@@ -46,3 +51,8 @@ class Comparison(Measured):
     details: dict[str, Scalar] = Field(default_factory=dict)
     """Of McNemar's test: only_model and only_baseline, the rows that count for one alone (with accuracy: that it alone
     gets right), and the exact and the mid-P p-value, p_exact and p_mid."""
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether its interval lies on one side of zero; not allowing for the number of differences."""
+        return self.lower is not None and self.upper is not None and (self.lower > 0 or self.upper < 0)

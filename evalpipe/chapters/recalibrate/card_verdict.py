@@ -145,18 +145,10 @@ def _because(differences: Sequence[Comparison]) -> str:
     if not tested:
         return "the difference is zero in every resample" if any(c.verdict == "same" for c in differences) else (
             "the difference has no reliable interval")
-    least = "its margin" if any(c.margin for c in tested) else "zero"
-    if any(_is_beyond(c) for c in tested):
-        return f"no difference is clearly beyond {least} after correction for their number"
-    if least != "zero":
-        return "no interval of the difference is entirely beyond its margin"
-    return "every interval of the difference includes zero"
-
-
-def _is_beyond(difference: Comparison) -> bool:
-    """Tell whether the interval lies wholly beyond the margin, or beyond zero where none is declared."""
-    margin, lower, upper = difference.margin or 0.0, difference.lower, difference.upper
-    return lower is not None and upper is not None and (lower > margin or upper < -margin)
+    within = " or lies within its margin" if any(c.verdict == "equivalent" for c in tested) else ""
+    if any(c.excludes_zero for c in tested if c.verdict == "undecided"):
+        return f"no difference is clearly beyond zero after correction for their number{within and ','}{within}"
+    return f"every interval of the difference includes zero{within}"
 
 
 def _changes(

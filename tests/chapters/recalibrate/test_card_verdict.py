@@ -69,10 +69,17 @@ def test_no_gain_says_that_every_interval_includes_zero(judge: Any) -> None:
         "No method improves Brier score or Log loss: every interval of the difference includes zero.",))
 
 
-def test_with_a_margin_no_interval_lies_beyond_it(judge: Any) -> None:
-    said = judge(change(D, M, "logistic", "brier", -0.01, "undecided", margin=0.02))
+def test_what_is_within_its_margin_is_no_gain(judge: Any) -> None:
+    within = {"margin": 0.02, "margin_verdict": "within"}
+    said = judge(change(D, M, "logistic", "brier", -0.01, "equivalent", **within))
     assert said.sentences == (
-        "No method improves Brier score: no interval of the difference is entirely beyond its margin.",)
+        "No method improves Brier score: every interval of the difference includes zero or lies within its margin.",)
+    said = judge(change(D, M, "logistic", "brier", -0.01, "equivalent", **within),
+                 change(D, M, "beta", "brier", -0.01, "undecided", margin=0.02))
+    (sentence,) = said.sentences
+    assert sentence == (
+        "No method improves Brier score: no difference is clearly beyond zero after correction for their number, or "
+        "lies within its margin.")
 
 
 def test_an_interval_beyond_zero_that_the_number_of_differences_leaves_undecided_is_told(judge: Any) -> None:
