@@ -188,7 +188,8 @@ def _cell(row: Individual) -> Cell:
     if value is None:
         return score(row.desirability, row), Aside("no value", "definition")
     measured = isinstance(value, float) and row.metric is not None
-    written = numbers.number(float(value)) if measured else wording.scalar(value)
+    written = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured
+               else wording.scalar(value))
     return score(row.desirability, row), Aside(f"at {written}", "definition")
 
 

@@ -188,6 +188,15 @@ def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[st
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
 
+def _limits(field: Field, name: str, goal: GoalPlan) -> dict[str, float | None]:
+    """Return the limits of the measure of a goal, as its estimate has them; none of a characteristic."""
+    if goal.entry is None:
+        return {}
+    place = field.plan.metrics.index(goal.entry)
+    (estimate,) = field.evaluated.estimates_of(name)[0, place]
+    return {"value_lower": estimate.lower, "value_upper": estimate.upper}
+
+
 def _individual(field: Field) -> Iterator[Individual]:
     for m, name in enumerate(field.names):
         for k, goal in enumerate(field.goals):
@@ -198,7 +207,8 @@ def _individual(field: Field) -> Iterator[Individual]:
                 uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
                 **field.candidate(name), goal=goal.name, **goal.subject, value=x,
-                desirability=None if np.isnan(d) else d, weight=goal.weight, **uncertainty,
+                **_limits(field, name, goal), desirability=None if np.isnan(d) else d, weight=goal.weight,
+                **uncertainty,
             )
 
 

@@ -43,11 +43,17 @@ class Individual(OfModel):
     characteristic: str | None = None
     value: Scalar | None
     """The value of the measure, or the characteristic."""
+    value_lower: float | None = None
+    """The lower limit of ``value``, on the scale of the measure, as its estimate has it; none of a characteristic."""
+    value_upper: float | None = None
+    """The upper limit of ``value``."""
     desirability: float | None
     """From 0, unacceptable, to 1."""
     lower: float | None = None
-    """Limits of the desirability, from the replicates of the value; none of a characteristic, which is a constant."""
+    """The lower limit of ``desirability``, from 0 to 1, from the replicates of the value; none of a characteristic,
+    which is a constant."""
     upper: float | None = None
+    """The upper limit of ``desirability``."""
     level: float | None = None
     weight: float
     status: Status = "ok"

@@ -9,8 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from card.blocks import lines, tables
 from engine.runs import BOTH, intervals, numbers, people, read_sample, run
+from evalpipe.card.page import plain
+from evalpipe.chapters.desirability.card import sections
+from evalpipe.chapters.desirability.records import Individual
 from evalpipe.errors import DataError
+from evalpipe.findings.words import with_limits
 from evalpipe.intervals.bootstrap import monte_carlo_error
 from evalpipe.intervals.resampling import Design, replicate_weights
 from evalpipe.results import Results
@@ -74,6 +79,27 @@ def by_loops() -> tuple[np.ndarray, np.ndarray]:
         values.append(judged(*rest, np.ones(sample.n)))
         replicates.append(np.array([judged(*rest, weight) for weight in drawn]).T)
     return np.array(values), np.array(replicates)
+
+
+def test_a_value_and_its_desirability_have_limits_of_their_own_scales() -> None:
+    """Of a sensitivity of 0.955 with limits 1.0 and 1.0, one could not tell what these were limits of."""
+    results = run(people(300), desirability=[{"metric": "brier", "minimize": {"low": 0.9, "high": 1.0}}, GOALS[3]],
+                  **PLAIN)
+    estimates = {row.model: row for row in results.rows if row.metric == "brier"}
+    measured, constant = results.desirability.individual[:2]
+    brier = estimates["p"]
+    assert (measured.value, measured.value_lower, measured.value_upper) == (brier.value, brier.lower, brier.upper)
+    assert (measured.desirability, measured.lower, measured.upper) == (1.0, 1.0, 1.0)
+    assert (constant.value_lower, constant.value_upper, constant.lower) == (None, None, None)
+    cell = next(line[1] for line in lines(next(
+        each for each in tables(sections(results)) if "Individual" in plain(each.caption))) if line[0] == "p")
+    assert cell == f"1.000 (1.000–1.000) at {with_limits(brier)}"
+
+
+def test_rows_of_earlier_results_have_no_limits_of_the_value() -> None:
+    now = whole().desirability.individual[0]
+    earlier = Individual.model_validate(now.model_dump(mode="json", exclude={"value_lower", "value_upper"}))
+    assert (earlier.lower, earlier.upper, earlier.value_lower) == (now.lower, now.upper, None)
 
 
 def test_individual_desirabilities_and_their_limits_are_those_of_plain_loops() -> None:
