@@ -55,7 +55,7 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
     judged = [(number, gate, [row for row in rows if row["gate"] == number])
               for number, gate in enumerate(plan.gates, 1)]
     alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.on == "sequence")
-    needed = threshold(plan.sequence_level, max(alarms, 1))
+    needed = threshold(plan.sequence.level, max(alarms, 1))
     return [_of_gate(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
 
 

@@ -14,7 +14,7 @@ OF_ESTIMATE = (
 SUBJECT = ("metric", "desirability", "params", "average", "class", "dataset", "model", "variant", "slice")
 OF_GATE = ("gate", "name", "limit", "verdict", "severity", "observed", "lower", "upper", "reason")
 
-OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept")
+OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept", "value", "error", "rows", "support")
 
 Row = dict[str, Any]
 

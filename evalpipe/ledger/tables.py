@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 METADATA = MetaData()
 
-LEDGER_FORMAT = 2
+LEDGER_FORMAT = 3
 """The version of the tables; `MIGRATIONS` lead to it from those before."""
 
 FORMAT = Table("evalpipe_ledger", METADATA, Column("format", Integer, nullable=False))
@@ -101,6 +101,10 @@ EVIDENCE = Table(
     Column("data_sha256", String(64)),
     Column("against", JSON, nullable=False),
     Column("kept", JSON, nullable=False),
+    Column("value", Float),
+    Column("error", Float),
+    Column("rows", Integer),
+    Column("support", Float),
     UniqueConstraint("run", "place"),
 )
 """The evidence of a night on each limit of gates `on: sequence`, as the results have it; what many nights come to is
@@ -119,9 +123,10 @@ Index("evalpipe_runs_by_name", RUNS.c.name, RUNS.c.as_of)
 
 MIGRATIONS: tuple[str, ...] = (
     "CREATE INDEX IF NOT EXISTS evalpipe_runs_by_name ON evalpipe_runs (name, as_of)",
+    "",
 )
-"""The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2. Tables that a
-version adds are made before."""
+"""The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2. Tables and columns
+that a version adds are made before; an empty statement is of a version that does nothing else."""
 
 
 def of_others(names: Iterable[str]) -> list[str]:
@@ -149,7 +154,18 @@ def prepare(connection: Connection) -> int:
     if there is None:
         connection.execute(FORMAT.insert().values(format=LEDGER_FORMAT))
         return LEDGER_FORMAT
-    for statement in MIGRATIONS[there - 1 :]:
+    _add_columns(connection)
+    for statement in filter(None, MIGRATIONS[there - 1 :]):
         connection.exec_driver_sql(statement)
     connection.execute(FORMAT.update().values(format=LEDGER_FORMAT))
     return LEDGER_FORMAT
+
+
+def _add_columns(connection: Connection) -> None:
+    """Add the columns that a version added to tables that were there before; they are empty in older rows."""
+    known = inspect(connection)
+    for table in METADATA.sorted_tables:
+        there = {column["name"] for column in known.get_columns(table.name)}
+        for column in (column for column in table.columns if column.name not in there):
+            kind = column.type.compile(connection.dialect)
+            connection.exec_driver_sql(f'ALTER TABLE {table.name} ADD COLUMN "{column.name}" {kind}')

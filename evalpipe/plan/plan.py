@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.curves.plan import RelationsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.chapters.deviance.plan import DeviancePlan
-    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.gates.plan import GatePlan, SequencePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.row_file.plan import RowFilePlan
@@ -56,8 +56,8 @@ class Plan:
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
     of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URL of the
-    ledger, True for that beside the output folder, False for none. ``sequence_level`` is the probability of a false
-    alarm that all gates `on: sequence` have together.
+    ledger, True for that beside the output folder, False for none. ``sequence`` is what all gates `on: sequence`
+    have in common.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Plan:
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
     trend: TrendPlan | None
-    sequence_level: float
+    sequence: SequencePlan
     row_file: RowFilePlan | None
     streaming: StreamingPlan = HELD
 

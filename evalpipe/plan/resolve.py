@@ -12,7 +12,7 @@ from evalpipe.chapters.costs.plan import costs_plan, profit_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_planned
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.deviance.plan import deviance_plan
-from evalpipe.chapters.gates.plan import gates_plan, sequence_level
+from evalpipe.chapters.gates.plan import gates_plan, sequence_plan
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.reference_rates.plan import rates_plan
@@ -90,7 +90,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
-        trend=trend_plan(spec, metrics), sequence_level=sequence_level(spec),
+        trend=trend_plan(spec, metrics), sequence=sequence_plan(spec),
     )
 
 

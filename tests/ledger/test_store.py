@@ -177,13 +177,13 @@ def test_an_older_ledger_is_brought_up_to_date(
     further = "ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR"
     monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, further))
     for module in (tables, store):
-        monkeypatch.setattr(module, "LEDGER_FORMAT", 3)
+        monkeypatch.setattr(module, "LEDGER_FORMAT", 4)
     with pytest.raises(UsageError, match="has an older format"):
         Ledger.read(place)
 
     ledger = Ledger.open(place)
     with ledger.engine.connect() as connection:
-        assert tables.format_of(connection) == 3
+        assert tables.format_of(connection) == 4
         assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
     assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 
@@ -196,7 +196,7 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> Non
 
     assert str(raised.value) == (
         f"error[ledger-newer]: a newer evalpipe wrote the ledger '{place.shown}'\n"
-        "  = help: it has format 9, and this version writes 2: install a newer evalpipe")
+        "  = help: it has format 9, and this version writes 3: install a newer evalpipe")
 
 
 def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:

@@ -31,11 +31,17 @@ SCALES = (0.0625, 0.125, 0.25, 0.5, 1.0)
 Larger bets rest on the far tail of a value's distribution, which is not normal there: `benchmarks/sequence.py`.
 """
 
+ALLOWANCE = 0.25
+"""The standard errors by which a value may be off on average, as its skewness or few rows move it.
+
+A year adds up 365 nights: a tenth of a standard error on each of them would otherwise be evidence by itself.
+"""
+
 LEAST_BOUND = 1e-6
 """The least that a row may be thought to count for a limit: where none can, as none is above 1, a bet has no bound."""
 
-BETS = 1
-"""The version of the sizes of the bets: evidence of other sizes is not added up."""
+BETS = {"exact": 1, "asymptotic": 2}
+"""The version of the bets of each kind: evidence of another version is not added up."""
 
 
 class NightEvidence(NamedTuple):
@@ -99,8 +105,9 @@ def of_a_ratio(
 def of_a_value(value: Floats | float, error: Floats | float, limit: float, side: int) -> NightEvidence:
     """Return the evidence that a value [...] with a standard error is below a limit (side -1) or above it (1).
 
-    It is asymptotic: that of a normal distribution with this error. Robbins (1970).
+    It is asymptotic: that of a normal distribution with this error (Robbins 1970), whose mean is beyond the limit by
+    more than the allowance.
     """
-    z = side * (np.asarray(value, float) - limit) / np.asarray(error, float)
+    z = (side * (np.asarray(value, float) - limit) / np.asarray(error, float))[..., None]
     sizes = np.array(SCALES)
-    return NightEvidence(z[..., None] * sizes - sizes**2 / 2, -z[..., None] * sizes - sizes**2 / 2)
+    return NightEvidence(*(sizes * (distance - ALLOWANCE) - sizes**2 / 2 for distance in (z, -z)))

@@ -11,7 +11,6 @@ import numpy as np
 from evalpipe.chapters.compare.compute_paired import LOSSES, flags, reportable_alike
 from evalpipe.chapters.gates.compute_bets import (
     BETS,
-    SCALES,
     SHARES,
     NightEvidence,
     of_a_mean,
@@ -113,10 +112,11 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     been fitted on them.
     """
     kind = made_of(entry)
-    bounded = kind == "rows" or (kind == "losses" and k is None) or (kind == "cells" and other is None)
+    narrow = other is None or entry.metric.name != "log_loss"  # whose differences are far from their bounds
+    bounded = kind == "rows" or (kind == "losses" and k is None and narrow) or (kind == "cells" and other is None)
     both = [model] if other is None else [model, other]
     return (
-        bounded and one_value_a_row(plan, entry, k) and not sample.streamed
+        bounded and not plan.sequence.between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
         and all(_fixed(plan, sample, known, labels=entry.metric.needs == "labels") for known in both)
     )
 
@@ -142,7 +142,16 @@ def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, sid
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
         return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
     losses = LOSSES[entry.metric.name](summary.rows, entry.params)
-    return of_a_mean(losses, summary.floats, limit, side, entry.metric.bounds(entry.params))
+    return of_a_mean(losses, summary.floats, limit, side, _bounds(entry))
+
+
+def _bounds(entry: MetricPlan) -> tuple[float, float]:
+    """Return the least and the largest loss of a row."""
+    if entry.metric.name != "log_loss":
+        return entry.metric.bounds(entry.params)
+    epsilon, base = float(entry.params["epsilon"]), entry.params["base"]
+    unit = 1.0 if base == "e" else math.log(base)
+    return -math.log1p(-epsilon) / unit, -math.log(epsilon) / unit
 
 
 def _of_pairs(
@@ -152,7 +161,7 @@ def _of_pairs(
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
     if made_of(entry) == "losses":
         losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
-        low, high = entry.metric.bounds(entry.params)
+        low, high = _bounds(entry)
         return of_a_mean(losses[0] - losses[1], first.floats, limit, side, (low - high, high - low))
     if not reportable_alike(scope, other):
         return None
@@ -169,12 +178,12 @@ def evidence_row(
     gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, night: NightEvidence | None,
     data: str | None,
 ) -> GateEvidence:
-    """Return the record of the evidence of a night; without any, all of it is 0."""
-    nothing = np.zeros(len(SHARES if basis == "exact" else SCALES))
+    """Return the record of the evidence of a night; without any, all of it is 0, and none of an asymptotic one."""
+    nothing = np.zeros(len(SHARES) if basis == "exact" else 0)
     against, kept = (nothing, nothing) if night is None else night
     limit = dict(sides(gate))[side]
     judged = {"measure": subject.metric, "options": subject.params, "average": subject.average, "side": side,
-              "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS}
+              "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS[basis]}
     place = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
              "slice": subject.slice}
     return GateEvidence(

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalpipe import numbers
-from evalpipe.chapters.gates.compute_bets import of_a_value
+from evalpipe.chapters.gates.compute_bets import NightEvidence
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, evidence_row, sides
+from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
+from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
-from evalpipe.chapters.gates.compute_sequence import last, threshold
+from evalpipe.chapters.gates.compute_sequence import RECENT, last, recent, threshold
 from evalpipe.chapters.gates.compute_verdict import limit_text, written
-from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.chapters.gates.plan import GateLimits, is_averaged
 from evalpipe.digests import json_sha256
 from evalpipe.results import GateSequence, Warned
 from evalpipe.spelling import joined
@@ -21,15 +25,21 @@ from evalpipe.spelling import joined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.chapters.gates.compute_bets import NightEvidence
+    from evalpipe.chapters.gates.compute_groups import Agreement
     from evalpipe.chapters.gates.compute_numbers import Numbers
     from evalpipe.chapters.gates.compute_verdict import Observed, Word
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import GateEvidence, Results
+    from evalpipe.results import DatasetSummary, Estimate, GateEvidence, Results
 
     Night = Mapping[str, Any]
+
+VALUES = ("value", "error", "rows", "support")
+"""What of a night's record its value is, and what that rests on."""
+
+KEPT = ("data_sha256", "against", "kept", *VALUES)
+"""What of a night's record is counted."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +68,28 @@ class Sequences:
     @property
     def needed(self) -> float:
         """The evidence at which a verdict is given."""
-        return threshold(self.plan.sequence_level, self.alarms)
+        return threshold(self.plan.sequence.level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
         """Return what the nights of a gate, by its number from 1, come to for a number that it is on."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
-        nights = [self._nights(row) for row in rows]
-        counted = [[night for night in of_side if any(night["against"])] for of_side, _ in nights]
-        days = sorted({night["as_of"] for of_side in counted for night in of_side if night["as_of"] is not None})
+        sides_ = [_Side.of(self.plan, row, *self._nights(row)) for row in rows]
+        days = sorted({day for side in sides_ for day in side.days if day is not None})
+        together = sides_[0].agreement
         return GateSequence(
-            evidence=max(last([night["against"] for night in of_side], self.needed) for of_side in counted),
-            kept=min(last([night["kept"] for night in of_side], self.needed) for of_side in counted),
-            threshold=self.needed, level=self.plan.sequence_level, alarms=self.alarms, basis=rows[0].basis,
-            nights=max(map(len, counted)), since=days[0] if days else None,
-            same_data=sorted({day for _, same in nights for day in same}),
+            evidence=max(last(side.logs.against, self.needed) for side in sides_),
+            kept=min(last(side.logs.kept, self.needed) for side in sides_),
+            recent=max(float(recent(side.logs.against)) for side in sides_),
+            threshold=self.needed, level=self.plan.sequence.level, alarms=self.alarms, basis=rows[0].basis,
+            nights=max(len(side.days) for side in sides_), waiting=max(side.waiting for side in sides_),
+            since=days[0] if days else None, same_data=sorted({day for side in sides_ for day in side.same_data}),
+            spread=together and together.spread, autocorrelation=together and together.autocorrelation,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
     def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
         """Return the nights of a sequence with this one, each of other data, and the days whose data were there."""
-        tonight = {"as_of": self.plan.as_of, "data_sha256": row.data_sha256, "against": row.against, "kept": row.kept}
+        tonight = {"as_of": self.plan.as_of, **row.model_dump(include=set(KEPT))}
         known: set[str] = set()
         nights: list[Night] = []
         same: list[str] = []
@@ -97,6 +109,40 @@ class Sequences:
                 message = (f"the rows of {dataset} are those of an earlier night, so gates 'on: sequence' do not count "
                            f"{self.plan.as_of}")
                 yield Warned(code="same-data", message=message)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The nights of one limit, each of other data: their evidence, in the order of days, and how they go together.
+
+    ``days`` are those with evidence, the last ``waiting`` of which have too few rows to count yet; ``same_data`` those
+    that are not counted.
+    """
+
+    logs: NightEvidence
+    days: list[str | None]
+    waiting: int
+    same_data: list[str]
+    agreement: Agreement | None
+
+    @classmethod
+    def of(cls, plan: Plan, row: GateEvidence, nights: Sequence[Night], same_data: list[str]) -> _Side:
+        """Put the nights of one limit together, of which the record of this night is one."""
+        values = Nights(*(np.array([night[key] for night in nights], float) for key in VALUES))
+        if row.basis == "exact":
+            logs = NightEvidence(*(np.array([night[key] for night in nights]) for key in ("against", "kept")))
+            known = np.asarray(logs.against.any(axis=-1))
+        else:
+            gate = plan.gates[row.gate - 1]
+            averaged = all(is_averaged(entry) for entry in gate.entries)
+            groups = gathered(values, averaged=averaged)
+            logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=plan.sequence.between_nights)
+            known = np.isfinite(values.values)
+        counted = np.asarray(logs.against.any(axis=-1))
+        days = [night["as_of"] for night, tells in zip(nights, known, strict=True) if tells]
+        waiting = int(known[1 + max(np.flatnonzero(counted), default=-1) :].sum())
+        return cls(NightEvidence(logs.against[counted], logs.kept[counted]), days, waiting, same_data,
+                   agreement(values))
 
 
 def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
@@ -129,39 +175,46 @@ def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
 
 
 def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:
-    """Yield the evidence of this night: exact as step 4 has it, asymptotic of values and their intervals."""
-    exact = {(row.gate, row.key): row for row in results.evidence}
+    """Yield the evidence of this night: exact as step 4 has it; of the others, what groups of nights are made of."""
+    known: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
+    for row in results.evidence:
+        known[row.gate, row.key].append(row)
     for number, gate in enumerate(plan.gates, 1):
         for subject in observed.subjects if gate.on == "sequence" else ():
-            if is_on(plan, gate, subject) and (number, subject.key) in exact:
-                yield from (row for row in results.evidence if (row.gate, row.key) == (number, subject.key))
-            elif is_on(plan, gate, subject):
-                yield from _asymptotic(gate, number, subject, results, observed)
+            if is_on(plan, gate, subject):
+                rows = known[number, subject.key] or _asymptotic(gate, number, subject, results)
+                value = _value(gate, subject, results, observed)
+                yield from (row.model_copy(update=value) for row in rows)
 
 
-def _asymptotic(
-    gate: GatePlan, number: int, subject: Subject, results: Results, observed: Numbers
-) -> Iterator[GateEvidence]:
-    judged = observed.judged(gate, subject)
+def _asymptotic(gate: GatePlan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
     where = next((dataset.where for dataset in results.datasets if dataset.name == subject.dataset), None)
     data = data_sha256([file for file in results.inputs if file.dataset == subject.dataset], where)
-    for side, limit in sides(gate):
-        yield evidence_row(gate, number, subject, side, "asymptotic", _of_interval(judged, limit, SIDES[side]), data)
+    for side, _ in sides(gate):
+        yield evidence_row(gate, number, subject, side, "asymptotic", None, data)
 
 
-def _of_interval(observed: Observed, limit: float, side: int) -> NightEvidence | None:
-    """Return the evidence of a value whose standard error its interval tells: by the end that is nearer to the limit.
+def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers) -> dict[str, float | int | None]:
+    """Return the number that is judged, its standard error by half of its interval, and what it rests on."""
+    judged = observed.judged(gate, subject)
+    error = None
+    if judged.status == "ok" and judged.interval is not None and judged.level is not None:
+        lower, upper = judged.interval
+        error = (upper - lower) / 2 / NormalDist().inv_cdf((1 + judged.level) / 2)
+    row = next(row for row in results.rows if subject_of(row).key == subject.key)
+    dataset = next(dataset for dataset in results.datasets if dataset.name == subject.dataset)
+    return {"value": judged.value, "error": error or None, "rows": row.n, "support": _support(gate, row, dataset)}
 
-    None where there is no interval, or none that can be relied on.
-    """
-    if observed.value is None or observed.status != "ok" or observed.interval is None or observed.level is None:
-        return None
-    lower, upper = observed.interval
-    reach = upper - observed.value if observed.value < limit else observed.value - lower
-    if not reach > 0:
-        return None
-    error = reach / NormalDist().inv_cdf((1 + observed.level) / 2)
-    return of_a_value(observed.value, error, limit, side)
+
+def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
+    """Return the rows of the rarer outcome, at most as many as there are clusters or rows of equal weight."""
+    share = 1.0
+    if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n and dataset.levels:
+        total = sum(level.rows for level in dataset.levels)
+        share = min(level.rows / total for level in dataset.levels)
+        share = share if row.events is None else min(row.events, row.n - row.events) / row.n
+    whole = dataset.clusters or dataset.n_effective or dataset.n
+    return row.n * share * min(1.0, whole / dataset.n)
 
 
 def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, str]:
@@ -170,16 +223,29 @@ def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) ->
     said = f" is not given: {observed.reason}." if observed.value is None else f": {written(observed, limits)}."
     if not state.nights:
         return "indeterminate", f"{said} No night has evidence yet, so these nights do not decide."
+    if state.waiting == state.nights:
+        return "indeterminate", f"{said} {_too_few(state)}"
     beyond, within = _beyond(limits, observed), _within(limits, observed)
     whole = f"{said} The evidence{_kind(state)} of {_counted(state)} that it is"
     needed = numbers.evidence(state.threshold)
     if state.evidence >= state.threshold:
         return "fail", f"{whole} {beyond} is {numbers.evidence(state.evidence)}; the gate fails at {needed}."
-    if state.kept >= state.threshold:
+    if state.kept >= state.threshold and state.recent <= RECENT:
         return "pass", f"{whole} {within} is {numbers.evidence(state.kept)}; the gate passes at {needed}."
+    if state.kept >= state.threshold:
+        return "indeterminate", (
+            f"{whole} {within} is {numbers.evidence(state.kept)}, but that of recent nights that it is {beyond} is "
+            f"{numbers.evidence(state.recent)}; the gate passes while that is at most {numbers.plain(RECENT)}.")
     return "indeterminate", (
         f"{whole} {beyond} is {numbers.evidence(state.evidence)}, and that it is {within} is "
         f"{numbers.evidence(state.kept)}; either decides at {needed}, so these nights do not decide.")
+
+
+def _too_few(state: GateSequence) -> str:
+    """Say that nights have too few rows yet."""
+    few = "1 night has" if state.nights == 1 else f"{state.nights:,} nights have"
+    needed = f"that takes {numbers.plain(ENOUGH)} of the rarer outcome and an interval"
+    return f"{few} too few rows for evidence: {needed}, so these nights do not decide."
 
 
 def _kind(state: GateSequence) -> str:

@@ -61,6 +61,22 @@ def process(logs: Floats, needed: float) -> Floats:
     return after
 
 
-def last(nights: Sequence[Sequence[float]], needed: float) -> float:
+RECENT = 3.0
+"""The evidence of recent nights that a limit is missed, above which a gate does not pass."""
+
+
+def recent(logs: Floats) -> Floats:
+    """Return the evidence [...] of recent nights of the logarithms of e-values [..., nights, bets].
+
+    Of each bet, of the nights from that on where it is largest, as in the cumulative sums of Page (1954). A stake of 1
+    begins anew on each night, so it is no e-value; to ask for little of it makes passes fewer, never more.
+    """
+    total = np.zeros((*logs.shape[:-2], logs.shape[-1]))
+    for night in range(logs.shape[-2]):
+        total = np.maximum(total, 0.0) + logs[..., night, :]
+    return np.asarray(np.exp(total).mean(axis=-1))
+
+
+def last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
     """Return the evidence after the last night of the logarithms of e-values; 1 before the first."""
     return float(process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, SequenceRule
+from evalpipe.chapters.gates.spec import AVERAGED, BOUNDED, F_MEASURES, SequenceRule
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import entries
 
@@ -146,9 +146,27 @@ def made_of(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
     return "losses" if entry.metric.name in BOUNDED else "cells" if entry.metric.name in F_MEASURES else None
 
 
-def sequence_level(spec: Spec) -> float:
-    """Return the probability that any gate `on: sequence` ever fails though all keep their limits, at most."""
-    return (spec.sequence or SequenceRule()).level
+def is_averaged(entry: MetricPlan) -> bool:
+    """Tell whether the mean of a measure over nights is its value, however few rows they have."""
+    return entry.metric.interval == "proportion" or entry.metric.name in AVERAGED
+
+
+@dataclass(frozen=True, slots=True)
+class SequencePlan:
+    """What holds for all gates `on: sequence` together.
+
+    ``level`` is the probability that any ever fails though all keep their limits, at most; ``between_nights`` allows
+    for nights that differ by more than their rows explain.
+    """
+
+    level: float
+    between_nights: bool
+
+
+def sequence_plan(spec: Spec) -> SequencePlan:
+    """Return what holds for all gates `on: sequence` of a spec."""
+    rule = spec.sequence or SequenceRule()
+    return SequencePlan(rule.level, rule.between_nights)
 
 
 def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:

@@ -59,9 +59,19 @@ class GateEvidence(Subject):
     data_sha256: str | None
     """Of the rows of the dataset: the files and the condition `where`; null for data held in memory."""
     against: list[float]
-    """The logarithms of the e-values against the limit, one for each size of a bet; all 0 tell nothing."""
+    """Of exact evidence, the logarithms of the e-values against the limit, one for each size of a bet; all 0 tell
+    nothing. That of an asymptotic one is made of several nights, by their values."""
     kept: list[float]
     """Those for the limit, of the same bets."""
+    value: float | None = None
+    """The number that is judged; null where there is none."""
+    error: float | None = None
+    """Its standard error, by half of its interval; null where it has none that can be relied on."""
+    rows: int = 0
+    """The rows of the number."""
+    support: float = 0.0
+    """Of these, the rows of the rarer outcome; at most as many as there are clusters or, under weights, as many of
+    equal weight."""
 
 
 class GateSequence(Record):
@@ -79,8 +89,18 @@ class GateSequence(Record):
     """The limits of gates `on: sequence` that are judged, each model, dataset and slice counted."""
     basis: Literal["exact", "asymptotic"]
     """Whether the level holds exactly, or as far as the value has a normal distribution."""
+    recent: float
+    """The evidence of recent nights that the limit is missed, from the night on where it is largest; of two limits
+    the larger. A gate passes only where it is small."""
     nights: int
     """The nights with evidence, this one included."""
+    waiting: int
+    """The latest of them, of too few rows to count before others join them."""
+    spread: float | None = None
+    """How far values of successive nights differ, squared and beside what their standard errors explain: 1 where
+    rows explain it; null of too few nights."""
+    autocorrelation: float | None = None
+    """The correlation of the values of successive nights; null of too few nights."""
     since: str | None
     """The first of them."""
     same_data: list[str] = Field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, AgainstEarlier
+from evalpipe.chapters.gates.spec import AVERAGED, BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier
 from evalpipe.spec.rules_metrics import check_measure
 
 if TYPE_CHECKING:
@@ -13,8 +13,26 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
+    from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
+
+INFLATED = (
+    "noise makes it larger than it is on every night, and many nights add that up",
+    "judge the 'brier' score or the 'log_loss', which grow with it, or write 'on: interval'")
+
+REFUSED: dict[str | None, tuple[str, str]] = {
+    **dict.fromkeys(("gaps", "squared_gaps", "distance", "squared_distance", "searched", "searched_square"), INFLATED),
+    "scatter": ("noise makes it smaller than it is on every night, and many nights add that up", INFLATED[1]),
+    "extreme": ("it is one row of each night, so it has no error", "write 'on: value'"),
+    "test": ("it is a test of one night, so it has no limit of its own", "write 'on: value'"),
+}
+"""Why measures of which intervals know the noise have no evidence of many nights, and the way out."""
+
+UNPROVEN = (
+    "no evidence of it is known to keep the level over many nights",
+    "docs/sequence.md lists the measures; or write 'on: interval'")
+"""The same of all others."""
 
 
 def nights_rules(draft: Draft) -> Iterator[Problem]:
@@ -30,7 +48,7 @@ def nights_rules(draft: Draft) -> Iterator[Problem]:
 def sequence_rules(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Yield the problems of a gate `on: sequence`."""
     if gate.on == "sequence":
-        yield from chain(_judged(draft, loc, gate), _uncertain(draft, loc, gate))
+        yield from chain(_judged(draft, loc, gate), _measured(draft, loc, gate))
 
 
 def _nights(draft: Draft, loc: Loc) -> Iterator[Problem]:
@@ -58,13 +76,25 @@ def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         yield draft.tree.problem("unused-key", message, *loc, "undefined", key=True, hint="remove it")
 
 
-def _uncertain(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check that there is an interval where evidence needs one: of all but proportions and means within bounds."""
-    if gate.metric is None or draft.spec.intervals.method != "none":
+def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that nights give evidence on a measure, and that it has an interval where that needs one."""
+    if gate.metric is None:
         return
     named = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
     entry, _ = check_measure(draft, named, gate.metric)
-    if entry is not None and entry.metric.interval != "proportion" and entry.metric.name not in (*BOUNDED, *F_MEASURES):
-        message = f"'on: sequence' takes the standard error of {entry.metric.name} from its interval, and there is none"
+    if entry is None:
+        return
+    name, kind = entry.metric.name, entry.metric.interval
+    if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
+        reason, hint = REFUSED.get(kind, UNPROVEN)
+        yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
+    elif draft.spec.intervals.method == "none" and not _from_rows(draft, entry.metric):
+        message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"
         hint = "remove 'method: none' from 'intervals', or write 'on: value'"
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
+
+
+def _from_rows(draft: Draft, metric: Metric) -> bool:
+    """Tell whether evidence may be made of rows, without an interval."""
+    between = draft.spec.sequence is not None and draft.spec.sequence.between_nights
+    return not between and (metric.interval == "proportion" or metric.name in (*BOUNDED, *F_MEASURES))

@@ -30,11 +30,25 @@ CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 LIMITS = ("min", "max", *CHANGES)
 """The keys that hold a limit."""
 
-BOUNDED = ("brier",)
+BOUNDED = ("brier", "log_loss")
 """Measures, beside proportions, that are a mean over rows of a loss within bounds."""
 
 F_MEASURES = ("f1", "f_beta")
 """Measures that are a ratio of such means."""
+
+AVERAGED = (
+    "brier", "log_loss", "rps", "top_k_accuracy", "net_benefit", "tjur_r2", "balanced_accuracy", "j_index",
+    "roc_auc", "gini", "hand_till_auc", "c_index", "ordinal_mae", "ordinal_mse",
+    "mse", "mae", "mean_error", "huber", "pinball", "poisson_deviance", "poisson_log_loss",
+)
+"""Measures, beside proportions, whose mean over nights is the value itself, however few rows a night has."""
+
+LARGE_NIGHTS = (
+    *F_MEASURES, "kappa", "weighted_kappa", "mcc", "average_precision", "brier_skill", "mcfadden_r2",
+    "calibration_in_the_large", "calibration_intercept", "calibration_slope",
+    "rmse", "r2", "ccc", "linear_calibration_slope", "linear_calibration_intercept", "observed_expected_ratio",
+)
+"""Measures that few rows move to one side, so that only a night of enough rows tells something of them."""
 
 Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 """How much a number may or must have changed, never below zero."""
@@ -85,6 +99,9 @@ class SequenceRule(SpecPart):
     level: AlarmLevel = 0.05
     """The probability that any of these gates ever fails though all of them keep their limits, at most: over all
     gates, models, datasets and slices, and over all nights."""
+    between_nights: StrictBool = False
+    """Allow for nights that differ by more than their rows explain, as where each day has customers of its own kind.
+    The evidence is then of the values of nights, with the spread of the nights before as their error."""
 
 
 class GateRule(SpecPart):

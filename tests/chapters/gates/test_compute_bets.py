@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from evalpipe.chapters.gates.compute_bets import (
+    ALLOWANCE,
     SCALES,
     SHARES,
     of_a_mean,
@@ -72,14 +73,16 @@ def test_one_row_against_a_limit_that_none_may_miss() -> None:
     assert evidence.kept[0].max() == pytest.approx(0, abs=1e-12)  # not even by all successes, for the limit is the end
 
 
-def test_the_evidence_on_a_value_is_of_mean_one_where_it_is_normal() -> None:
-    """By Gauss-Hermite quadrature, on the limit."""
+def test_the_evidence_on_a_value_is_of_mean_one_where_it_is_normal_and_off_by_the_allowance() -> None:
+    """By Gauss-Hermite quadrature; below one on the limit."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    evidence = of_a_value(0.8 + 0.02 * nodes, 0.02, 0.8, -1)
+    below, above = (of_a_value(0.8 + 0.02 * (nodes + off), 0.02, 0.8, -1) for off in (-ALLOWANCE, ALLOWANCE))
     shares = weights / weights.sum()
     # The quadrature of 60 nodes is exact for polynomials, and the exponential is near one here.
-    np.testing.assert_allclose(shares @ np.exp(evidence.against), np.ones(len(SCALES)), rtol=1e-9)
-    np.testing.assert_allclose(shares @ np.exp(evidence.kept), np.ones(len(SCALES)), rtol=1e-9)
+    np.testing.assert_allclose(shares @ np.exp(below.against), np.ones(len(SCALES)), rtol=1e-9)
+    np.testing.assert_allclose(shares @ np.exp(above.kept), np.ones(len(SCALES)), rtol=1e-9)
+    on_it = of_a_value(0.8 + 0.02 * nodes, 0.02, 0.8, -1)
+    np.testing.assert_allclose(shares @ np.exp(on_it.against), np.exp(-ALLOWANCE * np.array(SCALES)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("side", [-1, 1])

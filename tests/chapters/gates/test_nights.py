@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import yaml
 import evalpipe
 from evalpipe.acceptance import accept
 from evalpipe.changes import changes
-from evalpipe.chapters.gates.compute_bets import SCALES, SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
+from evalpipe.chapters.gates.compute_bets import SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.chapters.gates.compute_sequence import last
 from evalpipe.ledger import tables
 from evalpipe.ledger.place import LedgerPlace
@@ -213,32 +214,36 @@ def test_a_run_without_an_output_folder_is_a_night_alone(tmp_path: Path) -> None
     assert sequence.nights == 1
 
 
-@pytest.mark.parametrize(("keys", "basis", "bets"), [
-    ({}, "exact", SHARES),
-    ({"weight": {"column": "w", "kind": "importance"}}, "asymptotic", SCALES),
-    ({"cluster": "c"}, "asymptotic", SCALES),
-    ({**SCORED, "recalibrate": {"fit_on": {"folds": 2}, "methods": ["logistic"]}}, "asymptotic", SCALES),
-    ({**SCORED, "threshold": {"maximize": "j_index", "on": {"folds": 2}}}, "asymptotic", SCALES),
+@pytest.mark.parametrize(("keys", "basis"), [
+    ({}, "exact"),
+    ({"weight": {"column": "w", "kind": "importance"}}, "asymptotic"),
+    ({"cluster": "c"}, "asymptotic"),
+    ({"sequence": {"between_nights": True}}, "asymptotic"),
+    ({**SCORED, "recalibrate": {"fit_on": {"folds": 2}, "methods": ["logistic"]}}, "asymptotic"),
+    ({**SCORED, "threshold": {"maximize": "j_index", "on": {"folds": 2}}}, "asymptotic"),
 ])
 def test_evidence_is_exact_of_independent_rows_that_nothing_was_fitted_on(
-    tmp_path: Path, keys: dict[str, Any], basis: str, bets: tuple[float, ...]
+    tmp_path: Path, keys: dict[str, Any], basis: str
 ) -> None:
     variant = "logistic" if "recalibrate" in keys else "original"
     results = night(tmp_path, 0, gates=[SENSITIVITY | {"variant": variant}], **keys)
     (row,) = results.evidence
     assert row.basis == basis
-    assert len(row.against) == len(row.kept) == len(bets)
-    assert any(row.against)
+    assert len(row.against) == len(row.kept) == (len(SHARES) if basis == "exact" else 0)
+    (estimate,) = (one for one in results.rows if one.variant == variant)
+    assert (row.value, row.rows) == (estimate.value, estimate.n)
+    assert row.error == pytest.approx((estimate.upper - estimate.lower) / 2 / 1.959963984540054)  # type: ignore[operator]
 
 
 def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
-    """Brier score, F1, and differences of models, each from the rows by hand; the AUC from its interval."""
+    """Brier score, F1, log loss and differences of models, from the rows by hand; the AUC from its interval."""
     frame = data(0)
     results = night(tmp_path, 0, frame, **BOTH, metrics=["brier"], compare={"baseline": "m"}, gates=[
         {"metric": "brier", "max": 0.25, "on": "sequence", "model": "m"},
         {"metric": "f1", "min": 0.7, "on": "sequence", "model": "m"},
         {"metric": "brier", "max_increase": 0.01, "against": "baseline", "on": "sequence"},
         {"metric": "sensitivity", "max_decrease": 0.1, "against": "baseline", "on": "sequence"},
+        {"metric": "log_loss", "max": 0.5, "on": "sequence", "model": "m"},
         {"metric": "roc_auc", "min": 0.8, "on": "sequence", "model": "m"},
     ])
     y, p, q = (frame[name].to_numpy().astype(float) for name in "ypq")
@@ -248,16 +253,21 @@ def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
     changes = np.array([(other_hit & ~hit & event).sum(), (hit & ~other_hit & event).sum(),
                         ((hit == other_hit) & event).sum()], float)
     area = next(row for row in results.rows if row.metric == "roc_auc" and row.model == "m")
-    reach = (area.upper - area.value) if area.value < 0.8 else (area.value - area.lower)  # type: ignore[operator]
+    error = (area.upper - area.lower) / 2 / 1.959963984540054  # type: ignore[operator]
     expected = [
         of_a_mean(losses, np.ones(len(y)), 0.25, 1, (0, 1)),
         of_a_ratio([(2, 2), (0, 1), (0, 1)], cells, 0.7, -1),
         of_a_mean(others - losses, np.ones(len(y)), 0.01, 1, (-1, 1)),
         of_a_mean(np.array([1.0, -1.0, 0.0]), changes, -0.1, -1, (-1, 1)),
-        of_a_value(area.value or 0.0, reach / 1.959963984540054, 0.8, -1),
+        of_a_mean(-np.log(np.where(event, p, 1 - p)), np.ones(len(y)), 0.5, 1, (1e-15, -math.log(1e-15))),
     ]
-    assert [row.basis for row in results.evidence] == ["exact"] * 4 + ["asymptotic"]
-    for row, night_evidence in zip(results.evidence, expected, strict=True):
+    assert [row.basis for row in results.evidence] == ["exact"] * 5 + ["asymptotic"]
+    gate = results.gates[-1].sequence
+    assert gate is not None
+    evidence = of_a_value(area.value or 0.0, error, 0.8, -1)
+    assert gate.evidence == pytest.approx(last([evidence.against.tolist()], gate.threshold), rel=1e-9)
+    assert gate.kept == pytest.approx(last([evidence.kept.tolist()], gate.threshold), rel=1e-9)
+    for row, night_evidence in zip(results.evidence, expected, strict=False):
         # Sums of 400 terms in another order.
         assert row.against == pytest.approx(night_evidence.against.tolist(), rel=1e-9, abs=1e-12)
         assert row.kept == pytest.approx(night_evidence.kept.tolist(), rel=1e-9, abs=1e-12)
