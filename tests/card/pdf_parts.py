@@ -9,6 +9,8 @@ from typing import Any
 
 import pikepdf
 
+from installed import poppler
+
 PAINTS = {"Tj", "TJ", "'", '"', "f", "F", "f*", "S", "s", "B", "B*", "b", "b*", "Do", "sh", "EI"}
 """The operators that put something on a page."""
 
@@ -72,6 +74,6 @@ def bookmarks(pdf: pikepdf.Pdf) -> list[tuple[int, str, int]]:
 
 def page_texts(file: Path) -> list[str]:
     """Return the words of each page, spaces made one."""
-    command = ["pdftotext", "-layout", "-enc", "UTF-8", str(file), "-"]
+    command = [poppler("pdftotext"), "-layout", "-enc", "UTF-8", str(file), "-"]
     whole = subprocess.run(command, check=True, capture_output=True).stdout.decode("utf-8")
     return [" ".join(text.split()) for text in whole.split("\f")[:-1]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from evalpipe.cli import main
 from evalpipe.results import Results
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import spec_sha256
+from installed import poppler
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 USUAL = ("audit", "slices", "titanic")
@@ -145,9 +145,7 @@ def test_every_page_is_headed_and_numbered(
 def test_every_page_shows_something_on_upright_paper(
     name: str, printed: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    if shutil.which("pdftoppm") is None:
-        pytest.skip("there is no pdftoppm here; make test installs it where it may")
-    subprocess.run(["pdftoppm", "-r", "40", "-gray", "-png", printed(name), tmp_path / "page"], check=True)
+    subprocess.run([poppler("pdftoppm"), "-r", "40", "-gray", "-png", printed(name), tmp_path / "page"], check=True)
     pages = sorted(tmp_path.glob("page*.png"))
     assert len(pages) >= LEAST.get(name, Least()).pages
     for page in pages:
