@@ -36,8 +36,8 @@ def verify(
 
     ``spec`` is the spec file, where it lies elsewhere now; ``public_key`` a PEM file of the key that must have signed
     the manifest; ``template`` is as of `evalpipe.render`. With ``recompute`` the spec is run again, in a temporary
-    folder, and the bytes are compared. Raises DataError where the folder or a file in it cannot be read, UsageError
-    where ``spec``, a key or a template cannot be.
+    folder, and the bytes are compared, or the numbers where these differ. Raises DataError where the folder or a file
+    in it cannot be read, UsageError where ``spec``, a key or a template cannot be.
     """
     path = Path(folder)
     if not any(os.path.isfile(path / name) for name in (RESULTS, MANIFEST)):  # noqa: PTH113 - which raises no error
@@ -58,5 +58,5 @@ def verify(
 
 def _read_again(file: CheckedFile, again: list[CheckedFile]) -> CheckedFile:
     """Return rows of a query as checked where the run again read the same: their sha256 is in results.json."""
-    same = any((other.file, other.status) == (RESULTS, "same") for other in again)
+    same = any(other.file == RESULTS and other.status in ("same", "same numbers") for other in again)
     return replace(file, status="same", reason="") if file.reason == ROWS and same else file

@@ -12,7 +12,8 @@ from evalpipe.digests import file_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS
 
 Kind = Literal["output", "spec", "input", "recomputed"]
-Status = Literal["same", "differs", "not checked"]
+Status = Literal["same", "same numbers", "differs", "not checked"]
+"""Of a run again, "same numbers" says that bytes differ in last digits alone."""
 
 
 @dataclass(frozen=True, slots=True)

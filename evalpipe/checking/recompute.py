@@ -1,7 +1,8 @@
-"""`evalpipe verify --recompute`: the spec is run again in a temporary folder, and the bytes of both are compared."""
+"""`evalpipe verify --recompute`: the spec is run again in a temporary folder, and bytes or numbers are compared."""
 
 from __future__ import annotations
 
+import math
 import platform
 import shutil
 import tempfile
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile, digest_of
 from evalpipe.checking.outputs import REFERENCE
+from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
 from evalpipe.manifest import libraries
 from evalpipe.results import Results
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES
-from evalpipe.verification import RESULTS, formats_in
+from evalpipe.verification import ESTIMATES, RESULTS, formats_in
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -161,27 +163,66 @@ def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
 
 
 def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:
-    """Compare each file that a run writes with that of the run again, byte for byte."""
+    """Compare each file that a run writes with that of the run again, byte for byte, or else number by number."""
     listed = [] if outputs.manifest is None else list(outputs.manifest.sha256_of)
+    follows: dict[str, bytes] = {}
     for name in [RESULTS, *(name for name in listed if name not in (RESULTS, SIGNATURES, REFERENCE))]:
         if not outputs.written.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
-        elif not _has(again / name, outputs.written.digest(name)):
-            yield CheckedFile("recomputed", name, "differs", _why(outputs, again / name), _notes(outputs, again / name))
-        else:
+        elif _has(again / name, outputs.written.digest(name)):
             yield CheckedFile("recomputed", name, "same")
+        elif outputs.written.content(name) == follows.get(name):
+            yield CheckedFile("recomputed", name, "same numbers", f"it is what {RESULTS} in the folder comes to")
+        elif (apart := _apart(outputs, again / name)) <= ALIKE:
+            follows = _following(outputs) if name == RESULTS else follows
+            yield CheckedFile("recomputed", name, "same numbers", _of_last_digits(apart, outputs))
+        else:
+            yield CheckedFile("recomputed", name, "differs", _why(outputs, again / name), _notes(outputs, again / name))
+
+
+def _apart(outputs: Outputs, again: Path) -> float:
+    """Return how far apart the numbers of a file of the folder and of the run again are; infinity for other faults."""
+    rows = None if outputs.results is None or outputs.results.row_file is None else outputs.results.row_file.file
+    if not again.exists() or again.name not in (RESULTS, rows):
+        return math.inf
+    if again.name == RESULTS:
+        return apart_in_results(outputs.written.content(RESULTS), again.read_bytes())
+    return apart_in_rows(outputs.folder / again.name, again)
+
+
+def _following(outputs: Outputs) -> dict[str, bytes]:
+    """Return the files that follow from results.json of the folder, as they are written now, by name."""
+    from evalpipe.card import render
+    from evalpipe.results.estimates_csv import estimates_csv
+    from evalpipe.signatures import signatures_of
+
+    if outputs.results is None:
+        return {}
+    signatures = signatures_of(outputs.folder, outputs.results.evidence_sha256)
+    card = render(outputs.results, formats_in(outputs.folder), signatures, outputs.templates)
+    return {ESTIMATES: estimates_csv(outputs.results).encode(), **card}
+
+
+def _of_last_digits(apart: float, outputs: Outputs) -> str:
+    """Say that numbers differ in their last digits alone, and which versions do."""
+    said = f"the run again gives other last digits: numbers differ by {apart:.0e} at most, all else is the same"
+    return "; ".join([said, *_changed_versions(outputs)])
 
 
 def _why(outputs: Outputs, again: Path) -> str:
     """Say that a file differs from that of the run again, and which versions do."""
+    missing = "" if again.exists() else "the run again does not write it"
+    nights = ["the ledger has other earlier nights than then"] if _other_nights(outputs, again) else []
+    return missing or "; ".join(["the run again gives other bytes", *_changed_versions(outputs), *nights])
+
+
+def _changed_versions(outputs: Outputs) -> list[str]:
+    """Say which versions are others than those of the run."""
     then = {} if outputs.manifest is None else {
         "evalpipe": outputs.manifest.evalpipe_version, "python": outputs.manifest.python, **outputs.manifest.libraries}
     now = {**libraries(then), "evalpipe": VERSION, "python": platform.python_version()}
-    changed = [f"{name} was {version} and is {now.get(name, 'gone')}" for name, version in then.items()
-               if now.get(name) != version]
-    missing = "" if again.exists() else "the run again does not write it"
-    nights = ["the ledger has other earlier nights than then"] if _other_nights(outputs, again) else []
-    return missing or "; ".join(["the run again gives other bytes", *changed, *nights])
+    return [f"{name} was {version} and is {now.get(name, 'gone')}" for name, version in then.items()
+            if now.get(name) != version]
 
 
 def _other_nights(outputs: Outputs, again: Path) -> bool:

@@ -25,7 +25,8 @@ HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option("--spec", type=click.Path(), help="The spec file, where it is not where the run found it.")
 @click.option("--inputs", is_flag=True, help="End with 1 also where the spec or an input is not here to be checked.")
-@click.option("--recompute", is_flag=True, help="Run the spec again in a temporary folder, and compare the bytes.")
+@click.option("--recompute", is_flag=True, help="Run the spec again in a temporary folder, and compare bytes and "
+              "numbers.")
 @click.option("--public-key", type=click.Path(), help="PEM file of the ed25519 key that must have signed the manifest.")
 @click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
               "are not those of the spec.")
@@ -39,8 +40,11 @@ def verify(
     Each file is the same, differs, or is not checked, and why. The bytes of each are compared with DIR/manifest.json;
     the numbers of the card, its attachments and its signatures also with results.json. Nothing is written to DIR.
 
-    The exit code is 0 where nothing differs. It is 1 where a file differs, or is missing from DIR, or the run cannot
-    be repeated that --recompute asks for; 3 where DIR cannot be read.
+    A file of a run again has the same numbers where its bytes differ, but no number by more than 1e-12, and nothing
+    else: another processor, system or version may give other last digits.
+
+    The exit code is 0 where nothing differs but in last digits. It is 1 where a file differs, or is missing from DIR,
+    or the run cannot be repeated that --recompute asks for; 3 where DIR cannot be read.
     """
     from evalpipe.checking import verify as verify_folder
 
@@ -73,23 +77,26 @@ def document(verification: Verification, *, holds: bool) -> dict[str, object]:
 def _print(verification: Verification) -> None:
     """Print a line for each file, under what it is, and how many are the same."""
     widest = max(len(printable(file.file)) for file in verification.files)
+    indent = len("same numbers" if verification.count("same numbers") else "not checked")
     kind = None
     for file in verification.files:
         if file.kind != kind:
             kind = file.kind
             click.echo(HEADINGS[kind])
-        _print_file(file, widest)
-    same, differ, unchecked = (verification.count(status) for status in ("same", "differs", "not checked"))
+        _print_file(file, widest, indent)
+    same, alike, differ, unchecked = (
+        verification.count(status) for status in ("same", "same numbers", "differs", "not checked"))
+    numbers = f"{alike} the same numbers, " if alike else ""
     differs = f"{differ} {'differs' if differ == 1 else 'differ'}"
-    click.echo(f"\n{verification.folder}: {same} the same, {differs}, {unchecked} not checked")
+    click.echo(f"\n{verification.folder}: {same} the same, {numbers}{differs}, {unchecked} not checked")
 
 
-def _print_file(file: CheckedFile, widest: int) -> None:
+def _print_file(file: CheckedFile, widest: int, indent: int) -> None:
     # A folder of somebody else may have files whose names would steer the terminal.
     name, reason = printable(file.file), f"  {printable(file.reason)}" if file.reason else ""
-    click.echo(f"  {file.status:<11}  {name:<{widest if reason else 0}}{reason}")
+    click.echo(f"  {file.status:<{indent}}  {name:<{widest if reason else 0}}{reason}")
     for note in file.notes:
-        click.echo(f"{'':>13}  = {note}")
+        click.echo(f"{'':>{indent + 2}}  = {note}")
 
 
 @contextmanager

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import evalpipe
 from evalpipe.checking import Verification
+from evalpipe.checking.same_numbers import apart_in_results, apart_in_rows
+from evalpipe.cli import app
 from evalpipe.digests import bytes_sha256
 from evalpipe.manifest import read_manifest
 from evalpipe.record import replace_files
@@ -63,11 +67,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("out")
 
 
-def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder: Path) -> None:
+def forge(folder: Path, old: str, new: str) -> None:
+    """Let a folder say something else in results.json, and agree with itself."""
     path = folder / "results.json"
-    document = json.loads(path.read_text())
-    true = document["estimates"][0]["value"]
-    text = path.read_text().replace(f'"value": {true!r}', '"value": 0.001')
+    text = path.read_text().replace(old, new)
+    assert text != path.read_text()
     results = Results.from_json(text)
     path.write_text(text)
     run = (folder / "run.json").read_text()
@@ -78,6 +82,11 @@ def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder:
     (folder / "card.md").write_bytes(evalpipe.render(results, ["markdown"])["card.md"])
     digests = {name: bytes_sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
     (folder / "manifest.json").write_bytes(manifest.with_files(digests).to_bytes())
+
+
+def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder: Path) -> None:
+    true = json.loads((folder / "results.json").read_text())["estimates"][0]["value"]
+    forge(folder, f'"value": {true!r}', '"value": 0.001')
     verification = evalpipe.verify(folder, recompute=True)
 
     assert {file.file for file in verification.files if file.status == "differs" and file.kind == "output"} == set()
@@ -153,3 +162,88 @@ def test_gates_against_the_last_run_need_its_results(folder: Path) -> None:
     (folder / "reference.json").write_bytes(kept)
 
     assert set(again(evalpipe.verify(folder, recompute=True)).values()) == {"same: "}
+
+
+def value_of(folder: Path) -> float:
+    value = json.loads((folder / "results.json").read_text())["estimates"][0]["value"]
+    assert isinstance(value, float)
+    return value
+
+
+def test_last_digits_are_the_same_numbers_and_no_difference(folder: Path) -> None:
+    value = value_of(folder)
+    forge(folder, f'"value": {value!r}', f'"value": {value + 3e-13!r}')
+    verification = evalpipe.verify(folder, recompute=True)
+
+    assert verification.holds(inputs=True)
+    follows = "same numbers: it is what results.json in the folder comes to"
+    assert again(verification) == {
+        "results.json": "same numbers: the run again gives other last digits: numbers differ by 3e-13 at most, "
+                        "all else is the same",
+        "card.md": follows, "estimates.csv": follows, "rows.csv": "same: "}
+    printed = CliRunner().invoke(app, ["verify", str(folder), "--recompute"])
+    assert printed.exit_code == 0
+    assert "  same numbers  results.json" in printed.output
+    assert "3 the same numbers, 0 differ, " in printed.output
+
+
+def test_a_number_that_is_further_off_differs(folder: Path) -> None:
+    value = value_of(folder)
+    forge(folder, f'"value": {value!r}', f'"value": {value + 2e-12!r}')
+    verification = evalpipe.verify(folder, recompute=True)
+
+    assert again(verification)["results.json"] == "differs: the run again gives other bytes"
+    assert not verification.holds()
+
+
+def test_a_verdict_has_no_last_digits(folder: Path) -> None:
+    with Path("small.yaml").open("a") as file:
+        file.write("gates: [{metric: brier, max: 0.9, on: value}]\n")
+    evalpipe.run("small.yaml", out=folder)
+    forge(folder, '"verdict": "pass"', '"verdict": "fail"')
+    verification = evalpipe.verify(folder, recompute=True)
+
+    assert again(verification)["results.json"] == "differs: the run again gives other bytes"
+    assert not verification.holds()
+
+
+def test_a_card_of_other_numbers_is_not_excused_by_those_of_its_results(folder: Path) -> None:
+    value = value_of(folder)
+    forge(folder, f'"value": {value!r}', f'"value": {value + 3e-13!r}')
+    (folder / "card.md").write_text("# other")
+    verification = evalpipe.verify(folder, recompute=True)
+
+    assert again(verification)["card.md"] == "differs: the run again gives other bytes"
+    assert not verification.holds()
+
+
+@pytest.mark.parametrize(("there", "here", "apart"), [
+    ({"a": [1.0, 2]}, {"a": [1.0, 2]}, 0.0),
+    ({"a": 4e6}, {"a": 4e6 + 1e-6}, pytest.approx(2.5e-13, rel=1e-3)),  # a part of the larger one
+    ({"a": 1e-14}, {"a": 3e-14}, pytest.approx(2e-14)),  # of 1, where both are below: rounding about nothing
+    ({"a": 0.0}, {"a": -0.0}, 0.0),
+    ({"a": 3}, {"a": 4}, math.inf),  # a count has no last digits
+    ({"a": 1.0}, {"a": None}, math.inf),
+    ({"a": "0.5"}, {"a": "0.50000000000000001"}, math.inf),
+    ({"a": 1.0}, {"b": 1.0}, math.inf),
+    ({"a": [1.0]}, {"a": [1.0, 1.0]}, math.inf),
+    ({"a": True}, {"a": 1}, math.inf),
+    ({"row_file": {"sha256": "a", "file": "f"}}, {"row_file": {"sha256": "b", "file": "f"}}, 0.0),
+])
+def test_how_far_apart_two_documents_are(there: object, here: object, apart: float) -> None:
+    assert apart_in_results(json.dumps(there).encode(), json.dumps(here).encode()) == apart
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(("p", "y", "apart"), [
+    ([0.5, None, 0.25], [1, 0, 1], 0.0), ([0.5, None, 0.25 + 1e-13], [1, 0, 1], pytest.approx(1e-13, rel=1e-3)),
+    ([0.5, 0.5, 0.25], [1, 0, 1], math.inf), ([0.5, None, 0.25], [1, 1, 1], math.inf), ([0.5], [1], math.inf)])
+def test_how_far_apart_two_files_of_rows_are(
+    tmp_path: Path, suffix: str, p: list[float | None], y: list[int], apart: float
+) -> None:
+    files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for file, columns in zip(files, ({"p": [0.5, None, 0.25], "y": [1, 0, 1]}, {"p": p, "y": y}), strict=True):
+        frame = pl.DataFrame(columns)
+        frame.write_csv(file) if suffix == "csv" else frame.write_parquet(file)
+
+    assert apart_in_rows(*files) == apart
