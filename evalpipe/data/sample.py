@@ -51,6 +51,11 @@ class Predictions:
     """What the variant is called."""
     folds: Wholes | None = None
     """Of a cross-fitted variant, the number of each row's fold, [n]."""
+    standardised: Floats | None = None
+    """Of a cross-fitted variant of numbers, its predictions on a scale on which the fit of each fold gives all rows the
+    mean 0 and the variance 1, [n]."""
+    ranks: Floats | None = None
+    """Of a cross-fitted variant, the place that the fit of a row's fold gives the row among all rows, [n] or [n, K]."""
     reportable: Flags | None = None
     """Whether each row is outside the equivocal ``zone`` and so has a class, [n]; None where no zone is declared."""
     zone: ZonePlan | None = None

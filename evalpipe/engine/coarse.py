@@ -194,23 +194,26 @@ def _joined(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
 def _joined_numbers(sample: Sample, model: Predictions, units: Wholes, first: Wholes) -> Predictions:
     """Return predicted numbers of each cell: the mean of its rows, weighted."""
     predicted = means(present(model.predicted, "predictions"), units, sample.weights)
-    return replace(model, predicted=predicted, folds=taken(model.folds, first))
+    ranks, standardised = (None if values is None else means(values, units, sample.weights)
+                           for values in (model.ranks, model.standardised))
+    return replace(model, predicted=predicted, folds=taken(model.folds, first), ranks=ranks, standardised=standardised)
 
 
 def _joined_scores(
     sample: Sample, model: Predictions, units: Wholes, first: Wholes, cells: Wholes | None
 ) -> Predictions:
     """Return the predictions of each cell: its classes, and of scores the mean of those that it shares a score with."""
-    score = chance = stated = None
+    score = chance = stated = ranks = None
     if model.score is not None and cells is not None:
         score = means(model.score, cells, sample.weights)[cells[first]]
+        ranks = None if model.ranks is None else means(model.ranks, cells, sample.weights)[cells[first]]
     if model.score is not None and model.probability is not None and cells is not None:
         chance = means(model.probability, units, sample.weights)
         stated = means(model.probability, cells, sample.weights)[cells[first]]
     return replace(
         model, score=score, probability=chance, predicted=taken(model.predicted, first),
         folds=taken(model.folds, first), cuts=None, stated=stated, reportable=taken(model.reportable, first),
-        group=None, remainders=None, ends=None,
+        group=None, remainders=None, ends=None, ranks=ranks,
     )
 
 

@@ -56,7 +56,7 @@ def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, object]:
 def summary_of(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
     """Return the statistics that a measure is of, of the k-th class against the others where it has one."""
     seen = scope.summary.seen_by(entry.metric)
-    return seen if k is None else seen.classes[k]
+    return seen if k is None else seen.classes[k].seen_by(entry.metric)
 
 
 def _shared(first: Scope, second: Scope) -> int:

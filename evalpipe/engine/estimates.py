@@ -78,8 +78,11 @@ class Scope:
             shift=shift)
 
     def seen_by(self, entry: MetricPlan) -> Scope:
-        """Return what a measure is of: of predicted classes, the rows that have one alone."""
-        return self if self.summary.seen_by(entry.metric) is self.summary else self._reported
+        """Return what a measure is of: of predicted classes, the rows that have one alone; of ranks, rows by these."""
+        seen = self.summary.seen_by(entry.metric)
+        if seen is self.summary:
+            return self
+        return self._reported if entry.metric.of_reportable else replace(self, summary=seen)
 
     @cached_property
     def _reported(self) -> Scope:
@@ -120,7 +123,7 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
         yield _estimate(scope, entry, estimate, None if blind is None else float(blind), used=used)
         return
     for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        estimate = limited(scope, against_rest, entry, drawn.of_class(k), k)
+        estimate = limited(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
         yield _estimate(scope, entry, estimate, None if blind is None else float(blind[k]), level=level)
 
 

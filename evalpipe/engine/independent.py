@@ -123,9 +123,9 @@ class Independent:
         """Every row once for each level, that level being the event."""
         return replace(self, pool=True)
 
-    def seen_by(self, _: Metric) -> Independent:
-        """Return itself: its rows are those that the metric sees."""
-        return self
+    def seen_by(self, metric: Metric) -> Independent:
+        """Return the same of the rows that the metric sees, of those that have a class where it asks for one."""
+        return replace(self, rows=self.rows.by_rank) if metric.of_ranks else self
 
     def at(self, shares: Shares) -> Independent:
         """Return the same with each class weighed to its share."""
@@ -142,6 +142,8 @@ class Independent:
 
     def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return the mean of a metric: where it is linear its value at the mean statistics, else by its closed form."""
+        if (seen := self.seen_by(metric)).rows is not self.rows:
+            return seen.value(metric, options)
         if metric.blind is not None:
             return _constant(metric, options, Summary(self.rows, self.weights))
         if metric.linear:

@@ -18,10 +18,11 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
     trained_on = sample.summary.trained_on and model.source is None
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
-                    model.group, model.remainders, model.ends, trained_on)
+                    model.group, model.remainders, model.ends, trained_on, model.ranks)
     if sample.task in NUMBERS:
         predicted = present(model.predicted, "predictions")
-        return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure)
+        return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure,
+                          ranks=model.ranks, standardised=model.standardised)
     return ClassRows(
         sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable,
-        trained_on)
+        trained_on, model.ranks)

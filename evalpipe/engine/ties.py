@@ -1,10 +1,12 @@
-"""Ties that a map of predictions makes by rounding, broken by what it was made of."""
+"""Ranks of rows, and ties that a map of predictions makes by rounding, broken by what it was made of."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from evalpipe.statistics.groups import Groups
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -33,6 +35,15 @@ def apart(values: Floats, ranking: Floats) -> Floats:
     untied = np.empty_like(value)
     untied[order] = moved[np.cumsum(new) - 1]
     return untied
+
+
+def mid_ranks(values: Floats, weights: Floats) -> Floats:
+    """Return the weight of the rows below each of the values [n], and half of that of the rows equal to it, [n]."""
+    groups = Groups.by(values)
+    totals = groups.totals(weights)
+    ranks = np.empty(len(values))
+    ranks[groups.order] = np.repeat(np.cumsum(totals) - totals / 2, np.diff(groups.starts, append=len(values)))
+    return ranks
 
 
 def _steps(values: Floats) -> Wholes:

@@ -178,6 +178,11 @@ class Metric:
         return self.needs == "labels" and "reportable" not in self.statistics
 
     @property
+    def of_ranks(self) -> bool:
+        """Whether it sees the order of the rows by their scores, alone or beside their probabilities."""
+        return self.needs == "scores" or "squared_error_after_isotonic" in self.takes
+
+    @property
     def reweighed(self) -> bool:
         """Whether its value at another prevalence is its value with the classes reweighted.
 

@@ -56,6 +56,11 @@ class ExpressionMetric(Metric):
         return bool(self.parts) and all(part.metric.of_reportable for part in self.parts)
 
     @property
+    def of_ranks(self) -> bool:
+        """Whether all its measures see the order of the rows."""
+        return bool(self.parts) and all(part.metric.of_ranks for part in self.parts)
+
+    @property
     def reweighed(self) -> bool:
         """Whether it can be taken at a prevalence: it cannot, but its measures can."""
         return False

@@ -173,10 +173,10 @@ def explained_variance(
 
 @agreement(range=(0.0, 1.0), title="Squared correlation", interval="squared_distance", undefined=CONSTANT_EITHER,
            ref="Kvalseth (1985)")
-def rsq(moments: Floats) -> Floats:
+def rsq(standard_moments: Floats) -> Floats:
     r"""Squared correlation of truth and prediction: blind to a wrong scale, a wrong level and a wrong sign of the
     predictions; not R2, $\mathrm{cor}(y,\hat y)^2$."""
-    return _correlation(moments) ** 2
+    return _correlation(standard_moments) ** 2
 
 
 @agreement(linear=True, range=CORRELATION, title="Concordance correlation coefficient",

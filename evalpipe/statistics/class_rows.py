@@ -21,7 +21,8 @@ class ClassRows(OfLevels):
 
     ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
     probabilities: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. What a model
-    does not give is None. ``reportable`` [n] and ``trained_on`` are as in `Rows`.
+    does not give is None. ``reportable`` [n] and ``trained_on`` are as in `Rows`, and so are ``ranks`` [n, levels], by
+    each level.
     """
 
     truth: Wholes
@@ -31,6 +32,12 @@ class ClassRows(OfLevels):
     scores: Floats | None = None
     reportable: Flags | None = None
     trained_on: bool = False
+    ranks: Floats | None = None
+
+    @property
+    def by_rank(self) -> ClassRows:
+        """The rows themselves: those of each level against the rest have ranks."""
+        return self
 
     @property
     def gives(self) -> frozenset[str]:
@@ -62,11 +69,16 @@ class ClassRows(OfLevels):
         earlier = np.arange(self.levels) < self.truth[:, None]
         return np.asarray(((values > true) | ((values == true) & earlier)).sum(axis=1))
 
-    @cached_property
+    @property
     def ranking(self) -> Floats:
-        """What ranks the rows by each level, [n, levels]: its log odds where the model gives scores, or probability."""
-        if self.scores is None:
-            return self.chances
+        """What ranks the rows by each level, [n, levels]: ranks, or log odds where there are scores, or probability."""
+        if self.ranks is not None:
+            return self.ranks
+        return self.chances if self.scores is None else self._log_odds_of_each
+
+    @cached_property
+    def _log_odds_of_each(self) -> Floats:
+        """The log odds of each level, [n, levels], from the scores."""
         return np.column_stack([self._log_odds([level]) for level in range(self.levels)])
 
     def _log_odds(self, levels: list[int]) -> Floats:
@@ -102,14 +114,16 @@ class ClassRows(OfLevels):
         """Return the rows with one level as the event and all others as its opposite."""
         predicted = None if self.predicted is None else self.predicted == level
         chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
-        score = None if self.scores is None else np.ascontiguousarray(self.ranking[:, level])
-        return Rows(self.truth == level, predicted, chances, score, self.reportable, trained_on=self.trained_on)
+        score = None if self.scores is None else np.ascontiguousarray(self._log_odds_of_each[:, level])
+        ranks = None if self.ranks is None else np.ascontiguousarray(self.ranks[:, level])
+        return Rows(
+            self.truth == level, predicted, chances, score, self.reportable, trained_on=self.trained_on, ranks=ranks)
 
     @property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
         place = np.arange(len(self.truth)), self.classes
-        score = None if self.scores is None else self.ranking[place]
+        score = None if self.scores is None else self._log_odds_of_each[place]
         return Rows(self.truth == self.classes, None, self.chances[place], score)
 
     def beyond(self, level: int) -> Rows:

@@ -52,7 +52,9 @@ class NumberRows:
     ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known; ``about``
     the number that moments are taken about, None for the plain mean of the truth. Of counts, ``exposure`` [n] is the
     time, say, in which each was counted, None where none is declared; truth and predictions are then counts in it, and
-    ``baseline`` is a count per unit of it.
+    ``baseline`` is a count per unit of it. ``ranks`` [n] rank the rows instead of the predictions, where folds have
+    predictions of their own; None where the predictions do. ``standardised`` [n] are then the predictions on a scale
+    that folds share.
     """
 
     truth: Floats
@@ -61,6 +63,13 @@ class NumberRows:
     baseline: float | None = None
     about: float | None = None
     exposure: Floats | None = None
+    ranks: Floats | None = None
+    standardised: Floats | None = None
+
+    @property
+    def ranking(self) -> Floats:
+        """What ranks the rows, shape [n]."""
+        return self.predicted if self.ranks is None else self.ranks
 
     @property
     def gives(self) -> frozenset[str]:
@@ -126,13 +135,13 @@ class NumberRows:
 
     @cached_property
     def by_prediction(self) -> Groups:
-        """The rows grouped by their predictions."""
-        return Groups.by(self.predicted)
+        """The rows grouped by what ranks them, as a rule their predictions."""
+        return Groups.by(self.ranking)
 
     @cached_property
     def cells(self) -> Groups:
-        """The rows grouped by truth; within a truth by prediction, the largest first."""
-        return Groups.by(self.truth, -self.predicted)
+        """The rows grouped by truth; within a truth by what ranks them, the largest first."""
+        return Groups.by(self.truth, -self.ranking)
 
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
@@ -144,7 +153,7 @@ class NumberRows:
         first = self.cells.order[self.cells.starts]
         levels = (len(first) - 1).bit_length()
         codes = np.zeros(2**levels, np.intp)  # cells beyond the last have no weight
-        codes[: len(first)] = np.unique(self.predicted[first], return_inverse=True)[1]
+        codes[: len(first)] = np.unique(self.ranking[first], return_inverse=True)[1]
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
 
     def taken(self, index: Wholes) -> NumberRows:

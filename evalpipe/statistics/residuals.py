@@ -57,7 +57,18 @@ def moments(summary: Summary) -> Floats:
 
     Shape [..., 6], in the order 1, y, p, y y, p p, y p.
     """
-    y, p = summary.rows.deviation, summary.rows.predicted_deviation
+    return _moments(summary, summary.rows.predicted_deviation)
+
+
+@table
+def standard_moments(summary: Summary) -> Floats:
+    """The same with predictions on a scale that folds share, where a variant was cross-fitted."""
+    rows = summary.rows
+    return _moments(summary, rows.predicted_deviation if rows.standardised is None else rows.standardised)
+
+
+def _moments(summary: Summary, p: Floats) -> Floats:
+    y = summary.rows.deviation
     terms = (np.ones(len(y)), y, p, y * y, p * p, y * p)
     return np.stack([(summary.weights * term).sum(axis=-1) for term in terms], axis=-1)
 

@@ -96,7 +96,8 @@ class Rows(OfLevels):
     have probabilities of their own; None where it is ``probability``. ``group`` [n] and ``remainders`` are as
     `Predictions` has them: what the rows that a cell stands for have more of a statistic than the cell itself.
     ``ends`` [n, 2] are the least and the largest probability that they may have; None for rows that are no cells.
-    ``trained_on`` is whether the model was fitted to these rows, all of them and no others.
+    ``trained_on`` is whether the model was fitted to these rows, all of them and no others. ``ranks`` [n] rank the rows
+    instead of the score, where folds have scores of their own; None where the score does.
     """
 
     truth: Flags
@@ -109,6 +110,7 @@ class Rows(OfLevels):
     remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
     ends: Floats | None = None
     trained_on: bool = False
+    ranks: Floats | None = None
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
@@ -128,8 +130,26 @@ class Rows(OfLevels):
             return None if arrays[0] is None else np.concatenate(arrays)
 
         truth = np.concatenate([part.truth for part in parts])
-        return cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"),
+        rows = cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"),
                    trained_on=parts[0].trained_on)
+        # Ranks are among the rows of one part; the probabilities at them rank the rows of all parts.
+        apart = parts[0].ranks is not None
+        return replace(rows, ranks=np.concatenate([part.by_rank.stated for part in parts])) if apart else rows
+
+    @property
+    def by_rank(self) -> Rows:
+        """The rows as measures of ranking see them: ``ranks`` are their scores, where they have any.
+
+        The probabilities at them are those of all rows in the order of the ranks, so that as many rows lie above each.
+        """
+        return self if self.ranks is None else self._by_rank
+
+    @cached_property
+    def _by_rank(self) -> Rows:
+        ranks = present(self.ranks, "ranks")
+        stated = np.empty_like(self.chances)
+        stated[np.argsort(ranks, kind="stable")] = np.sort(self.chances)
+        return replace(self, score=ranks, stated=stated, ranks=None)
 
     @property
     def chances(self) -> Floats:

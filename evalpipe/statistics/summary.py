@@ -161,7 +161,7 @@ class Summary:
         """Forget the tables of many scores or rows: they are computed again where they are asked for, the same."""
         for key in [key for key, values in self._computed.items() if values.size > KEPT]:
             del self._computed[key]
-        for name in ("by_score", "floats", "_reportable", "classes", "pooled"):
+        for name in ("by_score", "floats", "_reportable", "_ranked", "classes", "pooled"):
             self.__dict__.pop(name, None)
         self._at.clear()
 
@@ -175,9 +175,23 @@ class Summary:
         kept, rows = self.rows.classed
         return Summary(rows, np.take(self.weights, kept, axis=-1))
 
+    @property
+    def ranked(self) -> Summary:
+        """The statistics by the ranks of rows; these statistics where rows are ranked by their scores."""
+        return self if self.rows.by_rank is self.rows else self._ranked
+
+    @cached_property
+    def _ranked(self) -> Summary:
+        return Summary(self.rows.by_rank, self.weights)
+
     def seen_by(self, metric: Metric) -> Summary:
-        """Return the statistics that a metric sees: a metric of predicted classes sees rows that have one alone."""
-        return self.reportable if metric.of_reportable else self
+        """Return the statistics that a metric sees.
+
+        One of predicted classes sees the rows that have one alone, one of ranking sees rows by their ranks.
+        """
+        if metric.of_reportable:
+            return self.reportable
+        return self.ranked if metric.of_ranks else self
 
     @cached_property
     def classes(self) -> tuple[Summary, ...]:

@@ -163,7 +163,11 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
         scores = cut(rows.scored, CELLS, *ends, *([] if edges is None else [(rows.scored, edges)]))
         score = means(rows.scored, scores, sizes)[scores]
         stated = None if stated is None else means(stated, scores, sizes)[scores]
-    groups = Groups.by(scores, rows.truth, predicted, *([] if rows.reportable is None else [rows.reportable]))
+    ranks = rows.ranks
+    if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
+        ranks = means(ranks, place := cut(ranks, CELLS), sizes)[place]
+    told_apart = [values for values in (rows.reportable, ranks) if values is not None]
+    groups = Groups.by(scores, rows.truth, predicted, *told_apart)
     chances = None
     if rows.probability is not None:
         number = np.empty(len(scores), np.intp)
@@ -172,5 +176,5 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
     first = groups.first
     return groups, Rows(
         rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
-        taken(rows.reportable, first), taken(stated, first), trained_on=rows.trained_on,
+        taken(rows.reportable, first), taken(stated, first), trained_on=rows.trained_on, ranks=taken(ranks, first),
     )

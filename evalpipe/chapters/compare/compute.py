@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.compare.compute_paired import of_cells, paired_test
+from evalpipe.chapters.compare.compute_paired import of_cells, paired_test, ranked_alike
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.engine.contrasts import of_subsets
 from evalpipe.engine.differences import Tested, tested
@@ -123,6 +123,8 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     """Yield the differences of one measure: one, or one for each class."""
     first = pair.first.drawn(entry, pair.dataset.replicates)
     second = pair.second.drawn(entry, pair.other.replicates)
+    if pair.same_rows and ranked_alike(pair.first, pair.second, entry):
+        second = first
     undefined = f"undefined for one of the two: {entry.undefined}"
     test_for = paired_test if pair.same_rows else of_subsets
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))

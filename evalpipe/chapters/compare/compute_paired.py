@@ -56,6 +56,17 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     return None
 
 
+def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
+    """Tell whether a measure sees the order of the rows alone, and two models rank these alike, with the same ties.
+
+    Cells that replicates are drawn from may part the two differently.
+    """
+    if first.sample.task != "binary" or any(leaf.metric.needs != "scores" for leaf in entry.leaves):
+        return False
+    ours, theirs = (scope.summary.ranked.rows for scope in (first, second))
+    return bool(np.array_equal(ours.order, theirs.order) and np.array_equal(ours.starts, theirs.starts))
+
+
 def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
     """Return a test that was made on joint cells, for the difference of the rows that were counted in them.
 

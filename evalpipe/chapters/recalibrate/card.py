@@ -69,10 +69,13 @@ CROSS_FITTED = Procedure(
     "A recalibrator is a function that maps predictions to recalibrated predictions, learnt from rows with known "
     "outcomes. The evaluated rows were split at random into folds, with the rows of a cluster together; each fold "
     "was recalibrated by a fit on all others. The measures pool the folds, so they judge the method and not one fit; "
-    "the parameters shown are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are "
-    "first moved slightly inwards; these rows are counted as clipped.",
+    "the parameters shown are of a fit on all rows. Measures of ranking rank each row by its place among all rows "
+    "after the fit of its own fold: a map that rises everywhere leaves them as they are. Where a method takes "
+    "logarithms, probabilities of 0 and 1 are first moved slightly inwards; these rows are counted as clipped.",
     "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
-    "Statistical Society, Series B 36(2), 111–133.",
+    "Statistical Society, Series B 36(2), 111–133. Airola, A. et al. (2011). An experimental comparison of "
+    "cross-validation techniques for estimating the area under the ROC curve. Computational Statistics & Data "
+    "Analysis 55(4), 1828–1844.",
     RECALIBRATION,
 )
 

@@ -14,12 +14,13 @@ from evalpipe.arithmetic.functions import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.engine.parts import design
-from evalpipe.engine.ties import apart
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.ties import apart, mid_ranks
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream
 from evalpipe.results import Applied, Recalibration
 from evalpipe.statistics.rows import present, taken
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -263,6 +264,7 @@ def _predictions(
     model = replace(
         model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone, group=None,
         remainders=None)
+    model = replace(model, ranks=None if folds is None else _ranks(sample, model, fits, folds))
     if sample.task in NUMBERS:
         return _of_numbers(sample, model, fits, folds)
     model = recalibrated(model, fits, folds)
@@ -271,6 +273,24 @@ def _predictions(
     cut = declared.threshold.variant_number
     model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
     return model if cut is None else model.classified(model.cut, cut)
+
+
+def _ranks(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes) -> Floats:
+    """Return the place that the fit of a row's own fold gives the row among all rows, [n], or by each level, [n, K].
+
+    Fits of two folds differ in level, and the level of a fold falls with the events in it, which its fit has not seen.
+    Ranking the folds together by what their fits give would take that for worse ranks: Parker, Gunter & Bedo (2007),
+    Airola et al. (2011). A fit that only rises gives each row the place that the model gives it.
+    """
+    places = []
+    for fit in fits:
+        if sample.task in NUMBERS:
+            ranking = fit(_recalibrable(sample, model))
+        else:
+            mapped = recalibrated(model, (fit,))
+            ranking = rows_of(sample, mapped).ranking if sample.task in MANY else present(mapped.score, "scores")
+        places.append(np.stack([mid_ranks(column, sample.weights) for column in np.atleast_2d(ranking.T)], axis=-1))
+    return _rowwise(places, folds) if sample.task in MANY else _rowwise(places, folds)[:, 0]
 
 
 def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None) -> Predictions:
@@ -284,7 +304,18 @@ def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], fold
         what = "1 prediction" if low == 1 else f"{low:,} predictions"
         raise _UnfitError(
             f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
-    return replace(model, predicted=predicted, left_out=left_out)
+    standardised = None
+    if folds is not None:
+        of_fits = (fit(_recalibrable(sample, model)) for fit in fits)
+        standardised = _rowwise([_standardised(numbers, sample.weights) for numbers in of_fits], folds)
+    return replace(model, predicted=predicted, left_out=left_out, standardised=standardised)
+
+
+def _standardised(numbers: Floats, weights: Floats) -> Floats:
+    """Return numbers [n] less their mean, over their standard deviation; zeros where all are equal."""
+    away = numbers - np.average(numbers, weights=weights)
+    spread = float(np.sqrt(np.average(away**2, weights=weights)))
+    return away / spread if spread else away
 
 
 def _of_levels(model: Predictions) -> Predictions:

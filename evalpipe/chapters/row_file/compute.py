@@ -72,8 +72,9 @@ def _of_event(
 ) -> dict[str, Values | pl.Series | float | None]:
     chance, score = model.probability, model.score
     truth = np.asarray(sample.truth, bool)
-    first, last = (None, None) if score is None else groups_of(
-        score, sample.weights, plan.gain_groups, whole=sample.weight_kind != "importance")
+    ranking = score if model.ranks is None else model.ranks
+    first, last = (None, None) if ranking is None else groups_of(
+        ranking, sample.weights, plan.gain_groups, whole=sample.weight_kind != "importance")
     return {
         "truth": _levels(sample, np.where(truth, 0, 1)),
         "probability": chance,

@@ -23,12 +23,14 @@ PLACES = np.arange(101) / 100
 
 def roc_heights(summary: Summary, places: Floats) -> Floats:
     """Return the sensitivity at false positive rates ``places`` [k], [..., k]; NaN where a class is missing."""
+    summary = summary.ranked
     events, others = (_flat(summary.shares_from(name)) for name in ("events_from", "others_from"))
     return _defined(_straight(others, events, places), summary)
 
 
 def pr_heights(summary: Summary, places: Floats) -> Floats:
     """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN where a class lacks."""
+    summary = summary.ranked
     # A recall that is reached may come out a rounding below it, as weights are summed. No score reaches no recall.
     events, others = _flat(summary("events_from")), _flat(summary("others_from"))
     place = np.clip(_searched(_flat(summary.shares_from("events_from")), places - 1e-12, "left"), 1, events.shape[-1])
@@ -39,6 +41,7 @@ def pr_heights(summary: Summary, places: Floats) -> Floats:
 
 def gain_heights(summary: Summary, places: Floats) -> Floats:
     """Return the share of events found at shares of the rows ``places``, [..., k]; NaN where a class is missing."""
+    summary = summary.ranked
     events, tested = summary.shares_from("events_from"), summary.shares_from("events_from", "others_from")
     return _defined(_straight(_flat(tested), _flat(events), places), summary)
 

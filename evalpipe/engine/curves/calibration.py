@@ -278,6 +278,8 @@ def isotonic(rows: CurveRows) -> Computed:
     total = np.sum(events + others)
     given, calibrated, plain = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
+    if rows.summary.ranked is not rows.summary:  # the parts of the Brier score as measures have them
+        calibrated = float(rows.summary.ranked("squared_error_after_isotonic") / total)
     whole = len(isotonic_ends(starts, len(at), len(at)))
     points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
     # The fit is never worse than p or than the share of events on the rows that it is of: below 0 is rounding.

@@ -23,6 +23,7 @@ from evalpipe.statistics.groups import runs_within
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.statistics import Summary
 
 HISTOGRAM_BINS = 20
 
@@ -42,9 +43,18 @@ class Steps:
 
     @classmethod
     def of(cls, rows: CurveRows) -> Steps:
-        """Add up the rows from the highest score down."""
-        hits, alarms = (np.r_[0.0, rows.summary(name)[::-1]] for name in ("events_from", "others_from"))
-        threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]]
+        """Add up the rows from the highest rank down."""
+        return cls._from_above(rows, rows.summary.ranked)
+
+    @classmethod
+    def of_scores(cls, rows: CurveRows) -> Steps:
+        """Add up the rows from the highest score down, whatever their ranks."""
+        return cls._from_above(rows, rows.summary)
+
+    @classmethod
+    def _from_above(cls, rows: CurveRows, summary: Summary) -> Steps:
+        hits, alarms = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
+        threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]]
         return cls(threshold, hits, alarms, shown(len(threshold), rows.vertices))
 
     @cached_property
@@ -106,7 +116,7 @@ def roc(rows: CurveRows) -> Computed | None:
 @curve(events.Thresholds, of=("event",), needs="scores")
 def thresholds(rows: CurveRows) -> Computed | None:
     """Compute the rates at each threshold that is a score; they need both classes."""
-    steps = rows.once(Steps.of)
+    steps = Steps.of_scores(rows)
     if not steps.has_both:
         return None
     kept = steps.kept[1:]  # without the threshold above all scores, which is none of them
@@ -195,7 +205,7 @@ def groups(rows: CurveRows) -> Computed | None:
     """Compute the gain table, with the profit down to each group where one is declared; it needs both classes."""
     if not rows.once(Steps.of).has_both:
         return None
-    table = gain_table(rows.summary, rows.plan.gain_groups, whole=rows.sample.weight_kind != "importance")
+    table = gain_table(rows.summary.ranked, rows.plan.gain_groups, whole=rows.sample.weight_kind != "importance")
     campaign = Campaign.of(rows.plan, rows.sample)
     if campaign is not None:
         kinds = {"profit": "captured", "profit_random": "random", "profit_wizard": "wizard"}
@@ -209,9 +219,10 @@ def distributions(rows: CurveRows) -> Computed | None:
     """Compute the distributions that the K-S statistic compares; they need both classes."""
     if not rows.once(Steps.of).has_both:
         return None
-    both = (rows.summary(name) for name in ("events_from", "others_from"))
+    summary = rows.summary.ranked
+    both = (summary(name) for name in ("events_from", "others_from"))
     events_below, others_below = (np.r_[0.0, 1 - above[1:] / above[0], 1.0] for above in both)
-    at = rows.summary.rows.threshold_at
+    at = summary.rows.threshold_at
     score, gap = np.r_[at, at[-1]], np.abs(events_below - others_below)
     widest = int(gap.argmax())
     # The figure marks the widest gap, so that point is kept whichever others are left out.
