@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -60,6 +61,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
         with (top / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
+                shutil.rmtree(place, ignore_errors=True)  # of a test that was skipped, or failed, while it filled it
                 fill(place)
                 done.touch()
         return place

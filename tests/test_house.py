@@ -177,6 +177,31 @@ def test_what_tests_need_and_cannot_be_installed_is_told_before_the_first(
     assert ("Those tests will be skipped." in ran.stderr) is (code == 0)
 
 
+def test_a_database_of_a_test_is_closed() -> None:
+    """Leaving `with` ends a transaction, not the connection: Python 3.13 warns of it, in whatever test runs by then."""
+    unclosed = re.compile(r"\bwith sqlite3\.connect\(")
+    assert [name for name, text in texts().items() if unclosed.search(text)] == []
+
+
+FILLING = """
+import pytest
+
+@pytest.mark.parametrize("time", [1, 2])
+def test_waits(shared, time):
+    def fill(place):
+        place.mkdir()
+        pytest.skip("no such thing here")
+    shared("folder", fill)
+"""
+
+
+def test_a_shared_folder_that_could_not_be_filled_skips_each_test_that_needs_it(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_one.py").write_text(FILLING)
+    ran = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path, CI="")
+    assert ran.stdout.splitlines()[-1].startswith("2 skipped"), ran.stdout
+
+
 SKIPPING = """
 import pytest
 

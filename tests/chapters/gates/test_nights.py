@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -287,14 +288,14 @@ def test_a_night_without_a_number_adds_nothing(tmp_path: Path) -> None:
 def test_the_ledger_of_format_1_is_brought_up_to_date(tmp_path: Path) -> None:
     night(tmp_path, 0, gates=[{"metric": "sensitivity", "min": 0.5}])
     file = tmp_path / "reports" / "ledger.sqlite"
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         for statement in ("DROP TABLE evalpipe_evidence", "DROP TABLE evalpipe_restarts",
                           "DROP INDEX evalpipe_runs_by_name", "UPDATE evalpipe_ledger SET format = 1"):
             connection.execute(statement)
     assert only(night(tmp_path, 1)).verdict == "indeterminate"
     ledger = Ledger.read(LedgerPlace.of(str(file)))
     assert [row["as_of"] for row in evidence_before(ledger, "nightly", "2027-01-01")] == [str(day(1))]
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         indexes = [row[1] for row in connection.execute("PRAGMA index_list(evalpipe_runs)")]
         assert connection.execute("SELECT format FROM evalpipe_ledger").fetchone() == (tables.LEDGER_FORMAT,)
     assert "evalpipe_runs_by_name" in indexes

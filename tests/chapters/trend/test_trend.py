@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -175,7 +176,7 @@ def test_verify_says_which_earlier_nights_are_others_now(folder: Path, base: Res
         return {file.file: (file.status, file.reason, file.notes) for file in files if file.kind == "recomputed"}
 
     assert {status for status, _, _ in checked().values()} == {"same"}
-    with sqlite3.connect(folder / "out" / "ledger.sqlite") as ledger:
+    with closing(sqlite3.connect(folder / "out" / "ledger.sqlite")) as ledger, ledger:
         ledger.execute("UPDATE evalpipe_runs SET results_sha256 = ? WHERE as_of = ?", ("f" * 64, days[3]))
         ledger.execute("DELETE FROM evalpipe_runs WHERE as_of = ?", (days[20],))
     before = json.loads((out / "results.json").read_text())["trend"]["nights"][3]["results_sha256"][:8]
@@ -222,7 +223,7 @@ def test_a_spec_without_a_trend_has_the_hash_that_it_had_before_there_was_one() 
 
 def test_nights_of_undefined_measures_are_gaps(folder: Path, base: Results) -> None:
     with_nights(folder, base, 4)
-    with sqlite3.connect(folder / "out" / "ledger.sqlite") as ledger:
+    with closing(sqlite3.connect(folder / "out" / "ledger.sqlite")) as ledger, ledger:
         ledger.execute("UPDATE evalpipe_estimates SET value = NULL, lower = NULL, upper = NULL WHERE run = 2")
     results = evalpipe.run(spec_file(folder), out=folder / "out" / "churn-2026-03-01")
     (line,) = results.trend.lines

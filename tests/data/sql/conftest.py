@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,7 @@ def folder(tmp_path: Path, warehouse: str, monkeypatch: pytest.MonkeyPatch) -> P
     frame = scores()
     frame.write_parquet(tmp_path / "scores.parquet")
     frame.write_csv(tmp_path / "scores.csv")
-    with sqlite3.connect(tmp_path / "scores.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "scores.db")) as connection, connection:
         connection.execute("CREATE TABLE scores (patient, died, p, ward, age, dose, smoker)")
         connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", frame.iter_rows())
-    connection.close()
     return tmp_path

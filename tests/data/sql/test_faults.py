@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -222,9 +223,8 @@ def test_files_that_are_no_database(folder: Path, file: str, message: str) -> No
 
 def test_a_file_of_sqlite_is_opened_for_reading_only(folder: Path) -> None:
     before = (folder / "scores.db").read_bytes()
-    with sqlite3.connect(folder / "scores.db") as connection:
+    with closing(sqlite3.connect(folder / "scores.db")) as connection, connection:
         connection.execute("SELECT 1")
-    connection.close()
     evalpipe.run(spec(folder, PLACES["sqlite"]))
     assert (folder / "scores.db").read_bytes() == before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,8 @@ def test_parameters_are_bound_to_marks_of_sqlite(folder: Path) -> None:
     query = {"uri": "sqlite:///scores.db", "sql": "SELECT * FROM scores WHERE age < ? AND ward = ?",
              "parameters": [60, "Süd"]}
     results = evalpipe.run(spec(folder, query))
-    with sqlite3.connect(folder / "scores.db") as connection:
+    with closing(sqlite3.connect(folder / "scores.db")) as connection, connection:
         counted = connection.execute("SELECT count(*) FROM scores WHERE age < 60 AND ward = 'Süd'").fetchone()
-    connection.close()
     assert counted == (results.inputs[0].rows,)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,8 @@ GRID = {"engine": {"mode": "grid"}}
 
 
 def another_row(folder: Path) -> None:
-    with sqlite3.connect(folder / "scores.db") as connection:
+    with closing(sqlite3.connect(folder / "scores.db")) as connection, connection:
         connection.execute("UPDATE scores SET p = 0.5 WHERE patient = 'p007'")
-    connection.close()
 
 
 def checked(folder: Path, **keys: Any) -> dict[str, tuple[str, str]]:
