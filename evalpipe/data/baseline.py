@@ -40,6 +40,6 @@ def _rate(exposure: str, references: Sequence[Columns]) -> float | None:
     if not frames:
         return None
     complete = pl.concat(frames).fill_nan(None).drop_nulls().filter(pl.col("exposure").is_between(SMALLEST, LARGEST))
-    # By numpy, for polars sums each of the parts that a file was read in, and their number hangs on the machine.
+    # By numpy, for polars sums each of the parts that a file was read in, and the machine decides how many.
     events, total = (float(complete[name].to_numpy().sum()) for name in ("count", "exposure"))
     return events / total if complete.height else None

@@ -74,7 +74,7 @@ def recent(logs: Floats) -> Floats:
     total = np.zeros((*logs.shape[:-2], logs.shape[-1]))
     for night in range(logs.shape[-2]):
         total = np.maximum(total, 0.0) + logs[..., night, :]
-    return np.asarray(np.exp(total).mean(axis=-1))
+    return np.asarray(exp(total).mean(axis=-1))
 
 
 def last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
