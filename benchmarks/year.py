@@ -2,6 +2,7 @@
 
     python benchmarks/year.py noise    more noise in the log odds from night 200: the figures of docs/trend.md
     python benchmarks/year.py fall     a sensitivity that falls by 0.1 on night 201: the figures of docs/sequence.md
+    python benchmarks/year.py early    values that fall on night 80: what each gate says on nights 79 to 95
     python benchmarks/year.py fall --nights 30 --changed 20 --folder DIR    a quick look, whose output stays
 
 Each night is a real run of its own rows into a folder of its own. Of each judge, a gate or the control limits of the
@@ -50,11 +51,12 @@ class Change(NamedTuple):
 
 
 class Year(NamedTuple):
-    """What a year came to: seconds, bytes, and of each judge the nights on which it saw something."""
+    """What a year came to: seconds, bytes, the nights on which each judge saw something, what gates said each night."""
 
     seconds: dict[str, float]
     ledger_bytes: int
     alarms: dict[str, list[int]]
+    said: dict[str, list[str]]
     last: Results
 
 
@@ -67,6 +69,16 @@ def noisy_nights(count: int, changed: int) -> Iterator[pl.DataFrame]:
         truth = generator.random(rows) < 1 / (1 + np.exp(-logit))
         yield pl.DataFrame({
             "y": truth.astype(int), "p": 1 / (1 + np.exp(-logit - generator.normal(0, noise, rows)))})
+
+
+def worse_nights(count: int, changed: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows of nights, 300 each, whose probabilities have much more noise from one night on."""
+    for number in range(1, count + 1):
+        generator = np.random.default_rng([18, number])
+        logit = generator.normal(-0.5, 1.5, 300)
+        truth = generator.random(300) < 1 / (1 + np.exp(-logit))
+        seen = logit + (generator.normal(0, 2.5, 300) if number >= changed else 0.0)
+        yield pl.DataFrame({"truth": truth.astype(int), "probability": 1 / (1 + np.exp(-seen))})
 
 
 def falling_nights(count: int, changed: int) -> Iterator[pl.DataFrame]:
@@ -96,7 +108,17 @@ CHANGES = {
         "metrics": ["sensitivity", "accuracy"], "intervals": {"replicates": 100},
         "gates": [_LIMIT | {"name": "interval"}, _LIMIT | {"name": "sequence", "on": "sequence"}],
     }, falling_nights, 201),
+    "early": Change(_NIGHTLY | {
+        "name": "early", "outcome": {"column": "truth", "event": 1},
+        "datasets": {"night": {"path": "data/${date}.parquet"}}, "models": {"model": {"probability": "probability"}},
+        "metrics": ["roc_auc"], "intervals": {"replicates": 100, "bands": False},
+        "gates": [{"name": measure, "metric": measure, limit: number, "on": "sequence"} for measure, limit, number in (
+            ("sensitivity", "min", 0.48), ("accuracy", "min", 0.68), ("brier", "max", 0.205), ("log_loss", "max", 0.6),
+            ("roc_auc", "min", 0.75), ("calibration_slope", "min", 0.7))],
+    }, worse_nights, 80),
 }
+SHOWN = range(79, 96)
+"""The nights of which it is told what each gate of `early` says."""
 
 
 def day(number: int) -> date:
@@ -116,14 +138,16 @@ def write_year(folder: Path, change: Change, count: int = NIGHTS, changed: int |
 
 def run_year(spec: Path, count: int = NIGHTS) -> Year:
     """Run the nights in their order, each to a folder of its own."""
-    begun, alarms = time.perf_counter(), dict[str, list[int]]()
+    begun, alarms, said = time.perf_counter(), dict[str, list[int]](), dict[str, list[str]]()
     reports, name = spec.parent / "reports", evalpipe.load(spec, as_of=FIRST).name
     for number in range(1, count + 1):
         results = evalpipe.run(spec, out=reports / f"{name}-{day(number)}", as_of=day(number))
         for judge, saw in _judged(results):
             alarms.setdefault(judge, []).extend([number] if saw else [])
+        for gate in results.gates:
+            said.setdefault(gate.name or "", []).append(gate.verdict)
     seconds = {"runs": time.perf_counter() - begun, **_reading(reports, results)}
-    return Year(seconds, (reports / "ledger.sqlite").stat().st_size, alarms, results)
+    return Year(seconds, (reports / "ledger.sqlite").stat().st_size, alarms, said, results)
 
 
 def _judged(results: Results) -> Iterator[tuple[str, bool]]:
@@ -154,6 +178,9 @@ def told(done: Year, changed: int) -> Iterator[str]:
         after = [number for number in seen if number >= changed]
         first = f"first saw it on night {after[0]} ({day(after[0])})" if after else "never saw it"
         yield f"{judge}: {first}; alarms before: {len(seen) - len(after)}"
+    for gate, verdicts in done.said.items():
+        shown = [verdicts[number - 1] for number in SHOWN if changed in SHOWN and number <= len(verdicts)]
+        yield from [f"gate {gate}, from night {SHOWN[0]} on: {', '.join(shown)}"] if shown else []
 
 
 def main() -> None:

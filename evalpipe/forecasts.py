@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.compute_evidence import SIDES, sides
 from evalpipe.chapters.gates.compute_forecast import YEARS, Forecast, NightCheck, forecast
+from evalpipe.chapters.gates.compute_groups import ENOUGH
 from evalpipe.chapters.gates.compute_sequence import threshold
-from evalpipe.chapters.gates.plan import made_of
+from evalpipe.chapters.gates.plan import is_averaged, made_of
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 
@@ -66,7 +67,7 @@ def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
         return (), "there is no ledger"
     try:
         place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
-        from evalpipe.ledger.nights import nights, verdicts_of
+        from evalpipe.ledger.nights import nights, supports_of, verdicts_of
         from evalpipe.ledger.store import Ledger
 
         ledger = Ledger.read(place)
@@ -74,7 +75,14 @@ def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
         return (), f"{error.problems[0].message}; run once"
     latest = nights(ledger, plan.name, last=1)
     missing = f"the ledger has no interval of it; run {plan.name} once with a day"
-    return (verdicts_of(ledger, latest[0]["run"]) if latest else ()), missing
+    if not latest:
+        return (), missing
+    verdicts, supports = verdicts_of(ledger, latest[0]["run"]), iter(supports_of(ledger, latest[0]["run"]))
+    for row in verdicts:  # the evidence of a night is in the order of its verdicts, a row for each limit
+        gate = plan.gates[row["gate"] - 1] if row["gate"] <= len(plan.gates) else None
+        for _ in sides(gate) if gate is not None and gate.on == "sequence" else ():
+            row["support"] = next(supports, None)
+    return verdicts, missing
 
 
 def _of_gate(
@@ -99,10 +107,13 @@ def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightC
     gate = plan.gates[number - 1]
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
-    rate = entry is not None and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
+    by_rows = gate.on != "sequence" or not plan.sequence.between_nights
+    rate = entry is not None and by_rows and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
     for side, limit in sides(gate):
-        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed)
+        support = ENOUGH if row.get("support") is None else _rounded(row["support"])
+        averaged = all(is_averaged(entry) for entry in gate.entries)
+        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed, support, averaged)
 
 
 def _rounded(number: float) -> float:

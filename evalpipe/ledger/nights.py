@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from evalpipe.ledger.tables import ESTIMATES, RUNS, VERDICTS
+from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, RUNS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,3 +46,8 @@ def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | N
 def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
     """Return the verdicts of a run, in the order of the results; raises UsageError where they cannot be read."""
     return ledger.rows_of(VERDICTS, [run])[run]
+
+
+def supports_of(ledger: Ledger, run: int) -> list[float | None]:
+    """Return the rows of the rarer outcome that each evidence of a run rests on; raises UsageError as those above."""
+    return [row["support"] for row in ledger.rows_of(EVIDENCE, [run])[run]]

@@ -445,6 +445,12 @@ def night(seed: int, shift: float = 0.0) -> dict[str, pl.DataFrame]:
     return {"d": frame.with_columns(p=expit(frame["x"].to_numpy() - shift))}
 
 
+def night_of_noise(seed: int, noise: float) -> dict[str, pl.DataFrame]:
+    """Return the rows of a night, of which the model sees the log odds with so much noise."""
+    frame = events(seed, 300)
+    return {"d": frame.with_columns(p=expit(frame["x"].to_numpy() + rows_of(seed).normal(0, noise, 300)))}
+
+
 @fault
 def a_night_beyond_its_control_limits() -> Planted:
     words = ("Brier score is above its control limits", "9 earlier nights give")
@@ -460,6 +466,22 @@ def nights_that_have_shifted() -> Planted:
                      trend={"control": {"min_nights": 9, "run": 6}})
     return planted._replace(nights=[*(night(seed) for seed in range(71, 80)),
                                     *(night(seed, 1.2) for seed in range(80, 85))])
+
+
+@fault
+def nights_that_differ_by_more_than_their_rows() -> Planted:
+    words = ("ROC AUC: values of successive nights differ", "between_nights: true")
+    planted = binary(night_of_noise(90, 0.0), ("open", "gates", words), metrics=["roc_auc"],
+                     gates=[{"metric": "roc_auc", "min": 0.7, "on": "sequence"}])
+    return planted._replace(nights=[night_of_noise(seed, 2.0 * (seed % 2)) for seed in range(91, 104)])
+
+
+@fault
+def nights_that_go_together() -> Planted:
+    words = ("ROC AUC: values of successive nights go together",)
+    planted = binary(night_of_noise(110, 0.0), ("open", "gates", words), metrics=["roc_auc"],
+                     gates=[{"metric": "roc_auc", "min": 0.5, "on": "sequence"}])
+    return planted._replace(nights=[night_of_noise(seed, 3.0 * (seed < 121)) for seed in range(111, 131)])
 
 
 @fault

@@ -57,11 +57,16 @@ def sequence_procedures(gates: Sequence[Gate]) -> Iterator[Procedure]:
         "Each night bets against the limit. What a stake of 1 has become is the evidence: an e-value, whose mean is at "
         "most 1 while the limit is kept. The sizes of the bets and the night on which a fall begins are mixed. The "
         f"evidence reaches {numbers.evidence(first.threshold)} with a probability of {numbers.plain(first.level)} at "
-        f"most over all {numbers.count(first.alarms)} limits together, however many nights there are (Ville 1939). A "
-        "gate fails when the evidence that its limit is missed reaches it, and passes when that of the same bets the "
-        "other way round does."), BETTING)
+        f"most over all {numbers.count(first.alarms)} limits together, however many independent nights there are "
+        "(Ville 1939). A gate fails when the evidence that its limit is missed reaches it. It passes when that of the "
+        "same bets the other way round does and recent nights say little against it."), BETTING)
     if any(sequence.basis == "asymptotic" for sequence in known):
         yield Procedure("Asymptotic evidence", (
             "Where rows are weighted, clustered or cross-fitted, or a measure is no mean of rows within bounds, the "
-            "bets are on the value: its distance from the limit in standard errors, as if it were normal. The standard "
-            "error is that of the interval, on the side of the limit."))
+            "bets are on the value. Its distance from the limit in standard errors counts as if it were normal, less "
+            "an allowance for what that leaves out. The standard error is that of half the interval, and nights of few "
+            "rows count together."))
+    if any(sequence.between_nights for sequence in known):
+        yield Procedure("Nights that differ", (
+            "The standard error of a night is that of its rows times how far the nights before differed, beside what "
+            "their rows explain: from the differences of successive nights (von Neumann 1941)."))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.chapters.gates.compute_bets import of_a_proportion, of_a_value
+from evalpipe.chapters.gates.compute_bets import of_a_proportion
+from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, evidence, gathered
 from evalpipe.chapters.gates.compute_sequence import process
 from evalpipe.intervals.binomial import clopper_pearson
 
@@ -34,7 +35,8 @@ class NightCheck:
     """One limit of a gate on one number: what a night tells of it.
 
     ``side`` is -1 for a lowest number allowed, 1 for a highest; ``error`` the standard error of a night. ``trials`` are
-    those of a proportion, None for any other measure; ``needed`` is the evidence that fails a gate `on: sequence`.
+    those of a proportion, None for any other measure; ``support`` its rows of the rarer outcome, which nights are
+    gathered by, and ``averaged`` whether small ones are. ``needed`` is the evidence that fails a gate `on: sequence`.
     """
 
     on: On
@@ -44,6 +46,8 @@ class NightCheck:
     trials: int | None
     level: float
     needed: float
+    support: float = ENOUGH
+    averaged: bool = True
 
 
 class Forecast(NamedTuple):
@@ -81,14 +85,16 @@ def _fails(check: NightCheck, true: Floats, rng: np.random.Generator) -> Flags:
     if check.trials is not None:
         hits = rng.binomial(check.trials, np.clip(true, 0, 1), shape).astype(float)
         value, (lower, upper) = hits / check.trials, clopper_pearson(hits, check.trials, check.level)
-        evidence = of_a_proportion(hits, np.array(check.trials), check.limit, check.side).against
+        against = of_a_proportion(hits, np.array(check.trials), check.limit, check.side).against
     else:
         value = rng.normal(true, check.error, shape)
         half = NormalDist().inv_cdf((1 + check.level) / 2) * check.error
         lower, upper = value - half, value + half
-        evidence = of_a_value(value, check.error, check.limit, check.side).against
+        nights = Nights(value, *(np.full(shape, number) for number in (check.error, 1.0, check.support)))
+        groups = gathered(nights, averaged=check.averaged)
+        against = evidence(groups, check.limit, check.side).against
     if check.on == "sequence":
-        return np.asarray(process(evidence, check.needed) >= check.needed)
+        return np.asarray(process(against, check.needed) >= check.needed)
     nearest = upper if check.side < 0 else lower
     number = {"interval": nearest, "value": value, "lower": lower, "upper": upper}[check.on]
     return np.asarray(check.side * (number - check.limit) > 0)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ENOUGH = 50.0
 """The rows of the rarer outcome that a night needs to count by itself, or several nights need together."""
 
+OF_NUMBERS = 0.25
+"""What a row counts for where the outcome is a number: few rows have the large errors."""
+
 LEARNT = 10
 """The pairs of successive groups from which the spread between nights is first taken."""
 
@@ -42,25 +45,30 @@ def gathered(nights: Nights, *, averaged: bool) -> Gathered:
 
     Nights weigh as their rows do. A night whose error is unknown, as where no row is wrong, takes that of the others by
     their rows. Nights without enough rows are left out of a measure that is not ``averaged``: they would move its mean.
+    The error is that of the nights' own errors or, where it is larger, of how far the nights differ.
     """
     known = ~np.isnan(nights.values) & (averaged | (nights.support >= ENOUGH))
-    rows = np.where(known, nights.rows, 0.0)
-    totals = rows * np.where(known, nights.values, 0.0)
-    squares = np.where(known, rows * nights.errors, np.nan) ** 2
+    rows, value = np.where(known, nights.rows, 0.0), np.where(known, nights.values, 0.0)
+    measured = known & (nights.errors > 0)
+    terms = np.stack([
+        rows, rows * value, np.where(measured, rows * nights.errors, 0.0) ** 2, np.where(measured, rows, 0.0),
+        np.where(known, nights.support, 0.0), known, rows**2, rows**2 * value, (rows * value) ** 2])
     ended = Gathered(np.full(rows.shape, np.nan), np.full(rows.shape, np.nan))
-    terms = np.stack([rows, totals, np.nan_to_num(squares), np.where(np.isnan(squares), 0.0, rows),
-                      np.where(known, nights.support, 0.0)])
     group = np.zeros(terms.shape[:-1])
     for night in range(rows.shape[-1]):
         group += terms[..., night]
-        counted, total, square, measured, support = group
-        ends = (support >= ENOUGH) & (measured > 0) & (square > 0)
-        weight = np.where(ends, counted, 1.0)
-        ended.values[..., night] = np.where(ends, total / weight, np.nan)
-        part = np.where(ends, measured, 1.0) / weight
-        ended.errors[..., night] = np.where(ends, np.sqrt(square / part) / weight, np.nan)
+        ends = (group[4] >= ENOUGH) & (group[3] > 0)
+        ended.values[..., night], ended.errors[..., night] = _closed(np.where(ends, group, np.nan))
         group = np.where(ends, 0.0, group)
     return ended
+
+
+def _closed(group: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and the error of groups from what was totalled of their nights [totals, ...]; NaN of NaN."""
+    rows, total, square, measured, _, count, squares, first, second = group
+    mean = total / rows
+    apart = (second - 2 * mean * first + mean**2 * squares) * count / np.maximum(count - 1, 1)
+    return mean, np.sqrt(np.maximum(square * rows / measured, apart)) / rows
 
 
 def evidence(groups: Gathered, limit: float, side: int, *, between: bool = False) -> NightEvidence:

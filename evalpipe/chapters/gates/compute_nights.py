@@ -12,7 +12,7 @@ import numpy as np
 from evalpipe import numbers
 from evalpipe.chapters.gates.compute_bets import NightEvidence
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, evidence_row, sides
-from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
+from evalpipe.chapters.gates.compute_groups import ENOUGH, OF_NUMBERS, Nights, agreement, evidence, gathered
 from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_sequence import RECENT, last, recent, threshold
@@ -79,11 +79,12 @@ class Sequences:
         return GateSequence(
             evidence=max(last(side.logs.against, self.needed) for side in sides_),
             kept=min(last(side.logs.kept, self.needed) for side in sides_),
-            recent=max(float(recent(side.logs.against)) for side in sides_),
+            recent=max(float(recent(side.logs.against, self.needed)) for side in sides_),
             threshold=self.needed, level=self.plan.sequence.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(side.days) for side in sides_), waiting=max(side.waiting for side in sides_),
             since=days[0] if days else None, same_data=sorted({day for side in sides_ for day in side.same_data}),
             spread=together and together.spread, autocorrelation=together and together.autocorrelation,
+            between_nights=self.plan.sequence.between_nights,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
@@ -208,7 +209,7 @@ def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
     """Return the rows of the rarer outcome, at most as many as there are clusters or rows of equal weight."""
-    share = 1.0
+    share = 1.0 if dataset.levels else OF_NUMBERS
     if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n and dataset.levels:
         total = sum(level.rows for level in dataset.levels)
         share = min(level.rows / total for level in dataset.levels)

@@ -64,16 +64,19 @@ def process(logs: Floats, needed: float) -> Floats:
 RECENT = 3.0
 """The evidence of recent nights that a limit is missed, above which a gate does not pass."""
 
+MONTH = 30
+"""The nights that are recent."""
 
-def recent(logs: Floats) -> Floats:
+
+def recent(logs: Floats, needed: float) -> Floats:
     """Return the evidence [...] of recent nights of the logarithms of e-values [..., nights, bets].
 
-    Of each bet, of the nights from that on where it is largest, as in the cumulative sums of Page (1954). A stake of 1
-    begins anew on each night, so it is no e-value; to ask for little of it makes passes fewer, never more.
+    Of each bet, of the nights from that on where it is largest, as in the cumulative sums of Page (1954), within a
+    month. A stake of 1 begins anew on each night, so it is no e-value; to ask for little of it makes passes fewer.
     """
-    total = np.zeros((*logs.shape[:-2], logs.shape[-1]))
-    for night in range(logs.shape[-2]):
-        total = np.maximum(total, 0.0) + logs[..., night, :]
+    most, total = math.log(REACH * logs.shape[-1] * needed), np.zeros((*logs.shape[:-2], logs.shape[-1]))
+    for night in range(max(logs.shape[-2] - MONTH, 0), logs.shape[-2]):
+        total = np.minimum(np.maximum(total, 0.0) + logs[..., night, :], most)
     return np.asarray(exp(total).mean(axis=-1))
 
 

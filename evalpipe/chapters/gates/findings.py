@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
@@ -18,12 +19,53 @@ if TYPE_CHECKING:
     from evalpipe.results import Gate, Results
     from evalpipe.results.findings import Finding
 
+CLEAR = 3.0
+"""The standard errors by which nights must differ from independent ones before it is told."""
+
 
 @rule
 def gates(results: Results) -> Iterator[Claim]:
     """Whether each gate held."""
     says = {"fail": failed, "warn": failed, "indeterminate": undecided, "pass": kept, "skipped": skipped}
     yield from (Claim(gate, says[gate.kind]) for gate in results.gates)
+
+
+@rule
+def dependent_nights(results: Results) -> Iterator[Claim]:
+    """Whether the nights of a gate `on: sequence` differ by what their rows explain, and independently."""
+    for gate in results.gates:
+        nights = gate.sequence
+        if nights is None or nights.spread is None or nights.autocorrelation is None:
+            continue
+        if nights.autocorrelation > CLEAR / math.sqrt(nights.nights) and gate.verdict != "fail":
+            yield Claim(gate, following)
+        elif nights.spread > 1 + CLEAR * math.sqrt(3 / nights.nights) and not nights.between_nights:
+            yield Claim(gate, far_apart)
+
+
+def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say whose nights differ by more than their rows explain."""
+    for gate_rows in _by_gate(rows):
+        spread = max(row.sequence.spread or 0.0 for row in gate_rows if row.sequence is not None)
+        times = numbers.fixed(math.sqrt(spread), 1)
+        text = (f"{_named(results, gate_rows)}: values of successive nights differ {times} times as much as their rows "
+                "explain. The gate counts nights that are alike and independent, and may "
+                "fail or pass falsely: 'sequence: {between_nights: true}' allows for it.")
+        yield finding("open", weights.WARNED, text, "gates", gate_rows)
+
+
+def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say whose nights go with the night before."""
+    for gate_rows in _by_gate(rows):
+        most = max(row.sequence.autocorrelation or 0.0 for row in gate_rows if row.sequence is not None)
+        text = (f"{_named(results, gate_rows)}: values of successive nights go together (correlation "
+                f"{numbers.fixed(most, 2)}). The value has changed, or nights share rows, customers or causes. The "
+                "gate counts them as independent, and may fail or pass falsely.")
+        yield finding("open", weights.WARNED, text, "gates", gate_rows)
+
+
+def _named(results: Results, rows: Sequence[Gate]) -> str:
+    return rows[0].name or names_of(results).subject(rows[0])
 
 
 def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:

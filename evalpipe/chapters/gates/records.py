@@ -90,8 +90,8 @@ class GateSequence(Record):
     basis: Literal["exact", "asymptotic"]
     """Whether the level holds exactly, or as far as the value has a normal distribution."""
     recent: float
-    """The evidence of recent nights that the limit is missed, from the night on where it is largest; of two limits
-    the larger. A gate passes only where it is small."""
+    """The evidence of the last 30 nights that the limit is missed, from the night on where it is largest; of two
+    limits the larger. A gate passes only where it is small."""
     nights: int
     """The nights with evidence, this one included."""
     waiting: int
@@ -101,6 +101,8 @@ class GateSequence(Record):
     rows explain it; null of too few nights."""
     autocorrelation: float | None = None
     """The correlation of the values of successive nights; null of too few nights."""
+    between_nights: bool = False
+    """Whether evidence allows for nights that differ by more than their rows explain."""
     since: str | None
     """The first of them."""
     same_data: list[str] = Field(default_factory=list)

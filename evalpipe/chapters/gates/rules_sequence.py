@@ -29,6 +29,13 @@ REFUSED: dict[str | None, tuple[str, str]] = {
 }
 """Why measures of which intervals know the noise have no evidence of many nights, and the way out."""
 
+SQUARES = ("mse", "rmse", "rmse_relative", "r2", "explained_variance", "ccc")
+"""Measures of which few rows with large errors make up the most."""
+
+OF_SQUARES = (
+    "few rows with large errors make up most of it, and many nights show a false error of it",
+    "judge 'mae' or 'huber', or write 'on: interval'")
+
 UNPROVEN = (
     "no evidence of it is known to keep the level over many nights",
     "docs/sequence.md lists the measures; or write 'on: interval'")
@@ -86,7 +93,7 @@ def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         return
     name, kind = entry.metric.name, entry.metric.interval
     if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
-        reason, hint = REFUSED.get(kind, UNPROVEN)
+        reason, hint = OF_SQUARES if name in SQUARES else REFUSED.get(kind, UNPROVEN)
         yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
     elif draft.spec.intervals.method == "none" and not _from_rows(draft, entry.metric):
         message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"

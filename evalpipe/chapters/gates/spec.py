@@ -39,14 +39,14 @@ F_MEASURES = ("f1", "f_beta")
 AVERAGED = (
     "brier", "log_loss", "rps", "top_k_accuracy", "net_benefit", "tjur_r2", "balanced_accuracy", "j_index",
     "roc_auc", "gini", "hand_till_auc", "c_index", "ordinal_mae", "ordinal_mse",
-    "mse", "mae", "mean_error", "huber", "pinball", "poisson_deviance", "poisson_log_loss",
+    "mae", "mean_error", "huber", "pinball", "poisson_deviance", "poisson_log_loss",
 )
 """Measures, beside proportions, whose mean over nights is the value itself, however few rows a night has."""
 
 LARGE_NIGHTS = (
     *F_MEASURES, "kappa", "weighted_kappa", "mcc", "average_precision", "brier_skill", "mcfadden_r2",
     "calibration_in_the_large", "calibration_intercept", "calibration_slope",
-    "rmse", "r2", "ccc", "linear_calibration_slope", "linear_calibration_intercept", "observed_expected_ratio",
+    "linear_calibration_slope", "linear_calibration_intercept", "observed_expected_ratio",
 )
 """Measures that few rows move to one side, so that only a night of enough rows tells something of them."""
 

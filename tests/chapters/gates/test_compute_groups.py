@@ -71,7 +71,7 @@ def wrong(nights: Nights, limit: float, *, averaged: bool = True, between: bool 
 
 def areas(rows: int, share: float, area: float) -> Nights:
     """Draw areas under the ROC curve with DeLong's errors: 300 nights, of which years are drawn."""
-    rng, table = np.random.default_rng(7), []
+    rng, table = np.random.default_rng(7), list[tuple[float, ...]]()
     while len(table) < 300:
         event = rng.random(rows) < share
         if 1 < (events := int(event.sum())) < rows - 1:

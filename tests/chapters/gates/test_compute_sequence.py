@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from evalpipe.chapters.gates.compute_bets import SHARES, of_a_proportion
-from evalpipe.chapters.gates.compute_sequence import REACH, last, process, staked, threshold
+from evalpipe.chapters.gates.compute_sequence import MONTH, REACH, RECENT, last, process, recent, staked, threshold
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
@@ -68,6 +68,27 @@ def test_evidence_falls_again_when_nights_are_good() -> None:
     evidence = process(of_a_proportion(hits, np.array(300), 0.75, -1).against, needed)
     assert needed < evidence[29] <= REACH * needed * len(SHARES) + 1
     assert evidence[-1] < needed
+
+
+def test_recent_nights_end_a_pass_soon_after_a_fall() -> None:
+    """300 events a night and a sensitivity that falls from 0.8 to 0.7: by its evidence alone, passes go on for long."""
+    hits = np.random.default_rng(4).binomial(300, np.where(np.arange(140) < 79, 0.8, 0.7), (100, 140))
+    night, needed = of_a_proportion(hits, np.array(300), 0.75, -1), threshold(LEVEL, 1)
+    kept = process(night.kept, needed)[:, 79:] >= needed
+    speak = np.stack([recent(night.against[:, : end + 1], needed) for end in range(78, 140)], axis=1)
+    passed = kept & (speak[:, 1:] <= RECENT)
+    assert np.median((~kept).argmax(axis=1)) > 10
+    assert np.median((~passed).argmax(axis=1)) <= 2
+    assert (speak[:, 0] <= RECENT).mean() > 0.95  # and it seldom stands in the way of a true pass
+
+
+def test_recent_nights_are_heard_again() -> None:
+    """However long the bad nights were, a month later they are not recent."""
+    needed = threshold(LEVEL, 1)
+    hits = np.concatenate([np.full(200, 180), np.full(MONTH, 250)])
+    against = of_a_proportion(hits, np.array(300), 0.75, -1).against
+    assert recent(against[:200], needed) > needed
+    assert recent(against, needed) <= RECENT
 
 
 def test_the_last_of_no_nights_is_one() -> None:

@@ -108,6 +108,32 @@ def test_twenty_rows_do_not_decide(tmp_path: Path) -> None:
     assert gate.reason.endswith("either decides at 20, so these nights do not decide.")
 
 
+def test_small_nights_wait_for_others_and_count_together(tmp_path: Path) -> None:
+    keys: dict[str, Any] = {**SCORED, "metrics": ["roc_auc"],
+                            "gates": [{"metric": "roc_auc", "min": 0.7, "on": "sequence"}]}
+    first, second = (only(night(tmp_path, number, data(number, n=70), **keys)) for number in range(2))
+    assert first.reason.endswith("1 night has too few rows for evidence: that takes 50 of the rarer outcome and an "
+                                 "interval, so these nights do not decide.")
+    assert [gate.sequence and (gate.sequence.nights, gate.sequence.waiting) for gate in (first, second)] == [
+        (1, 1), (2, 0)]
+    assert first.sequence is not None
+    assert second.sequence is not None
+    assert (first.sequence.evidence, first.sequence.kept) == (1, 1)
+    assert second.sequence.kept > 1
+
+
+def test_a_pass_asks_that_recent_nights_agree(tmp_path: Path) -> None:
+    sensitivities = [0.9] * 8 + [0.6]
+    gates = [only(night(tmp_path, number, data(number, share))) for number, share in enumerate(sensitivities)]
+    assert gates[-2].verdict == "pass"
+    last_ = gates[-1]
+    assert last_.verdict == "indeterminate"
+    assert last_.sequence is not None
+    assert last_.sequence.kept >= last_.sequence.threshold
+    assert ", but that of recent nights that it is below 0.75 is " in last_.reason
+    assert last_.reason.endswith("; the gate passes while that is at most 3.")
+
+
 def test_the_order_in_which_nights_arrive_changes_no_byte(tmp_path: Path) -> None:
     for root, order in ((tmp_path / "a", (0, 1, 2, 3)), (tmp_path / "b", (2, 0, 1, 3))):
         for number in order:
@@ -283,6 +309,23 @@ def test_a_night_without_a_number_adds_nothing(tmp_path: Path) -> None:
     assert quiet.sequence is not None
     assert (quiet.sequence.nights, quiet.sequence.evidence) == (1, before.evidence)
     assert quiet.reason.startswith("Sensitivity is not given: ")
+
+
+def test_the_evidence_of_a_ledger_of_format_2_counts_on_where_it_is_exact(tmp_path: Path) -> None:
+    for number in range(2):
+        night(tmp_path / "a", number)
+        night(tmp_path / "b", number)
+    file = tmp_path / "a" / "reports" / "ledger.sqlite"
+    with sqlite3.connect(file) as connection:
+        for column in ("value", "error", "rows", "support"):
+            connection.execute(f"ALTER TABLE evalpipe_evidence DROP COLUMN {column}")
+        connection.execute("UPDATE evalpipe_ledger SET format = 2")
+    known = [only(night(tmp_path / root, 2)).sequence for root in "ab"]
+    assert known[0] is not None
+    assert known[1] is not None
+    assert (known[0].evidence, known[0].nights) == (known[1].evidence, 3)
+    ledger = Ledger.read(LedgerPlace.of(str(file)))
+    assert [row["rows"] is None for row in evidence_before(ledger, "nightly", "2027-01-01")] == [True, True, False]
 
 
 def test_the_ledger_of_format_1_is_brought_up_to_date(tmp_path: Path) -> None:
