@@ -122,7 +122,9 @@ def worst(results: Results, slices: list[dict[str, str]]) -> Iterator[WorstSlice
         yield WorstSlice(
             dataset=results.datasets[0].name, model=results.models[0].name, rank=rank, slice=labels, metric="brier",
             params={}, n=1200 - rank, events=400 - rank, value=0.31 - rank / 100, overall=0.1712,
-            difference=0.1388 - rank / 100, lower=0.28 - rank / 100, upper=0.34 - rank / 100, level=0.95,
+            difference=0.1388 - rank / 100,
+            difference_lower=0.06 - rank / 100, difference_upper=0.22 - rank / 100,
+            difference_corrected=0.12 - rank / 100, lower=0.28 - rank / 100, upper=0.34 - rank / 100, level=0.95,
             p_value=0.00001, p_adjusted=0.0029, searched=287,
         )
 

@@ -121,6 +121,11 @@ def _by_chance(d: Disparity) -> str:
     return numbers.fixed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
 
 
+AS_FOUND = (
+    "Values and differences are as found, and so too bad on average: the groups were chosen for them. Corrected "
+    "differences, and their limits, allow for the search.")
+
+
 def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
     """Write a table of the worst slices for each model and measure that was searched; nothing without a search."""
     names = names_of(results)
@@ -134,7 +139,7 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
     columns = (
         Column("Rank", "num"), Column("Slice"), Column("n", "num"),
         Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
-        Column("Difference", "num"), Column("Adjusted p", "num", "whole"))
+        Column("Difference", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
     for (model, measure), rows in searches.items():
         count = numbers.count(rows[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
@@ -142,6 +147,7 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
             f"{model}: worst slices of {dataset} by {measure}", columns,
             tuple(_worst(row) for row in sorted(rows, key=lambda row: row.rank)),
             label=f"Worst slices of {dataset}, {model}", heading=1)
+        yield Text(AS_FOUND, "small")
 
 
 def _worst(row: WorstSlice) -> Row:
@@ -150,4 +156,5 @@ def _worst(row: WorstSlice) -> Row:
     return Row((
         str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
         "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
-        numbers.signed(row.difference, digits), numbers.p_value(row.p_adjusted)))
+        numbers.signed(row.difference, digits),
+        ranged(row.difference_corrected, row.difference_lower, row.difference_upper), numbers.p_value(row.p_adjusted)))

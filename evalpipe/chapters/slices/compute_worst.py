@@ -21,6 +21,7 @@ from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import Subset, subset_of, summaries_of, whole
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
+from evalpipe.intervals.selection import reach_of_all, without_selection
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
@@ -97,8 +98,11 @@ def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
 
 def _ranked(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
-) -> list[Candidate]:
-    """Return the candidates in which the measure has a value, the one that is surely worst first."""
+) -> list[tuple[Candidate, float]]:
+    """Return the candidates in which the measure has a value, the one that is surely worst first.
+
+    Each has by how much it is ahead of the next, without end the last.
+    """
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
     overall = float(values(summary, entry))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
@@ -110,7 +114,9 @@ def _ranked(
         score = sign * (value - overall) - CAUTION * error
         if np.isfinite(score):
             scores.append((score, candidate))
-    return [candidate for _, candidate in sorted(scores, key=lambda pair: (-pair[0], pair[1].chosen))]
+    scores.sort(key=lambda pair: (-pair[0], pair[1].chosen))
+    next_scores = [*(score for score, _ in scores), -np.inf][1:]
+    return [(candidate, score - later) for (score, candidate), later in zip(scores, next_scores, strict=True)]
 
 
 def _with_error(
@@ -129,10 +135,10 @@ def _with_error(
 
 
 def _drawn(
-    plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
+    plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[tuple[Candidate, float]], searched: int
 ) -> Iterator[WorstSlice]:
     """Yield the slices with limits by the method of the measure, and what tells them from all rows."""
-    subsets = [whole(sample), *(candidate.subset(sample) for candidate in ranked)]
+    subsets = [whole(sample), *(candidate.subset(sample) for candidate, _ in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
@@ -140,31 +146,49 @@ def _drawn(
     overall, *slices = (
         Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
     of_all_rows = overall.drawn(entry, replicates)
-    for scope in slices:
-        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, searched)
+    for scope, (_, ahead) in zip(slices, ranked, strict=True):
+        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, searched, ahead)
 
 
-def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int) -> WorstSlice:
+def _row(
+    scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int, ahead: float
+) -> WorstSlice:
     """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
     drawn, sample = scope.drawn(entry, replicates), scope.sample
     estimate, _ = averaged(scope, entry, drawn)
     difference = drawn - overall
-    p, (n, events) = _p_value(difference, scope.plan.level), scope.rows()
+    (n, events), of_selection = scope.rows(), _of_selection(difference, entry, searched, ahead, scope.plan.level)
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
-        value=drawn.value, overall=overall.value, difference=difference.value, p_value=p,
-        p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
-        **estimate.fields(scope.plan.level),
+        value=drawn.value, overall=overall.value, difference=difference.value, searched=searched,
+        **of_selection, **estimate.fields(scope.plan.level),
     )
 
 
-def _p_value(difference: Drawn, level: float) -> float | None:
-    """Return the two-sided p-value of a difference with the standard error of its replicates; None of few clusters."""
+def _of_selection(
+    difference: Drawn, entry: MetricPlan, searched: int, ahead: float, level: float
+) -> dict[str, float | None]:
+    """Return what is said of a difference that was chosen out of many; None for all of it of few clusters.
+
+    Its p-value and limits are those of a normal distribution with the standard error of its replicates.
+    """
     from scipy.special import ndtr
 
+    error, value = _error(difference, level), difference.value
+    if error is None:
+        return {"p_value": None, "p_adjusted": None}
+    sign = 1.0 if entry.metric.direction == "minimize" else -1.0
+    p, reach = float(2 * ndtr(-abs(value) / error)), reach_of_all(searched, level) * error
+    corrected = sign * without_selection(sign * value, error, ahead, searched, level)
+    return {"p_value": p, "p_adjusted": min(1.0, p * searched), "difference_lower": value - reach,
+            "difference_upper": value + reach, "difference_corrected": corrected}
+
+
+def _error(difference: Drawn, level: float) -> float | None:
+    """Return the standard error of a difference by its replicates; None where they tell none, or of few clusters."""
     if difference.replicates is None or difference.few(level) is not None:
         return None
-    replicates = difference.replicates
-    error = float(np.nanstd(replicates, ddof=1)) if np.isfinite(replicates).sum() > 1 else 0.0
-    return float(2 * ndtr(-abs(difference.value) / error)) if error > 0 else None
+    known = difference.replicates[~np.isnan(difference.replicates)]
+    error = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    return error if error > 0 else None

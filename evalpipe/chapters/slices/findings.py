@@ -138,10 +138,24 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
         if len(same) > 1:
             values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
         verb = agreeing(same, "does", "do")
+        allowing = _for_the_search(results, same)
+        corrected = f"allowing for that, the difference is {allowing}" if allowing else (
+            "p-values are corrected for that")
         text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
                 f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
-                f"{numbers.count(worst.searched)} groups searched; p-values are corrected for that.")
+                f"{numbers.count(worst.searched)} groups searched; {corrected}.")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
+
+
+def _for_the_search(results: Results, rows: Sequence[WorstSlice]) -> str:
+    """Write the differences of groups that were chosen for being the worst, with limits that allow for that."""
+    written = []
+    for row in rows:
+        value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
+        if value is not None and lower is not None and upper is not None:
+            text, interval = numbers.interval(value, lower, upper)
+            written.append(f"{text} ({interval}{'' if len(rows) == 1 else f'; {of_model(results, row)}'})")
+    return ", ".join(written)
 
 
 def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:

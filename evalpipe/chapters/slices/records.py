@@ -90,9 +90,18 @@ class WorstSlice(OfModel):
     events: int | None
     """Events among them, of a binary outcome."""
     value: float
+    """The measure in the slice as it was found: too bad on average, for the slice was chosen for it."""
     overall: float
     difference: float
+    """The value minus that of all rows, as it was found."""
+    difference_lower: float | None = None
+    """Limits of the difference at ``level``, for all slices that were searched at once (Bonferroni). Null of few
+    clusters."""
+    difference_upper: float | None = None
+    difference_corrected: float | None = None
+    """The difference without what being the worst adds to it, for the median: Andrews, Kitagawa & McCloskey (2024)."""
     lower: float | None
+    """Limits of the value as if the slice had not been chosen."""
     upper: float | None
     level: float | None
     p_value: float | None
