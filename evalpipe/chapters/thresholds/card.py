@@ -34,6 +34,10 @@ BOOTSTRAPPED = (
     "optimism."
 )
 CROSSED = ": cross-fitted, each fold is classified by the threshold chosen on the other folds"
+OF_FOLDS = (
+    "Measures of a cross-fitted threshold, and their intervals, are of the thresholds of the folds. The one threshold "
+    "for later use, chosen on all rows, may achieve more or less: its interval would be wider."
+)
 
 
 def sections(results: Results) -> Iterator[Section]:
@@ -69,6 +73,8 @@ def _blocks(results: Results, dataset: str, verdicts: Sequence[str]) -> Iterator
     yield from (Text(verdict) for verdict in verdicts)
     uncertain = any(threshold.lower is not None for threshold in thresholds)
     yield _table(results, dataset, thresholds, uncertain=uncertain)
+    if crossed:
+        yield Text(OF_FOLDS, "small")
     if uncertain:
         yield Text(BOOTSTRAPPED, "small")
     yield Figures(partial(sweeps, results, dataset))

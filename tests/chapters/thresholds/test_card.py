@@ -44,6 +44,8 @@ def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> N
         " maximize Sensitivity, with Specificity at least 0.9; chosen on cal (400 rows, 137 events)")
     assert " maximize J index; cross-fitted in 5 folds of d (300 rows, " in second
     assert second.endswith("the threshold for later use is chosen on all rows")
+    of_folds = "Measures of a cross-fitted threshold, and their intervals, are of the thresholds of the folds."
+    assert any(text.startswith(of_folds) for text in paragraphs([section]))
 
 
 def test_the_section_has_the_measures_where_chosen_and_where_judged(results: Results) -> None:
