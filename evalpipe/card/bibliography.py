@@ -158,8 +158,6 @@ BIBLIOGRAPHY: Final = {
     "Landram et al. (2005)": (
         "Landram, F. G., Abdullat, A. & Shah, V. (2005). The coefficient of prediction for model specification. "
         "Southwestern Economic Review 32, 149–156."),
-    "Laney (2002)": (
-        "Laney, D. B. (2002). Improved control charts for attributes. Quality Engineering 14(4), 531–537."),
     "Lin (1989)": (
         "Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility. Biometrics 45(1), "
         "255–268."),
@@ -241,6 +239,9 @@ BIBLIOGRAPHY: Final = {
     "Spiegelhalter (1986)": (
         "Spiegelhalter, D. J. (1986). Probabilistic prediction in patient management and clinical trials. Statistics "
         "in Medicine 5(5), 421–433."),
+    "Spiegelhalter (2005)": (
+        "Spiegelhalter, D. J. (2005). Funnel plots for comparing institutional performance. Statistics in Medicine "
+        "24(8), 1185–1202."),
     "Stephenson, Coelho & Jolliffe (2008)": (
         "Stephenson, D. B., Coelho, C. A. S. & Jolliffe, I. T. (2008). Two extra components in the Brier score "
         "decomposition. Weather and Forecasting 23(4), 752–757."),

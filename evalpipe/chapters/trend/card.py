@@ -27,13 +27,12 @@ if TYPE_CHECKING:
 
 LIMITS = Procedure(
     "Control limits",
-    "The centre is the mean of the earlier nights, weighted by their observations. The standard error of a night is "
-    "that of one observation, as the intervals of the nights have it on average, over the root of its observations: a "
-    "small night has wide limits. How much more nights vary is the mean range between one night and the next, in such "
-    "errors, over 1.128; it is taken as 1 where it is smaller. Limits are so many of these errors from the centre, and "
-    "not beyond the values that a measure can have. This is Shewhart's chart of individual values on the scale of "
-    "Laney's p' chart. Where nothing changes, 1 normal number in 370 is beyond 3 standard errors, each measure of each "
-    "model on its own.", reference="Laney (2002)")
+    "The variance of a night is the sum of two. That of sampling is the variance of one observation, as the intervals "
+    "of the nights have it on average, over its observations: a small night has wide limits. That between nights is "
+    "what earlier nights vary beyond this. The centre is their mean, each weighted by how precise it is. Limits are so "
+    "many standard errors from the centre, its own error among them, and not beyond what a measure can be. "
+    "Where nothing changes, about 1 night in 300 is beyond 3 standard errors, each measure of each model on its own. "
+    "Nights that resemble each other are named.", reference="Spiegelhalter (2005)")
 """How control limits are made."""
 
 DIGITS = 8
@@ -105,6 +104,6 @@ def _row(results: Results, line: TrendLine) -> Row:
         numbers.number(line.centre), None, None, numbers.exact(line.centre))
     said = {"within": "within", "above": "above", "below": "below", None: "–"}[line.position]
     wider = "" if line.dispersion is None or line.dispersion <= 1 else (
-        f"widened {numbers.fixed(line.dispersion, 2)} times")
+        f"widened {numbers.fixed(line.dispersion, 2)} times by variation between nights")
     limits: Cell = (limits_of(line), Aside(wider, "definition")) if wider else limits_of(line)
     return Row((model_of(results, line), tonight_of(line), centre, limits, numbers.count(line.counted), said))

@@ -110,9 +110,19 @@ def _limited(
     limits = ControlLimits.of(counted)
     about = [limits.about(n, control.sigma, *span) if n else (None, None) for n in line.n]
     return line.model_copy(update={
-        "counted": len(counted), "centre": limits.centre, "dispersion": limits.dispersion,
+        "counted": len(counted), "centre": limits.centre, "between": math.sqrt(limits.between),
+        "autocorrelation": limits.autocorrelation, "autocorrelation_p_value": _p_alike(limits, len(counted)),
+        "dispersion": limits.widening(line.n[-1]) if line.n[-1] else None,
         "limit_lower": [lower for lower, _ in about], "limit_upper": [upper for _, upper in about],
         "position": _position(line.value[-1], *about[-1]), "run": _run(line.value, limits.centre)})
+
+
+def _p_alike(limits: ControlLimits, nights: int) -> float:
+    """Return the one-sided p-value of no autocorrelation, which then has mean -1 / N and variance 1 / N.
+
+    Bartlett (1946), Journal of the Royal Statistical Society, Supplement 8.
+    """
+    return NormalDist().cdf(-(limits.autocorrelation + 1 / nights) * math.sqrt(nights))
 
 
 def _counted(control: ControlPlan, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:

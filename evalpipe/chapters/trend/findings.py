@@ -40,6 +40,24 @@ def shift(results: Results) -> Iterator[Claim]:
             yield Claim(line, shifted)
 
 
+@rule
+def alike(results: Results) -> Iterator[Claim]:
+    """Whether nights resemble the night before them, which control limits take as independent."""
+    for line in results.trend.lines:
+        if line.autocorrelation_p_value is not None:
+            yield Claim(line, resembling, line.autocorrelation_p_value)
+
+
+def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say which measures resemble those of the night before, and by how much."""
+    for same in together(lines, lambda line: measure_of(results, line)):
+        named = _named(
+            same, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
+        text = (f"{measure_of(results, same[0])} resembles that of the night before: autocorrelation {named}, over "
+                f"{nights_said(same[0].counted)}. Nights beyond the control limits then come in groups.")
+        yield finding("note", weights.UNCHECKED, text, "trend", same)
+
+
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures are beyond their limits on which side, and of which models."""
     for alike in together(lines, lambda line: (measure_of(results, line), line.position)):

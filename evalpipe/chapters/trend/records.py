@@ -35,10 +35,16 @@ class TrendLine(OfModel):
     n: list[int | None]
     """The observations in its own denominator."""
     centre: float | None = None
-    """The mean of the nights that limits are made of, weighted by their observations; null without limits."""
+    """The mean of the nights that limits are made of, each weighted by how precise it is; null without limits."""
+    between: float | None = None
+    """The standard deviation between the nights, beyond what their intervals explain; null without limits."""
+    autocorrelation: float | None = None
+    """That of each night that limits are made of with the next; null without limits."""
+    autocorrelation_p_value: float | None = None
+    """One-sided, of the test that nights are not alike one after the other."""
     dispersion: float | None = None
-    """How much more the nights vary than their intervals explain: 1 where these explain all of it, Laney's sigma of z
-    where it is larger. Null without limits."""
+    """How much wider the variation between nights makes the limits of tonight than sampling alone: 1 where intervals
+    explain all of it. Null without limits."""
     counted: int = 0
     """How many nights the centre and the limits are made of, or could be."""
     limit_lower: list[float | None] = Field(default_factory=list)

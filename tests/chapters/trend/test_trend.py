@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -149,11 +151,17 @@ def test_a_run_of_nights_on_one_side_is_told_where_it_is_asked_for(folder: Path,
         results = evalpipe.run(path, out=folder / "out" / "churn-2026-03-01")
         told[str(control)] = [finding.text for finding in results.findings if finding.section == "trend"]
         assert (results.trend.lines[0].position, results.trend.lines[0].run) == ("within", 13)
+    both = ["Accuracy of Forest is within its control limits, which 24 earlier nights give.",
+            ("Accuracy resembles that of the night before: autocorrelation 0.87 of Forest, over 24 earlier nights. "
+             "Nights beyond the control limits then come in groups.")]
     assert told == {
-        "True": ["Accuracy of Forest is within its control limits, which 24 earlier nights give."],
+        "True": both,
         "{'run': 8}": [("Accuracy has been below its centre for many nights in a row: 13 of Forest, whose centre is "
-                        "0.776."),
-                       "Accuracy of Forest is within its control limits, which 24 earlier nights give."]}
+                        "0.776."), *both]}
+    line = results.trend.lines[0]
+    assert line.autocorrelation_p_value == pytest.approx(
+        NormalDist().cdf(-((line.autocorrelation or 0.0) + 1 / 24) * math.sqrt(24)), rel=1e-9)
+    assert (line.between or 0.0) > 0
 
 
 def test_the_card_is_rendered_again_without_the_ledger(folder: Path, base: Results) -> None:
