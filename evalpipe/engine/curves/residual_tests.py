@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import power
 from evalpipe.arithmetic.matrices import product, singular, solve
 
 if TYPE_CHECKING:
@@ -98,27 +97,30 @@ def spreads(line: AboutLine) -> tuple[float, float]:
 
 
 def curvature(line: AboutLine) -> ResidualTest | None:
-    """Test whether residuals follow a curve: Wald's test of the square and the cube of the predictions beside the line.
+    """Test whether residuals follow a curve: the score test of a square and a cube of the predictions beside the line.
 
-    Ramsey's (1969) test, with errors that hold where the spread changes: HC3 of MacKinnon & White (1985). Chi-squared
-    with two degrees of freedom. None where there are too few distinct predictions.
+    As Ramsey's (1969), but of normal scores of the predictions, for the largest of widely spread ones would decide all.
+    Errors hold where the spread changes, HC3 of MacKinnon & White (1985), from the residuals about the line, which keep
+    the level where those of the curve do not: Davidson & MacKinnon (1985). Chi-squared with two degrees of freedom.
+    None where there are too few distinct predictions.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, ndtri
 
-    powers = np.stack([power(line.at, k) for k in range(4)])
-    weighted = powers * line.weight
-    moments = product(weighted, powers.T)
-    sizes = singular(moments).sizes
-    if len(np.unique(line.at)) < FEWEST / 2 or sizes[0] > sizes[-1] / ROUNDING:
+    values, place = np.unique(line.at, return_inverse=True)
+    held = np.bincount(place, line.weight)
+    score = ndtri((np.cumsum(held) - held / 2) / held.sum())[place]
+    bends, rows = np.stack([score**2, score * score**2]), float(line.weight.sum())
+    for straight in (np.ones_like(line.at), line.at):  # at right angles, and of mean square 1
+        bends -= straight * ((bends * line.weight * straight).sum(axis=1) / rows)[:, None]
+    # The leverage of a row; a row that the line goes through has no residual.
+    known = np.maximum(1 - (1 + line.at**2) / rows, ROUNDING)
+    scaled = bends * (line.residual / known)
+    covariance = product(scaled * line.weight, scaled.T)
+    sizes = singular(covariance).sizes
+    if len(values) < FEWEST / 2 or not sizes[-1] > sizes[0] * ROUNDING:
         return None
-    inverse = solve(moments, np.eye(4))
-    coefficients = (inverse * (weighted * line.residual).sum(axis=1)).sum(axis=1)
-    left = line.residual - (coefficients[:, None] * powers).sum(axis=0)
-    leverage = (product(inverse, powers) * powers).sum(axis=0)
-    scaled = powers * (line.weight * (left / (1 - leverage)) ** 2)
-    covariance = product(product(inverse, product(scaled, powers.T)), inverse)
-    beyond = coefficients[2:]
-    statistic = float((beyond * solve(covariance[2:, 2:], beyond)).sum())
+    together = (bends * line.weight * line.residual).sum(axis=1)
+    statistic = float((together * solve(covariance, together)).sum())
     return ResidualTest(statistic, float(chdtrc(2, statistic)))
 
 

@@ -140,8 +140,8 @@ class ResidualTests(Thinned):
     spread_high: float | None = None
     """The same of the highest."""
     curve_statistic: float | None = None
-    """Of whether they follow a curve: Wald's test of the square and the cube of the predictions. Ramsey (1969), with
-    the errors HC3 of MacKinnon & White (1985)."""
+    """Of whether they follow a curve: the score test of the square and the cube of normal scores of the predictions.
+    After Ramsey (1969), with the errors HC3 of MacKinnon & White (1985)."""
     curve_p_value: float | None = None
     peak_statistic: float | None = None
     """Kurtosis less squared skewness, which is at least 189/125 with one peak. Klaassen, Mokveld & van Es (2000)."""
