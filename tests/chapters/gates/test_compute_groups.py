@@ -45,10 +45,14 @@ def test_nights_are_gathered_until_there_are_enough_rows_of_the_rarer_outcome() 
 
 
 def test_a_night_without_an_error_waits_for_one_that_has_it() -> None:
-    groups = gathered(nights([1.0, 1.0, 0.9], [math.nan, math.nan, 0.05], [100, 100, 100], [60, 60, 60]), averaged=True)
+    waiting = nights([0.95, 0.95, 0.9], [math.nan, math.nan, 0.05], [100, 100, 100], [60, 60, 60])
+    groups = gathered(waiting, averaged=True)
     np.testing.assert_array_equal(np.isnan(groups.values), [True, True, False])
-    assert groups.values[2] == pytest.approx(2.9 / 3, rel=1e-15)
+    assert groups.values[2] == pytest.approx(2.8 / 3, rel=1e-15)
     assert groups.errors[2] == pytest.approx(0.05 / math.sqrt(3), rel=1e-15)
+    apart = gathered(waiting._replace(values=np.array([1.0, 1.0, 0.7])), averaged=True)
+    # How far the nights differ is more: the standard error of the mean of 1, 1 and 0.7. Squares lose two digits.
+    assert apart.errors[2] == pytest.approx(np.std([1.0, 1.0, 0.7], ddof=1) / math.sqrt(3), rel=1e-12)
 
 
 def test_small_nights_of_a_measure_that_few_rows_move_count_for_nothing() -> None:
