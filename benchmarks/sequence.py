@@ -86,9 +86,8 @@ def area(years: int, gap: Array, rng: np.random.Generator) -> Nights:
         scores = rng.normal(size=truth.shape) + truth * math.sqrt(2) * norm.ppf(AUC + gap[night])
         value, error = delong(scores, truth)
         low, high = on_the_logit(value, error)
-        # The error is that of the limit of the interval on the side of the gate's limit, as in the engine.
-        reach = np.where(value < AUC, high - value, value - low)
-        values[:, night], errors[:, night] = value, reach / norm.ppf((1 + CONFIDENCE) / 2)
+        # The error is that of half the interval, as in the engine; each night has enough events to count by itself.
+        values[:, night], errors[:, night] = value, (high - low) / 2 / norm.ppf((1 + CONFIDENCE) / 2)
         missed[:, night] = high < AUC
     return Nights(of_a_value(values, errors, AUC, -1), missed)
 
