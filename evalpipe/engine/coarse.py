@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.plan.drawing import ROWS, obstacle_of
+from evalpipe.plan.edges import edges_of
 from evalpipe.statistics.alike import alike
-from evalpipe.statistics.grid import EDGES, TENTHS, cut, first_rows, joint, means
+from evalpipe.statistics.grid import EDGES, TENTHS, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 CELLS = 32_768
 """The most cells; of more, drawing rows costs no more."""
 
-MERGED = 4096
+MERGED = 16_384
 """The most cells of several models that are drawn together."""
+
+JOINED = 4096
+"""The most of true and predicted numbers of several models in slices."""
 
 GRIDS = {0: (1,), 1: (512, 256, 128, 64, 32), 2: (256, 128, 64), 3: (64, 32)}
 """The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
@@ -66,32 +70,42 @@ def obstacle(sample: Sample) -> str | None:
         levels=any(model.probability is not None and model.probability.ndim > 1 for model in models))
 
 
-def gridded(plan: Plan, sample: Sample) -> bool:
-    """Tell whether replicates are drawn from cells of like rows, and not from the rows."""
-    wanted = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > ROWS)
+def gridded(plan: Plan, sample: Sample, most: int = ROWS) -> bool:
+    """Tell whether replicates are drawn from cells of like rows, and not from the rows, as ``most`` of them are."""
+    wanted = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > most)
     return wanted and obstacle(sample) is None
 
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     """Return the cells as a sample whose frequency weights are their observations; None where rows are to be drawn."""
-    cells = cells_of(sample, most=sample.n // 2) if gridded(plan, sample) else None
+    cells = cells_of(sample, cell_ends(plan), most=sample.n // 2) if gridded(plan, sample) else None
     return None if cells is None else cells.sample
 
 
-def cells_of(sample: Sample, *, sliced: int | None = None, most: int | None = None) -> Coarse | None:
+def cell_ends(plan: Plan) -> Floats:
+    """Return the probabilities at which cells end: those of every grid, and those that measures compare with."""
+    return np.union1d(EDGES, edges_at(*edges_of(plan)))
+
+
+def cells_of(
+    sample: Sample, ends: Floats = EDGES, *, sliced: int | None = None, most: int | None = None
+) -> Coarse | None:
     """Return the rows of a sample in cells; None where there would be more than ``most``, such as half of the rows.
 
-    Cells of fewer than two rows in the mean would save no work. Where slices are drawn scores are cut in ``sliced``
+    Cells of fewer than two rows in the mean would save no work. They end at the probabilities ``ends``, of few cells at
+    a choice of those of every grid and all others. Where slices are drawn scores are cut in ``sliced``
     parts, fewer than for all rows.
     """
     most = CELLS if most is None else min(most, CELLS)
     pattern, numbers, several = _pattern(sample), _numbers(sample), sample.task in NUMBERS
+    few = np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
     if several or len(numbers) < 2:
         grids = (sliced,) if sliced and len(numbers) == 1 else (FINE,) if sliced and len(numbers) == 2 else (
             GRIDS.get(len(numbers), ()))
-        cells = _product(sample, pattern, numbers, grids, most)
-        return cells or (_merged(sample, pattern, numbers, min(most, MERGED) if sliced else most) if several else None)
-    return _merged(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED))
+        cells = _product(sample, pattern, numbers, grids, most, (ends, few))
+        return cells or (
+            _merged(sample, pattern, numbers, min(most, JOINED if sliced else most), few) if several else None)
+    return _merged(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), few)
 
 
 def _pattern(sample: Sample) -> Wholes:
@@ -125,39 +139,48 @@ def _codes(values: Values) -> Wholes:
 
 
 def _product(
-    sample: Sample, pattern: Wholes, numbers: Sequence[Floats], grids: Sequence[int], most: int
+    sample: Sample, pattern: Wholes, numbers: Sequence[Floats], grids: Sequence[int], most: int,
+    ends: tuple[Floats, Floats],
 ) -> Coarse | None:
     """Return the cells of the finest grid that is not too fine: those of every number crossed."""
     for parts in grids:
-        grid = [_cut(sample, values, parts, EDGES if parts > SEARCHED else TENTHS) for values in numbers]
+        grid = [_cut(sample, values, parts, ends[0 if parts > SEARCHED else 1]) for values in numbers]
         number, count = joint(pattern, *grid)
         if count <= most:
             return Coarse(number, _joined(sample, number, grid), 1 / parts**2)
     return None
 
 
-def _merged(sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int) -> Coarse | None:
+def _merged(
+    sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int, ends: Floats
+) -> Coarse | None:
     """Return at most so many cells: rows of one pattern are parted in turn where the numbers vary most."""
     if int(pattern.max()) >= most:
         return None
     # How far predicted numbers are off is what measures are made of.
     parted = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
-    codes = [_cut(sample, values, FINE, TENTHS) for values in parted]
-    number, lost = alike(_tailed(sample, pattern, most), codes, most, LOST)
+    codes = [_cut(sample, values, FINE, ends) for values in parted]
+    parts = _parts_by_chance(sample, pattern, most, ends)
+    number, lost = alike(joint(pattern, *parts)[0], codes, most, LOST)
     scores = [means(values, number, sample.weights) for values in numbers]
-    # Cells of one model's neighbouring scores share a score, so that curves have few points.
+    # Cells of one model's neighbouring scores share a score, so that curves have few points; not across an end.
     grid = [cut(score, GRIDS[1][0])[number] for score in scores]
+    grid = [joint(part, cell)[0] for part, cell in zip(parts, grid, strict=True)] if parts else grid
     return Coarse(number, _joined(sample, number, grid), lost)
 
 
-def _tailed(sample: Sample, pattern: Wholes, most: int) -> Wholes:
-    """Return a pattern that tells coarse intervals of probabilities apart too, where that leaves cells to cut.
+def _parts_by_chance(sample: Sample, pattern: Wholes, most: int, ends: Floats) -> list[Wholes]:
+    """Return the interval of each model's probabilities that each row is in, [n]; none where too few cells are left.
 
-    In the tails one sure and wrong probability has a loss like that of many others.
+    The intervals are those between ``ends``, or else coarse ones, for in the tails one sure and wrong probability has a
+    loss like that of many others.
     """
-    chances = (model.probability for model in originals(sample).values() if model.probability is not None)
-    tailed, count = joint(pattern, *(np.searchsorted(TENTHS, chance, side="right") for chance in chances))
-    return tailed if count <= most // 2 else pattern
+    chances = [model.probability for model in originals(sample).values() if model.probability is not None]
+    for edges in (ends, TENTHS):
+        parts = [np.searchsorted(edges, chance, side="right") for chance in chances]
+        if chances and joint(pattern, *parts)[1] <= most // 2:
+            return parts
+    return []
 
 
 def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:

@@ -56,9 +56,9 @@ class Scope:
         return self.sample.models[self.model].ends is not None
 
     @property
-    def moved(self) -> bool:
-        """Whether cells are not at the means of their rows: those of slices, and recalibrated ones."""
-        return self.subset.slicing is not None or self.sample.models[self.model].source is not None
+    def recalibrated(self) -> bool:
+        """Whether probabilities are those that a map makes of the model's."""
+        return self.sample.models[self.model].source is not None
 
     def serves(self, entry: MetricPlan) -> bool:
         """Tell whether the model gives what a measure needs."""
@@ -240,7 +240,8 @@ def _estimate(
     n, events = scope.support(entry, chosen) if measured else scope.rows(chosen)
     moved = math.nan if drawn is None or drawn.shift is None else abs(float(drawn.shift))
     if scope.streamed and measured:
-        bound = error_bound(scope.summary, entry, moved=scope.moved)
+        bound = error_bound(
+            scope.summary, entry, sliced=subset.slicing is not None, recalibrated=scope.recalibrated)
         moved = math.nan if bound is None else bound
     return Estimate(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),

@@ -16,12 +16,22 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from evalpipe.engine.cluster_parts import clusters_part
-from evalpipe.engine.coarse import SEARCHED, SLICED, cells_of, gridded, obstacle, originals
+from evalpipe.engine.coarse import SEARCHED, SLICED, cell_ends, cells_of, gridded, obstacle, originals
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, dealt, few, split
-from evalpipe.plan.drawing import ASKED, CLUSTERS, FEW, MORE, PATTERNS, group_error, grouped_because
+from evalpipe.plan.drawing import (
+    ASKED,
+    CLUSTERS,
+    FEW,
+    MORE,
+    PATTERNS,
+    ROWS,
+    group_error,
+    grouped_because,
+    most_rows,
+)
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
@@ -214,7 +224,7 @@ def _view(
     rows = rows_of(sample, sample.models[name])
     return view(
         rows if subset.rows is None else rows.taken(subset.rows), subset.of(design.unit), subset.of(design.factor),
-        subset.of(sample.weight), edges, exact=plan.mode == "exact",
+        subset.of(sample.weight), edges, exact=plan.mode == "exact", ends=cell_ends(plan),
     )
 
 
@@ -238,8 +248,8 @@ def parts_of(
     """
     if sample.by_cluster is not None:
         return [clusters_part(plan, sample, scopes, edges)]
-    if gridded(plan, sample):
-        cells = cache(partial(_cells, sample))
+    if gridded(plan, sample, most_rows(plan) if together else ROWS):
+        cells = cache(partial(_cells, sample, cell_ends(plan)))
         parts = [
             _cells_part(plan, sample, alone, numbers, divided, edges, cells)
             for alone in ([None] if together else originals(sample))
@@ -278,7 +288,8 @@ def _cells_part(
     strata = None if how.strata is None else np.tile(how.strata, groups)
     how = replace(how, n=len(sizes), weight=sizes.astype(float), strata=strata)
     views = {
-        model: view(rows_of(joined, joined.models[model]), np.arange(count), None, joined.weight, edges.get(model))
+        model: view(rows_of(joined, joined.models[model]), np.arange(count), None, joined.weight, edges.get(model),
+                    ends=cell_ends(plan))
         for model in joined.models}
     title = None if slicing is None else sample.slicings[slicing].title
     stream = "/".join([sample.dataset, *([] if alone is None else [alone]),
@@ -294,12 +305,14 @@ def _parts(plan: Plan, numbers: Sequence[int]) -> int | None:
     return SEARCHED if searched else SLICED
 
 
-def _cells(sample: Sample, alone: str | None, slicing: int | None, sliced: int | None) -> Coarse | None:
+def _cells(
+    sample: Sample, ends: Floats, alone: str | None, slicing: int | None, sliced: int | None
+) -> Coarse | None:
     """Return the rows in cells, those of all models or of one and its variants; see `cells_of`."""
     of_rows = sample.of(alone, slicing)
     models = {name: model for name, model in of_rows.models.items() if alone in (None, name, model.source)}
     most = None if sample.streamed else sample.n // 2
-    return cells_of(replace(of_rows, models=MappingProxyType(models)), sliced=sliced, most=most)
+    return cells_of(replace(of_rows, models=MappingProxyType(models)), ends, sliced=sliced, most=most)
 
 
 def _groups(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
@@ -338,11 +351,12 @@ def _reason(plan: Plan, sample: Sample, part: DrawnPart) -> str:
         return grouped_because(sample.by_cluster.known, sample.by_cluster.units) if grouped else CLUSTERS
     if sample.streamed:
         return plan.streaming.reason
+    most = most_rows(plan)
     if part.mode == "cells":
-        return ASKED.format(mode="grid") if plan.mode == "grid" else MORE.format(rows=sample.n)
+        return ASKED.format(mode="grid") if plan.mode == "grid" else MORE.format(rows=sample.n, most=most)
     if plan.mode == "exact" and sample.cluster is None:
         return ASKED.format(mode="exact")
-    return obstacle(sample) or (PATTERNS if gridded(plan, sample) else FEW.format(rows=sample.n))
+    return obstacle(sample) or (PATTERNS if gridded(plan, sample, most) else FEW.format(rows=sample.n, most=most))
 
 
 def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:

@@ -15,7 +15,8 @@ from evalpipe.metrics.values import ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.metrics.ranges import BinRanges
 
 UNIT = (0.0, 1.0)
 SURE = "all probabilities are 0, one half or 1"
@@ -50,6 +51,39 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 
+def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
+    """Return the least and the largest chi-squared of groups that hold what lies in a range.
+
+    The variance by a group's mean probability is no less than that by each row's, grows with the rows, and is largest
+    where half of them are expected. Chi-squared is at most the rows times the odds of what is least probable; of a
+    group without events, or without others, at most the gap over the least probability of what is there.
+    """
+    far, (low, high), (fewest, rows), (rare, sure) = ranges.far, ranges.expected, ranges.rows, ranges.chances
+    least = np.minimum(*(end - ratio(end**2, fewest, empty=np.inf) for end in (low, high)))
+    half = np.clip(rows / 2, low, high)
+    most = half - ratio(half**2, rows, empty=0.0)
+    odds = np.maximum(ratio(1 - rare, rare, empty=np.inf), ratio(sure, 1 - sure, empty=np.inf))
+    limits = [ratio(far[1] ** 2, np.maximum(least, ranges.variance[0]), empty=np.inf), rows * odds,
+              np.where(ranges.events[1] > 0, np.inf, ratio(far[1], 1 - sure, empty=np.inf)),
+              np.where(ranges.others[1] > 0, np.inf, ratio(far[1], rare, empty=np.inf))]
+    highest = np.where(far[1] > 0, np.min(limits, axis=0), 0.0)
+    return float(ratio(far[0] ** 2, most, empty=0.0).sum()), float(highest.sum())
+
+
+def _p_range(ranges: BinRanges) -> tuple[float, float]:
+    """Return the least and the largest p-value of groups that hold what lies in a range."""
+    from scipy.special import chdtrc
+
+    least, most = _chi2_range(ranges)
+    fewest, largest = (_free((rows > 0).sum(), ranges.trained_on) for rows in ranges.rows)
+    return float(chdtrc(np.maximum(fewest, 1), most)), float(chdtrc(largest, least))
+
+
+def _free(used: Wholes, trained_on: Any) -> Floats:
+    """Return the degrees of freedom of so many groups that hold rows, which the model may have been fitted to."""
+    return np.asarray(used - np.where(trained_on, 2.0, 0.0))
+
+
 def _freedom(
     events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: int
 ) -> Floats:
@@ -62,7 +96,7 @@ hosmer_and_lemeshow = partial(
 """Declare the statistic or the p-value of the test of Hosmer and Lemeshow."""
 
 
-@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True)
+@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, binned=_chi2_range)
 def hosmer_lemeshow(
     events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
 ) -> Floats:
@@ -73,7 +107,7 @@ def hosmer_lemeshow(
     return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[0]
 
 
-@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)")
+@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)", binned=_p_range)
 def hosmer_lemeshow_p(
     events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
 ) -> Floats:
@@ -102,5 +136,5 @@ def _chi2(
     spread = ratio(expected * (rows - expected), rows, empty=0.0)
     # A group that is certain of events or of none, and wrong, would make the statistic infinite.
     impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
-    freedom = np.where((used > 2) & ~impossible, used - np.where(rows_trained_on > 0, 2.0, 0.0), np.nan)
+    freedom = np.where((used > 2) & ~impossible, _free(used, rows_trained_on > 0), np.nan)
     return np.where(np.isnan(freedom), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), freedom

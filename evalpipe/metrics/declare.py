@@ -29,6 +29,7 @@ from evalpipe.tasks import CLASSES, NUMBERS, Task
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
+    from evalpipe.metrics.ranges import BinRanges
 
 Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
 Sees = Literal["event", "classes", "numbers"]
@@ -80,6 +81,7 @@ class Metric:
     blind: float | None = None
     within: bool = False
     tied: Callable[..., tuple[Floats, Floats]] | None = None
+    binned: Callable[[BinRanges], tuple[float, float]] | None = None
     cut: Callable[[Mapping[str, Any]], int] | None = None
     freedom: Callable[..., Floats] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
@@ -342,8 +344,11 @@ class MetricFacts(TypedDict, total=False):
     """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
 
     tied: Callable[..., tuple[Floats, Floats]]
-    """Of the same statistics, the least and the largest value if tied rows were ranked apart; without it, they are
-    those with the events of each score above its other rows, and below them."""
+    """Of the same statistics, the least and the largest value if the rows that share a score were ranked apart, but
+    those of the scores that are ``single`` [m]; without it, they are those with the events of each score above its
+    other rows, and below them."""
+    binned: Callable[[BinRanges], tuple[float, float]]
+    """The least and the largest value where bins hold what lies in a range; of `Gaps` these are known."""
     cut: Callable[[Mapping[str, Any]], int]
     """The number of bins of equal weight that scores are cut into under some options; 0 where they are not."""
     freedom: Callable[..., Floats]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import log1p
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.logistic import dot
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Flags, Floats
 
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"
@@ -50,21 +51,54 @@ def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
-def _precisions(events_at: Floats, events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest mean precision of the events if tied rows were ranked apart, each [...].
+def _one_by_one(events_at: Floats, above: Floats, others: Floats) -> Floats:
+    """Return the integral [..., m] over the events at each score of the precision beside so many ``others``.
 
-    An event has at least the precision of those above its score beside all others at it, and at most that of all events
-    at it beside the others above.
+    ``above`` is how many events are scored higher.
     """
-    above = np.concatenate([events_from[..., 1:], np.zeros_like(events_from[..., :1])], axis=-1)
-    others_above = np.concatenate([others_from[..., 1:], np.zeros_like(others_from[..., :1])], axis=-1)
-    lowest = ratio(above, above + others_from, empty=0.0)
-    highest = ratio(events_from, events_from + others_above, empty=1.0)
-    least, most = (ratio((events_at * precision).sum(-1), events_from[..., 0]) for precision in (lowest, highest))
+    passed = ratio(events_at, above + others, empty=0.0)
+    return np.where(above + others > 0, events_at - others * log1p(passed), events_at)
+
+
+def _above(table: Floats) -> Floats:
+    """Return what is scored above each score, of a table [..., m] of what is scored at or above it."""
+    return np.concatenate([table[..., 1:], np.zeros_like(table[..., :1])], axis=-1)
+
+
+def _precisions(
+    events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
+) -> tuple[Floats, Floats]:
+    """Return the least and the largest average precision if tied rows were ranked apart, each [...].
+
+    It is least where the others of a score come first and its events one by one, when the sum of their precisions is at
+    least its integral. It is largest where the events come first, all tied.
+    """
+    tied = events_at * ratio(events_from, events_from + others_from, empty=0.0)
+    lowest = np.where(single, tied, _one_by_one(events_at, _above(events_from), others_from))
+    highest = np.where(single, tied, events_at * ratio(events_from, events_from + _above(others_from), empty=1.0))
+    least, most = (ratio(summed.sum(-1), events_from[..., 0]) for summed in (lowest, highest))
     return least, most
 
 
-@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_precisions, aliases=("pr_auc_trapezoid",),
+def _trapezoids(
+    events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
+) -> tuple[Floats, Floats]:
+    """Return the least and the largest area by trapezoids if tied rows were ranked apart, each [...].
+
+    The precision rises ever more slowly with the events. So the area is least where the others of a score come first
+    and its events are tied, and at most the integral where the events come first.
+    """
+    above, others_above = _above(events_from), _above(others_from)
+    at, before = ratio(events_from, events_from + others_from, 1.0), ratio(above, above + others_above, 1.0)
+    lowest = events_at * (ratio(above, above + others_from, 1.0) + at) / 2
+    tied = events_at * (before + at) / 2
+    highest = _one_by_one(events_at, above, others_above)
+    least, most = (
+        ratio(np.where(single, tied, summed).sum(-1), events_from[..., 0]) for summed in (lowest, highest))
+    return least, most
+
+
+@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_trapezoids, aliases=("pr_auc_trapezoid",),
         undefined="no events", ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 ROWS = 16_384
 """The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of cells costs less."""
 
+COMPARED = 65_536
+"""The most where models of a binary outcome are compared: joint cells tell less of two models than cells of one."""
+
 GROUPS = 1024
 """The most clusters that are drawn each by itself where rows are read part by part, and the groups of more of them."""
 
@@ -22,8 +25,8 @@ def group_error(groups: int) -> float:
 
 
 ASKED = "engine.mode is {mode}"
-FEW = f"{{rows:,}} rows, at most {ROWS:,}"
-MORE = f"{{rows:,}} rows, more than {ROWS:,}"
+FEW = "{rows:,} rows, at most {most:,}"
+MORE = "{rows:,} rows, more than {most:,}"
 PATTERNS = "the predicted classes of the models leave few rows alike"
 CLUSTERS = "clusters are drawn whole"
 GROUPED = (f"up to {GROUPS:,} of them, and of more as many random groups, which tell a variance with a standard error "
@@ -69,6 +72,12 @@ def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: boo
     return next((reason for reason, present in reasons.items() if present), None)
 
 
+def most_rows(plan: Plan) -> int:
+    """Return the most rows of a dataset that are drawn one by one under `auto`."""
+    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compare is not None or bool(plan.goals))
+    return COMPARED if compared else ROWS
+
+
 def drawing(plan: Plan) -> DrawingPlan:
     """Return what replicates of every dataset draw; rows are known when the data are read."""
     if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
@@ -87,4 +96,5 @@ def drawing(plan: Plan) -> DrawingPlan:
         return DrawingPlan("rows", ASKED.format(mode="exact"))
     if reason is not None:
         return DrawingPlan("rows", reason, refused)
-    return DrawingPlan("cells", ASKED.format(mode="grid")) if refused else DrawingPlan("auto", f"{ROWS:,} of them")
+    few = f"{most_rows(plan):,} of them"
+    return DrawingPlan("cells", ASKED.format(mode="grid")) if refused else DrawingPlan("auto", few)

@@ -9,6 +9,8 @@ import numpy as np
 from evalpipe.arithmetic.functions import exp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.arraytypes import Floats, Wholes
 
 HUNDREDTHS = np.arange(1, 100) / 100
@@ -19,6 +21,9 @@ so that no cell joins probabilities whose logarithms differ by more than that.""
 
 TENTHS = np.unique(np.concatenate([HUNDREDTHS[9::10], TAILS[::4], 1 - TAILS[::4]]))
 """A coarser choice of these edges, for several models at once."""
+
+NEIGHBOURS = 8
+"""How many floats below and above half a step the least one that is rounded up may lie."""
 
 SPARSE = 8
 """Possible codes for each row up to which they are counted; where there are more, those that occur are sorted."""
@@ -44,6 +49,25 @@ def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
     cell = np.empty(len(values), np.intp)
     cell[order] = np.cumsum(new[:-1])
     return cell
+
+
+def rounding_edges(digits: int) -> Floats:
+    """Return the least number in (0, 1) that is rounded to each multiple above 0 of 10^-``digits``, ascending."""
+    steps = 10**digits
+    near = np.stack([(np.arange(steps) + 0.5) / steps] * (2 * NEIGHBOURS + 1))
+    for step in range(NEIGHBOURS):
+        near[NEIGHBOURS + step + 1] = np.nextafter(near[NEIGHBOURS + step], 1)
+        near[NEIGHBOURS - step - 1] = np.nextafter(near[NEIGHBOURS - step], 0)
+    # Numbers are multiplied before they are rounded, and halves go to the even number: the last bits decide.
+    up = np.rint(np.round(near, digits) * steps) > np.arange(steps)
+    return np.asarray(near[up.argmax(axis=0), np.arange(steps)])
+
+
+def edges_at(bins: Sequence[int], digits: Sequence[int], thresholds: Sequence[float]) -> Floats:
+    """Return the edges in (0, 1) of so many bins of equal width, of rounding, and thresholds: ascending, each once."""
+    edges = [np.arange(1, count) / count for count in bins] + [rounding_edges(places) for places in digits]
+    listed = np.unique(np.concatenate([*edges, np.array(thresholds, float)]))
+    return np.asarray(listed[(listed > 0) & (listed < 1)])
 
 
 def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats:

@@ -124,7 +124,9 @@ class ScoreGrid:
         lower, upper = np.stack([begins, stops]), 1 - np.stack([stops, begins])
         low, high = np.concatenate([lower, upper[:, ::-1]], axis=1)
         cells = self._edge_cells
-        return np.stack([np.insert(low, cells + 1, self.edges), np.insert(high, cells, self.edges)], axis=1)
+        low, high = np.insert(low, cells + 1, self.edges), np.insert(high, cells, self.edges)
+        # An edge begins a cell, so that no value of the cell that ends there is taken for one of the next.
+        return np.stack([low, np.where((low < high) & np.isin(high, self.edges), np.nextafter(high, 0), high)], axis=1)
 
     @cached_property
     def spans(self) -> tuple[Floats, Floats]:

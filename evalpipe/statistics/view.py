@@ -129,27 +129,29 @@ class Stack:
 
 def view(
     rows: Rows | ClassRows | NumberRows, unit: Wholes, factor: Floats | None = None, sizes: Floats | None = None,
-    edges: Floats | None = None, *, exact: bool = False,
+    edges: Floats | None = None, *, exact: bool = False, ends: Floats = EDGES,
 ) -> View:
     """Gather rows that are alike.
 
     Of an event's rows those of equal score, truth and predicted class, or lack of one, become one; where there are more
     than `EXACT` scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities
     are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at the
-    scores ``edges``. Rows of classes without probabilities become the cells of the confusion matrix. Other rows stay
-    as they are.
+    probabilities ``ends`` and the scores ``edges``. Rows of classes without probabilities become the cells of the
+    confusion matrix. Other rows stay as they are.
     """
     if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
         groups = Groups.by(rows.codes, rows.picked)
         cells: Rows | ClassRows = ClassRows(rows.codes[groups.first], rows.levels, rows.picked[groups.first])
     elif isinstance(rows, Rows):
-        groups, cells = _of_event(rows, sizes, edges, exact=exact)
+        groups, cells = _of_event(rows, sizes, edges, exact=exact, ends=ends)
     else:
         return View(rows, unit, np.arange(len(unit)), factor)
     return View(cells, unit[groups.order], groups.starts, None if factor is None else factor[groups.order])
 
 
-def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool) -> tuple[Groups, Rows]:
+def _of_event(
+    rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool, ends: Floats
+) -> tuple[Groups, Rows]:
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # without scores there is no equivocal zone
@@ -159,8 +161,8 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
         scores: Floats | Wholes = rows.scored
         score = rows.scored
     else:
-        ends = [] if rows.probability is None else [(present(stated, "probabilities"), EDGES)]
-        scores = cut(rows.scored, CELLS, *ends, *([] if edges is None else [(rows.scored, edges)]))
+        chance_ends = [] if rows.probability is None else [(present(stated, "probabilities"), ends)]
+        scores = cut(rows.scored, CELLS, *chance_ends, *([] if edges is None else [(rows.scored, edges)]))
         score = means(rows.scored, scores, sizes)[scores]
         stated = None if stated is None else means(stated, scores, sizes)[scores]
     ranks = rows.ranks

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.plan.edges import edges_of
 from evalpipe.statistics import Rows
-from evalpipe.statistics.grid import EDGES
+from evalpipe.statistics.grid import EDGES, edges_at
 from evalpipe.statistics.score_grid import ScoreGrid
 from evalpipe.statistics.summary import statistics
 
@@ -69,17 +70,10 @@ def asked(plan: Plan) -> Asked:
 
 
 def _edges(plan: Plan, leaves: list[MetricPlan]) -> tuple[float, ...]:
-    """Return where cells end: at the edges of joint cells, of bins, and at declared thresholds and marks."""
-    bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.bins}
-    binned = [np.arange(1, count) / count for count in sorted(bins)]
-    thresholds = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
+    """Return where cells end: at the edges of joint cells, of bins and of rounding, and at thresholds and marks."""
     clips = [end for leaf in leaves if "epsilon" in leaf.params
              for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
-    # Clusters spread alike over what is between two edges, so none may lie across a border of rounding.
-    digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params and plan.cluster is not None}
-    rounded = [(np.arange(10**places) + 0.5) / 10**places for places in sorted(digits)]
-    declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
-    listed = np.concatenate([EDGES, *binned, *rounded, np.array([*thresholds, *declared, *plan.marks, *clips], float)])
+    listed = np.concatenate([EDGES, edges_at(*edges_of(plan)), np.array(clips)])
     return tuple(np.unique(listed[(listed > 0) & (listed < 1)]).tolist())
 
 

@@ -21,9 +21,9 @@ from evalpipe.streams.tables import CellCounts, RowGroup, Tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.arraytypes import Floats, Wholes
 
-FORMAT = 2
+FORMAT = 3
 """The version of the format; bytes of another version are not read."""
 
 Held = TypeVar("Held")
@@ -49,6 +49,7 @@ def encode(tables: Tables) -> bytes:
         "counts": [[*key, [_counted(group, cells, arrays) for group, cells in _ordered(groups)]]
                    for key, groups in sorted(tables.counts.items())],
         "fractions": [[model, *_sparse(totals, arrays)] for model, totals in sorted(tables.fractions.items())],
+        "singles": [[model, *_differing(singles, arrays)] for model, singles in sorted(tables.singles.items())],
         "totals": [[*key[:2], _option(key[2]), [[_group(group), _whole(sums)] for group, sums in _ordered(groups)]]
                    for key, groups in sorted(tables.totals.items(), key=repr)],
         "keys": _keys(tables, arrays),
@@ -77,6 +78,8 @@ def decode(data: bytes) -> Tables:
         tables.counts[slicing, model] = {_group_of(group): arrays.cells(size) for group, size in groups}
     for model, size, places in header["fractions"]:
         tables.fractions[model] = arrays.sparse(size, places)
+    for model, size, places in header["singles"]:
+        tables.singles[model] = arrays.differing(size, places)
     for slicing, model, option, groups in header["totals"]:
         tables.totals[slicing, model, _option_of(option)] = {
             _group_of(group): _sums_of(**sums) for group, sums in groups}
@@ -134,6 +137,13 @@ def _sparse(totals: Wholes, arrays: list[Wholes]) -> tuple[int, int]:
     return len(totals), len(places)
 
 
+def _differing(singles: Floats, arrays: list[Wholes]) -> tuple[int, int]:
+    """Add the cells that have rows, and the bits of the values of these; return how many cells there are, and have."""
+    places = np.flatnonzero(~np.isinf(singles))
+    arrays += [np.diff(places, prepend=0), singles[places].view(np.int64)]
+    return len(singles), len(places)
+
+
 def _whole(sums: ExactSums) -> dict[str, Any]:
     """Return the totals of a single group: it has few, which the header holds."""
     return {"size": sums.size, "top": sums.top, "terms": sums.terms, "windows": [
@@ -170,3 +180,8 @@ class _Arrays:
         at, totals = np.cumsum(self.next(places)), np.zeros(size, np.int64)
         totals[at] = self.next(places)
         return totals
+
+    def differing(self, size: int, places: int) -> Floats:
+        at, singles = np.cumsum(self.next(places)), np.full(size, np.inf)
+        singles[at] = self.next(places).view(np.float64)
+        return singles

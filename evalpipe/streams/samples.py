@@ -16,8 +16,10 @@ from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.score_grid import UNITS
+from evalpipe.statistics.score_grid import chances as chances_of
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cluster_keys import clusters_of
+from evalpipe.streams.tables import same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,29 +61,54 @@ class _Means:
         """The number of the first cell of probabilities from one half on."""
         return int(self.tables.asked.grid.of_probabilities(np.array([0.5]))[0])
 
-    def of_cells(self, *, joint: bool) -> tuple[Floats, Floats]:
-        """Return the mean distances from the nearer end, [3, cells], and the sign of each cell: 1 where that is 0.
+    @cached_property
+    def singles(self) -> Floats:
+        """What ranks the events, the others and all rows of a cell where these have the same, else NaN: [3, cells]."""
+        events, others = self.tables.singles[self.plan.name].reshape(2, -1)
+        singles = np.stack([events, others, same(events, others)])
+        return np.where(np.isinf(singles), np.nan, singles)
 
-        The means are of events, of others and of both; with ``joint`` in joint cells.
+    @cached_property
+    def ends(self) -> Floats:
+        """The least and the largest probability that events and others of a cell may have, [2, cells, 2]."""
+        singles, chances = self.singles[:2], self._chances(self.singles[:2])
+        # Scores that differ may round to one probability: then nothing is known of their order.
+        unlike = np.isnan(singles) | ((chances[0] == chances[1]) & (singles[0] != singles[1]))
+        low, high = self.tables.asked.grid.ends.T
+        ends = np.stack([np.minimum(low, np.nextafter(high, 0)), high], axis=1)
+        return np.where(unlike[..., None], ends, chances[..., None])
+
+    def of_cells(self, *, joint: bool) -> tuple[Floats, Floats]:
+        """Return the mean probabilities of events, of others and of both, [3, cells], and the score of each cell.
+
+        With ``joint`` those of joint cells. A mean never leaves its cell, so that it is in the bin of its rows.
         """
         counts, totals = self.counts, self.distances
         signs = np.where(np.arange(counts.shape[1]) >= self.upper, -1.0, 1.0)
+        low, high = self.tables.asked.grid.ends.T
         if joint:
             places, several = self.tables.asked.joint
             firsts = np.searchsorted(places, np.arange(several))
             counts, totals = (np.add.reduceat(values, firsts, axis=1) for values in (counts, totals))
-            signs = signs[firsts]
+            signs, low, high = signs[firsts], low[firsts], high[np.append(firsts[1:], len(high)) - 1]
         counts, totals = (np.concatenate([values, values.sum(axis=0)[None]]) for values in (counts, totals))
-        return np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0), signs
+        distance = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0)
+        chances = np.clip(np.where(signs > 0, distance, 1 - distance), low, high)
+        scores = chances[2] if self.plan.scale is None else _log_odds(distance[2], signs)
+        if joint:
+            return chances, scores
+        single = ~np.isnan(self.singles)
+        return (np.where(single, self._chances(self.singles), chances),
+                np.where(single[2], self.singles[2], scores))
+
+    def _chances(self, ranked: Floats) -> Floats:
+        """Return the probabilities of what ranks rows."""
+        return ranked if self.plan.scale is None else chances_of(ranked)
 
 
 def _kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
     """Return what tells the coarse cells of clusters apart: of joint cells slice and truth alone."""
     return group.labels, group.event, None if joint else group.picked
-
-
-def _probability(distance: Floats, signs: Floats) -> Floats:
-    return np.where(signs > 0, distance, 1 - distance)
 
 
 def _log_odds(distance: Floats, signs: Floats) -> Floats:
@@ -172,19 +199,17 @@ class Samples:
                                   log_odds=model.scale is not None)
         if name not in self.means:
             return predictions
-        distance, signs = self.means[name].of_cells(joint=joint)
+        chances, scores = self.means[name].of_cells(joint=joint)
         scored = list(self.tables.asked.models)
         cells = rows.cells
         if joint:
             several = self.tables.asked.joint[1]
             cells = rows.cells // several ** (len(scored) - 1 - scored.index(name)) % several
         kinds = np.where(rows.event, 0, 1)
-        stated = _probability(distance[2], signs)[cells]
-        score = _log_odds(distance[2], signs)[cells] if model.scale is not None else stated
         predictions = replace(
-            predictions, score=score, probability=_probability(distance[kinds, cells], signs[cells]), stated=stated)
+            predictions, score=scores[cells], probability=chances[kinds, cells], stated=chances[2, cells])
         if not joint:
-            predictions = replace(predictions, ends=self.tables.asked.grid.ends[cells])
+            predictions = replace(predictions, ends=self.means[name].ends[kinds, cells])
         written = model.threshold.number
         return predictions if written is None else replace(
             predictions, threshold=written, cut=predictions.cut_at(written))

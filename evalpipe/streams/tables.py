@@ -14,7 +14,7 @@ from evalpipe.streams.cluster_keys import renumbered, smallest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Keys, Wholes
+    from evalpipe.arraytypes import Floats, Keys, Wholes
     from evalpipe.streams.asked import Asked, Option
 
 Labels = tuple[tuple[str, str], ...]
@@ -52,16 +52,19 @@ class Tables:
     """What some rows of a dataset come to.
 
     ``counts`` are by slicing and model the cells of each group, and by slicing alone (model "") the joint ones;
-    ``fractions`` by model the totals, in each cell, of how far into the cell probabilities lie, in parts of its width
-    of which it has `UNITS`: of events, then of others; ``totals`` by slicing, model and statistic those of each group.
-    ``rows`` counts rows by what became of them, in merged tables those "read" and "used" of each file apart; ``levels``
-    those of each level as ("rows", "weight"). Where rows are of clusters, ``keys`` are the smallest keys of these, and
-    ``clusters`` by slicing and model the cells of each group and cluster: cell times `GROUPS` plus that one's number.
+    ``fractions`` by model the totals, in each cell, of how far into the cell probabilities lie, in parts of its
+    width of which it has `UNITS`: of events, then of others; ``singles`` by model, in the same order, what ranks
+    the rows of a cell that all have the same: NaN where they differ, infinite where there are none; ``totals`` by
+    slicing, model and statistic those of each group. ``rows`` counts rows by what became of them, in merged tables
+    those "read" and "used" of each file apart; ``levels`` those of each level as ("rows", "weight"). Where rows are
+    of clusters, ``keys`` are the smallest keys of these, and ``clusters`` by slicing and model the cells of each
+    group and cluster: cell times `GROUPS` plus that one's number.
     """
 
     asked: Asked
     counts: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
     fractions: dict[str, Wholes] = field(default_factory=dict)
+    singles: dict[str, Floats] = field(default_factory=dict)
     totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     levels: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -81,6 +84,8 @@ class Tables:
                 mine[group] = mine[group].merged(cells) if group in mine else cells
         for model, fractions in other.fractions.items():
             self.fractions[model] = self.fractions[model] + fractions if model in self.fractions else fractions
+        for model, singles in other.singles.items():
+            self.singles[model] = same(self.singles[model], singles) if model in self.singles else singles
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})
             for group, sums in totals.items():
@@ -110,6 +115,12 @@ def _renumbered(cells: CellCounts, places: Wholes) -> CellCounts:
     """Return the cells of clusters under other numbers of these."""
     cell, cluster = np.divmod(cells.cells, GROUPS)
     return CellCounts(cell * GROUPS + places[cluster], cells.counts)
+
+
+def same(singles: Floats, others: Floats) -> Floats:
+    """Return what rows have that are all alike, as ``singles`` has it, of two sets of rows together."""
+    alike = np.where(singles == others, singles, np.nan)
+    return np.where(np.isinf(singles), others, np.where(np.isinf(others), singles, alike))
 
 
 def summed(parts: Sequence[CellCounts]) -> CellCounts:

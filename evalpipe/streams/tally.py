@@ -14,6 +14,7 @@ from evalpipe.data.build import predictions_of
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
+from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cluster_keys import ClusterNumbers
 from evalpipe.streams.known_levels import KnownLevels
@@ -123,6 +124,7 @@ class Tally:
         self.slices = [_Numbered() for _ in sliced] or [_Numbered()]
         self.counted: dict[tuple[int, str], _Counted] = {}
         self.fractions: dict[str, Wholes] = {}
+        self.singles: dict[str, Floats] = {}
         self.totals: dict[tuple[int, str, Option], ExactSums] = {}
         self.known = KnownLevels()
         self.rows: dict[str, int] = {}
@@ -225,8 +227,18 @@ class Tally:
         totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
         for chunk in _chunks(len(event)):
             units = inside[chunk].astype(np.int64)
-            np.add.at(totals, cells[chunk] + size * ~event[chunk], units if weight is None else units * weight[chunk])
+            places = cells[chunk] + size * ~event[chunk]
+            np.add.at(totals, places, units if weight is None else units * weight[chunk])
+            self._note(name, places, present(model.score if model.log_odds else model.probability, "scores")[chunk])
         return cells
+
+    def _note(self, name: str, places: Wholes, values: Floats) -> None:
+        """Note which cells have rows of a single value, those of events and of others apart."""
+        singles = self.singles.setdefault(name, np.full(2 * self.asked.grid.size, np.inf))
+        values = values + 0.0  # -0 is 0
+        fresh = np.isinf(singles.take(places))
+        singles[places[fresh]] = values[fresh]
+        singles[places[singles.take(places) != values]] = np.nan
 
     def _in_grid(self, model: Predictions) -> tuple[Wholes, Floats]:
         assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
@@ -260,7 +272,7 @@ class Tally:
                 group: sums.of_group(number) for number in range(sums.size)
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
-        return Tables(self.asked, counts, self.fractions, totals, self.rows, self.levels,
+        return Tables(self.asked, counts, self.fractions, self.singles, totals, self.rows, self.levels,
                       None if self.numbers is None else self.numbers.keys, clusters)
 
 

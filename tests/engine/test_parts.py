@@ -74,10 +74,10 @@ def test_many_models_that_are_compared_are_drawn_in_cells_too() -> None:
     for name in names:
         noisy = np.clip(table["p"].to_numpy() + generator.normal(0, 0.1, len(table)), 0, 1)
         table = table.with_columns(pl.Series(name, noisy))
-    results = run(table, **(GRID | {"engine": {}}), models={name: {"probability": name} for name in names},
+    results = run(table, **GRID, models={name: {"probability": name} for name in names},
                   compare={"baseline": "m0"})
     draw, = results.intervals.draws
-    assert (draw.mode, draw.units <= 4096, draw.reason) == ("cells", True, "20,000 rows, more than 16,384")
+    assert (draw.mode, draw.units <= 10_000, draw.reason) == ("cells", True, "engine.mode is grid")
     assert draw.lost < 0.05
 
 

@@ -39,6 +39,11 @@ def whole_numbers() -> st.SearchStrategy[np.ndarray]:
     return sparse.map(lambda totals: np.array(totals, np.int64))
 
 
+def some_values() -> st.SearchStrategy[np.ndarray]:
+    values = st.one_of(st.just(np.inf), st.just(np.nan), st.sampled_from([0.4, 0.25]), st.floats(-40, 40))
+    return st.lists(values, min_size=SIZE, max_size=SIZE).map(np.array)
+
+
 @st.composite
 def exact_sums(draw: st.DrawFn, size: int) -> ExactSums:
     values = np.array(draw(st.lists(FLOATS, max_size=8)), float)
@@ -50,6 +55,7 @@ def exact_sums(draw: st.DrawFn, size: int) -> ExactSums:
 def some_tables(draw: st.DrawFn) -> Tables:
     counts = draw(st.dictionaries(KEYS, st.dictionaries(GROUPS, cell_counts(), max_size=3), max_size=3))
     fractions = draw(st.dictionaries(st.sampled_from("ab"), whole_numbers(), max_size=2))
+    singles = draw(st.dictionaries(st.sampled_from("ab"), some_values(), max_size=2))
     options = st.sampled_from(ASKED.totals)
     totals = draw(st.dictionaries(
         st.tuples(st.integers(0, 2), st.sampled_from("ab"), options),
@@ -58,7 +64,7 @@ def some_tables(draw: st.DrawFn) -> Tables:
     known = st.tuples(st.integers(0, 9), st.integers(0, 10**13))
     levels = draw(st.dictionaries(st.sampled_from(["0", "1", "é"]), known))
     keys, clusters = draw(st.one_of(st.just((None, {})), clusters_of(st.integers(1, 3000))))
-    return Tables(ASKED, counts, fractions, totals, rows, levels, keys, clusters)
+    return Tables(ASKED, counts, fractions, singles, totals, rows, levels, keys, clusters)
 
 
 @st.composite
@@ -83,6 +89,7 @@ def plain(tables: Tables) -> dict[str, Any]:
         "counts": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
                    for key, groups in tables.counts.items()},
         "fractions": {model: totals.tolist() for model, totals in tables.fractions.items()},
+        "singles": {model: singles.view(np.int64).tolist() for model, singles in tables.singles.items()},
         "keys": None if tables.keys is None else tables.keys.tolist(),
         "clusters": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
                      for key, groups in tables.clusters.items()},
@@ -101,7 +108,7 @@ def test_tables_come_back_as_they_were(tables: Tables) -> None:
 def test_equal_tables_are_the_same_bytes_in_any_order(tables: Tables) -> None:
     counts, totals = ({key: dict(reversed(groups.items())) for key, groups in part.items()}
                       for part in (tables.counts, tables.totals))
-    parts = (counts, tables.fractions, totals, tables.rows, tables.levels)
+    parts = (counts, tables.fractions, tables.singles, totals, tables.rows, tables.levels)
     turned = Tables(tables.asked, *(dict(reversed(part.items())) for part in parts), tables.keys, tables.clusters)
     assert encode(turned) == encode(tables) == encode(decode(encode(tables)))
 

@@ -88,8 +88,9 @@ def test_data_are_read_or_refused_as_those_that_are_held(tmp_path: Path, data: s
         if exact.value is None:
             assert row.value is None
             continue
-        # Sums of 600 rows in another order differ in their last digits.
-        assert row.value == pytest.approx(exact.value, abs=row.error_bound or 1e-300, rel=1e-12)
+        # Sums of 600 rows in another order differ in their last digits; a bound may be reached, but for those.
+        bound = 0.0 if row.error_bound is None else row.error_bound
+        assert abs(row.value - exact.value) <= bound + max(1e-12 * abs(exact.value), 1e-300)
     # What a cell does not tell from 0 is called otherwise; see test_faults.py.
     told = [[warning.message for warning in results.warnings if warning.code != "clipped"]
             for results in (streamed, held)]

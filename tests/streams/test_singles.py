@@ -1,0 +1,53 @@
+"""Cells whose rows all have one value: their rows are tied, and their value is known to the last bit."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evalpipe.streams.tables import same
+from streams.streaming import run, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VALUES = np.array([np.inf, 0.25, 0.4, np.nan])
+
+
+def test_what_is_the_same_of_several_parts_does_not_depend_on_their_order() -> None:
+    table = {(a, b): float(same(np.array([a]), np.array([b]))[0]) for a in VALUES for b in VALUES}
+    expected = [[np.inf, 0.25, 0.4, np.nan], [0.25, 0.25, np.nan, np.nan], [0.4, np.nan, 0.4, np.nan], [np.nan] * 4]
+    assert np.array_equal(np.reshape(list(table.values()), (4, 4)), expected, equal_nan=True)
+    for three in permutations(VALUES, 3):
+        one, other, last = (np.array([value]) for value in three)
+        assert np.array_equal(same(same(one, other), last), same(one, same(other, last)), equal_nan=True)
+
+
+@pytest.mark.parametrize("metric", ["ece", "mce", "rmsce", {"metric": "ece", "bins": 10}])
+@pytest.mark.parametrize(("events", "others"), [(0.4, 0.37), (0.2, 0.19), (0.25, 0.2499), (0.75, 0.7499), (0.6, 0.59)])
+def test_a_probability_at_the_edge_of_a_bin_is_in_the_bin_above(
+    tmp_path: Path, metric: object, events: float, others: float
+) -> None:
+    # 100 events at the edge and 100 others below: (1 - events + others) / 2 where two bins have them, by hand 0.485.
+    path = write(pl.DataFrame({"p": [events] * 100 + [others] * 100, "y": [1] * 100 + [0] * 100}), tmp_path / "d", [])
+    options = {"models": {"p": {"probability": "p"}}, "metrics": [metric], "intervals": {"method": "none"}}
+    (streamed,), (held,) = (run(path, mode, **options).rows for mode in ("grid", "exact"))
+    assert streamed.value == pytest.approx(held.value, abs=1e-15)
+    assert streamed.error_bound == pytest.approx(0.0, abs=1e-15)
+    if metric == "ece" and events == 0.4:
+        assert streamed.value == pytest.approx(0.485, abs=1e-15)
+
+
+def test_tied_scores_have_no_bound(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    p = np.round(generator.random(3000), 2)
+    frame = pl.DataFrame({"p": p, "y": (generator.random(3000) < p).astype(int), "s": generator.integers(0, 2, 3000)})
+    metrics = ["roc_auc", "average_precision", "ace", "calibration_slope", "ici", "brier_reliability"]
+    estimates = run(write(frame, tmp_path / "d", [1000, 700]), models={"p": {"probability": "p"}}, metrics=metrics,
+                    slices=["s"], intervals={"method": "none"}).rows
+    # But for rounding: each cell has one value, so all of its rows are tied, in the rows as in the cell.
+    assert max(row.error_bound for row in estimates) < 1e-13
