@@ -316,7 +316,7 @@ def test_the_evidence_of_a_ledger_of_format_2_counts_on_where_it_is_exact(tmp_pa
         night(tmp_path / "a", number)
         night(tmp_path / "b", number)
     file = tmp_path / "a" / "reports" / "ledger.sqlite"
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         for column in ("value", "error", "rows", "support"):
             connection.execute(f"ALTER TABLE evalpipe_evidence DROP COLUMN {column}")
         connection.execute("UPDATE evalpipe_ledger SET format = 2")
