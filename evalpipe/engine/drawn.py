@@ -10,6 +10,7 @@ import numpy as np
 
 from evalpipe import constants
 from evalpipe.intervals.bootstrap import excluding
+from evalpipe.intervals.clusters import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,18 +21,16 @@ if TYPE_CHECKING:
     LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]
 
 CLUSTERS = 20
-"""The clusters from which on their bootstrap is trusted; of fewer it covers too seldom, as the between-cluster variance
-is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
+"""The clusters from which on quantiles of their bootstrap are trusted; of fewer they cover too seldom, as the
+between-cluster variance is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
 
 ONE_CLUSTER = "all rows are in one cluster, so the uncertainty is unknown"
 
 
-def few_clusters(clusters: int, level: float) -> str:
+def few_clusters(clusters: int, least: int, level: float) -> str:
     """Say that an interval from so few clusters covers too seldom."""
     share = f"{100 * level:.10g}%"
-    return (
-        f"{clusters} clusters, fewer than {CLUSTERS}: limits from so few cover the true value less often than {share}"
-    )
+    return f"{clusters} clusters, fewer than {least}: limits from so few cover the true value less often than {share}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +140,17 @@ class Drawn:
             return Limited(self.value, status="degenerate", reason=ONE_CLUSTER)
         return None
 
-    def doubt(self, level: float) -> str | None:
-        """Return why limits from the replicates cannot be relied on; None where nothing speaks against them."""
+    def doubt(self, level: float, method: str = "percentile") -> str | None:
+        """Return why limits of a method from the replicates cannot be relied on; None where nothing speaks against."""
         total, why = 0 if self.replicates is None else len(self.replicates), self.undefined and f": {self.undefined}"
         if self.missing > constants.TOLERATED * total:
             return f"{self.absent} in {self.missing} of {total} replicates{why}"
-        return self.few(level)
+        return self.few(level, method)
 
-    def few(self, level: float) -> str | None:
-        """Return why limits from so few clusters cannot be relied on; None where there are enough."""
-        if self.clusters is None or self.clusters >= CLUSTERS:
-            return None
-        return few_clusters(self.clusters, level)
+    def few(self, level: float, method: str = "percentile") -> str | None:
+        """Return why limits of a method from so few clusters cannot be relied on; None where there are enough."""
+        least = FEWEST if method == "cluster_t" else CLUSTERS
+        return None if self.clusters is None or self.clusters >= least else few_clusters(self.clusters, least, level)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
         """Return the number with the limits that ``limits_of`` makes of value and replicates, and what is wrong.

@@ -177,7 +177,7 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     method = "none" if limits is None else limits.method or method
     estimate = Limited(value, ends, method, drawn=drawn if entry.drawn else None)
     # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
-    estimate = estimate.doubted(drawn.doubt(scope.plan.level) if entry.drawn else None)
+    estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
     estimate = estimate.doubted(_thin(scope, summary, entry, drawn))
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 

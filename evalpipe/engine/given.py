@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error",
+    "error", "clusters", "bounds",
 })
 """The needs that are no statistics."""
+
+DRAWN = ("replicates", "jackknife", "errors", "error", "clusters")
+"""Those that the replicates of the estimate know."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Given:
         """Return what has this name: one of `NAMES`, or else the statistic."""
         if name not in NAMES:
             return self.summary(name)
-        return getattr(self.drawn if name in ("replicates", "jackknife", "errors", "error") else self, name)
+        return getattr(self.drawn if name in DRAWN else self, name)
 
     @property
     def kind(self) -> str | None:
@@ -56,6 +59,11 @@ class Given:
     def measure(self) -> str:
         """The name of the metric."""
         return self.entry.metric.name
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the metric under its options."""
+        return self.entry.metric.bounds(self.options)
 
     @property
     def successes(self) -> Floats:

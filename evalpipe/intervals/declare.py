@@ -3,8 +3,9 @@
 The parameters of the function name what it needs, and the engine gives it that: ``value`` and ``level``;
 ``successes`` and ``trials`` of a proportion; ``bins`` of a measure of gaps in bins; ``replicates`` [B] of the
 bootstrap, ``jackknife`` [J], ``errors`` [B] of the replicates and ``error`` of the value; ``kind`` and ``measure``, the
-kind of interval that the metric declares and its name; ``options`` of the metric; or any statistic by its name. It
-returns the limits, or None where it has none: then percentile limits stand in, where there are replicates.
+kind of interval that the metric declares and its name; ``options`` of the metric and the ``bounds`` of its range; how
+many ``clusters`` there are, None of rows; or any statistic by its name. It returns the limits, or None where it has
+none: then percentile limits stand in, where there are replicates.
 
 A method that is not asked for in full is chosen by what it is ``for_``: the kinds of measure, each with the reason that
 `evalpipe plan` prints, `EVERY` kind where the spec must ask for it by name. Of several for one kind, the first that is

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.intervals.bootstrap import ROUNDING
-from evalpipe.intervals.contrasts import Wald
 from evalpipe.intervals.declare import interval
+from evalpipe.intervals.scales import limits_on_scale, slope
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -98,15 +98,12 @@ def limits_of_fits(
 
     ``bounds`` are the ends of the measure's range. The error is carried to the scale by the delta method.
     """
-    error, slope = math.sqrt(spread.variance(new=new)), _slope(spread.mean, bounds)
-    if not math.isfinite(slope):
+    error = math.sqrt(spread.variance(new=new))
+    # What is rounding goes by the size of the mean itself, not by that on the scale.
+    if not error > ROUNDING * abs(spread.mean):
         return None
-    middle = _scaled(spread.mean, bounds)
-    # The rule for what is rounding goes by the size of the mean itself, not by that on the scale.
-    if Wald(spread.mean, error).limits(level) is None:
-        return None
-    limits = Wald(0.0, error * slope, spread.freedom(new=new)).limits(level)
-    return None if limits is None else (_back(middle + limits[0], bounds), _back(middle + limits[1], bounds))
+    return limits_on_scale(
+        spread.mean, error * slope(spread.mean, bounds), bounds, level, spread.freedom(new=new))
 
 
 @interval(
@@ -126,30 +123,3 @@ def shifted_limits(values: Floats, optimism: float, level: float) -> tuple[float
         return None
     lower, upper = np.quantile(values, [tail, 1 - tail])
     return float(lower) - optimism, float(upper) - optimism
-
-
-def _scaled(value: float, bounds: tuple[float, float]) -> float:
-    """Return a value on the scale where its range has no end: the logit, a logarithm, or as it is."""
-    low, high = bounds
-    if math.isfinite(low) and math.isfinite(high):
-        return math.log((value - low) / (high - value))
-    if math.isfinite(low):
-        return math.log(value - low)
-    return -math.log(high - value) if math.isfinite(high) else value
-
-
-def _back(scaled: float, bounds: tuple[float, float]) -> float:
-    """Return the value of a number on that scale."""
-    low, high = bounds
-    if math.isfinite(low) and math.isfinite(high):
-        share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
-        return low + (high - low) * share
-    if math.isfinite(low):
-        return low + math.exp(scaled)
-    return high - math.exp(-scaled) if math.isfinite(high) else scaled
-
-
-def _slope(value: float, bounds: tuple[float, float]) -> float:
-    """Return how fast that scale rises at a value; infinite at an end of the range."""
-    distances = [abs(value - end) for end in bounds if math.isfinite(end)]
-    return math.inf if not all(distances) else math.fsum(1 / distance for distance in distances) if distances else 1.0

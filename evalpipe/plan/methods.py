@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.intervals.clusters import MOST
 from evalpipe.intervals.declare import EVERY, UNLIKE_ROWS, registry
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 FALLBACK = "percentile"
 """The method of a measure for which none is declared, or for which its own does not hold."""
+
+CLUSTERED = "cluster_t", f"{UNLIKE_ROWS['clusters']}; of at most {MOST} of them the limits are Student's"
+"""The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
 
 def interval(
@@ -51,6 +55,8 @@ def interval_of_expression(
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return asked, general
+    if spec.cluster is not None:
+        return CLUSTERED
     return FALLBACK, "computed anew in every replicate from its measures, which are drawn together"
 
 
@@ -62,9 +68,10 @@ def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def proportions(spec: Spec) -> tuple[str, str]:
-    """Choose the method of a proportion of rows."""
+    """Choose the method of a proportion of rows that is part of a curve, such as the event rate of a bin."""
     obstacles: list[Obstacle] = ["clusters"] if spec.cluster is not None else []
-    return choose(("proportion",), spec.intervals.method, [*obstacles, "weights"] if spec.importance else obstacles)
+    chosen = choose(("proportion",), spec.intervals.method, [*obstacles, "weights"] if spec.importance else obstacles)
+    return (FALLBACK, chosen[1]) if chosen == CLUSTERED else chosen
 
 
 def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
@@ -89,6 +96,8 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return asked, general
+    if "clusters" in obstacles:
+        return CLUSTERED
     return drawn[0] if drawn else _closed(closed, asked, obstacles)
 
 

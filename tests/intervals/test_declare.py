@@ -23,6 +23,9 @@ OF_FITS = {"fits", "location_shift"}
 OF_DIAGNOSTICS = {"information"}
 """Limits of measures that findings rest on and no spec asks for; the engine calls them by name."""
 
+OF_CLUSTERS = {"cluster_t"}
+"""Limits of whatever measure, of rows in clusters."""
+
 NORMS = get_args(get_type_hints(Gaps, {"Floats": Any, "Literal": Literal})["norm"])
 
 
@@ -37,7 +40,7 @@ def test_every_method_has_words_and_a_source(name: str) -> None:
 
 def test_a_method_is_for_measures_or_names_limits_of_differences_fits_or_diagnostics() -> None:
     assert {name for name, method in registry.items() if not method.for_} == (
-        OF_DIFFERENCES | OF_FITS | OF_DIAGNOSTICS)
+        OF_DIFFERENCES | OF_FITS | OF_DIAGNOSTICS | OF_CLUSTERS)
 
 
 def test_every_kind_that_a_metric_may_declare_has_a_method() -> None:
@@ -46,7 +49,8 @@ def test_every_kind_that_a_metric_may_declare_has_a_method() -> None:
 
 
 def test_what_a_method_needs_is_given_by_name_or_is_a_statistic() -> None:
-    needs = {need for method in registry.values() if method.for_ for need in method.needs}
+    needs = {need for method in registry.values() if method.for_ or method.name in OF_CLUSTERS
+             for need in method.needs}
     assert needs - NAMES <= set(statistics)
 
 

@@ -155,14 +155,14 @@ def _row(
 ) -> WorstSlice:
     """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
     drawn, sample = scope.drawn(entry, replicates), scope.sample
-    estimate, _ = averaged(scope, entry, drawn)
-    difference = drawn - overall
-    (n, events), of_selection = scope.rows(), _of_selection(difference, entry, searched, ahead, scope.plan.level)
+    difference, level = drawn - overall, scope.plan.level
+    estimate = averaged(scope, entry, drawn)[0].doubted(difference.few(level))
+    (n, events), of_selection = scope.rows(), _of_selection(difference, entry, searched, ahead, level)
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
         value=drawn.value, overall=overall.value, difference=difference.value, searched=searched,
-        **of_selection, **estimate.fields(scope.plan.level),
+        **of_selection, **estimate.fields(level),
     )
 
 
