@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.intervals.noise import Bins
+from evalpipe.intervals.bins import Bins
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.intervals.bins import ENOUGH
+
 if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Summary
 
-UNITS = {"gaps": 5, "squared_gaps": 20, "scatter": 20}
+UNITS = {"gaps": 5, "squared_gaps": ENOUGH, "scatter": ENOUGH}
 """Independent units for each bin from which on its noise is seen: replicates show (m - 1) / m of that of a bin of m
 units. Of squares, which are noise before all else, more are needed: see the simulations of docs/methods.md."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe.intervals.declare import EVERY, interval
+from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.intervals.quantiles import quantiles
 from evalpipe.later import np
 
@@ -29,6 +29,13 @@ ROUNDING = 1e-12
 """What is smaller than this, beside the numbers it was computed from, is rounding and no spread."""
 
 
+BIASED = "resampling biases the measure"
+"""Why a value lies outside limits from replicates."""
+
+THIN = "the noise of bins with few rows is left out of them; ask for fewer digits"
+"""Why it lies outside limits without the noise of bins."""
+
+
 def doubtful(value: float, limits: Limits, method: str) -> str | None:
     """Return why limits say little of how uncertain a value is; None where nothing speaks against them.
 
@@ -36,15 +43,15 @@ def doubtful(value: float, limits: Limits, method: str) -> str | None:
     """
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
         return "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty"
-    return excluding(value, limits, method)
+    return excluding(value, limits, method, THIN if registry[method].insists else BIASED)
 
 
-def excluding(value: float, limits: Limits, method: str) -> str | None:
-    """Return a sentence that says that a value lies outside its limits, rounding aside; None where it does not."""
+def excluding(value: float, limits: Limits, method: str, because: str = BIASED) -> str | None:
+    """Return a sentence that says that a value lies outside its limits and why; None where it does not but rounding."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
         side = "below" if value < limits[0] else "above"
-        return f"the value is {side} its {method} limits: resampling biases the measure"
+        return f"the value is {side} its {method} limits: {because}"
     return None
 
 

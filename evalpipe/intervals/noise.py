@@ -2,7 +2,8 @@
 
 Noise adds to every observed distance, and resampling adds it once more, so quantiles of replicates lie too high and may
 exclude the value itself. These limits take the noise out: they are the true values for which the observed one would be
-a quantile. A limit that the value lies beyond is put at the value, which only makes the interval wider.
+a quantile. A limit that the value lies beyond is put at the value, which only makes the interval wider; but not that of a
+part of the Brier score in thin bins, of which most is noise: with the value, its limits would say nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import power
+from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 from evalpipe.later import np
@@ -42,6 +44,11 @@ BEYOND = "If the value itself is beyond a limit, the limit is set to the value."
 
 LARGER = "noise makes it larger, and resampling larger still: the limits invert the noise"
 
+THIN = (
+    f"But where the groups of a part of the Brier score have fewer than {ENOUGH} rows on average, most of the value is "
+    "noise: limits without it then leave the value out, and the status says so."
+)
+
 MEAN_SQUARE = f"a mean of squared distances; {LARGER}"
 
 FAILS = {
@@ -63,30 +70,19 @@ def including(limits: Limits, value: float) -> Limits:
     return min(limits[0], value), max(limits[1], value)
 
 
-def rate_variances(events: Floats, others: Floats, squared_events: Floats, squared_others: Floats) -> Floats:
-    """Return the variance of the event rate of each bin, from totals [b] of weights and of squared weights.
-
-    The linearised variance of a ratio, times n / (n - 1) with n the bin's effective rows (Kish 1965). Where all rows of
-    a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
-    """
-    rows, squares = events + others, squared_events + squared_others
-    n = rows**2 / squares
-    mixed = (events > 0) & (others > 0)
-    rate = np.where(mixed, events / rows, (events / rows * n + 0.5) / (n + 1))
-    spread = np.where(mixed, squared_events * (1 - rate) ** 2 + squared_others * rate**2, squares * rate * (1 - rate))
-    variances: Floats = spread / rows**2 * n / np.maximum(n - 1, 1)
-    return variances
-
-
 def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> Noise:
     """Return the noise of the mean square of gaps [b], bins weighed by their ``shares`` of ``n`` rows.
 
     A squared gap exceeds the true one by the variance of its rate on average: Broecker (2012), Ferro & Fricker (2012).
-    The variance has the noise of the rates and that of which rows are in which bin.
+    The variance has the noise of the rates and that of which rows are in which bin; of the latter, the true squares
+    and fourth powers of the gaps are the observed ones without their noise.
     """
-    squares, errors = shares * gaps**2, shares * variances
-    between = float((squares * gaps**2).sum() - squares.sum() ** 2) / n
-    return Noise(float(errors.sum()), float((4 * squares * errors + 2 * errors**2).sum()) + max(between, 0.0))
+    squares = gaps**2
+    of_rates = shares**2 * (4 * squares * variances + squared_error_variances(variances, shares * n))
+    fourth = float((shares * (squares**2 - 6 * squares * variances + 3 * variances**2)).sum())
+    second = max(float((shares * (squares - variances)).sum()), 0.0)
+    between = max(fourth - second**2, 0.0) / n
+    return Noise(float((shares * variances).sum()), float(of_rates.sum()) + between)
 
 
 def drawn_noise(squares: Floats, value: float) -> Noise:
@@ -194,47 +190,6 @@ def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level
     return float(np.maximum(np.maximum(low - expected, expected - high), 0.0).max()), float(upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """The used bins of a measure of gaps, each [b].
-
-    ``events`` and ``others`` are totals of weights, ``squared_events`` and ``squared_others`` of squared weights;
-    ``gap`` is the events less those expected.
-    """
-
-    events: Floats
-    others: Floats
-    gap: Floats
-    squared_events: Floats
-    squared_others: Floats
-
-    @property
-    def rows(self) -> Floats:
-        """The total weight of each bin."""
-        return self.events + self.others
-
-    @property
-    def squares(self) -> Floats:
-        """The total squared weight of each bin."""
-        return self.squared_events + self.squared_others
-
-    @property
-    def shares(self) -> Floats:
-        """The share of each bin in the total weight."""
-        shares: Floats = self.rows / self.rows.sum()
-        return shares
-
-    @property
-    def variances(self) -> Floats:
-        """The variance of the event rate of each bin."""
-        return rate_variances(self.events, self.others, self.squared_events, self.squared_others)
-
-    @property
-    def n(self) -> float:
-        """Kish's effective number of rows."""
-        return float(self.rows.sum() ** 2 / self.squares.sum())
-
-
 @interval(
     "folded", title="inversion of folded normals", short="folded normal", insists=True, fails=FAILS,
     detail="Replicates add the noise once more: their quantiles are too high.",
@@ -255,18 +210,22 @@ def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     detail="A squared gap exceeds the true one by the variance of its rate (Bröcker 2012; Ferro & Fricker 2012).",
     for_={"l2": MEAN_SQUARE, "debiased": MEAN_SQUARE, "square": MEAN_SQUARE},
     text="Noise makes each squared distance, and so their mean, larger than the true one. The limits are "
-    f"the true values for which the observed one would be a quantile. {BEYOND}",
+    f"the true values for which the observed one would be a quantile. {BEYOND} {THIN}",
     ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral chi-squared "
     "distribution. Journal of Statistical Planning and Inference 46(2), 147–159; Bröcker, J. (2012). Estimating "
     "reliability and resolution of probability forecasts through decomposition of the empirical score. Climate "
     "Dynamics 39, 655–667.")
 def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Limits:
-    """Return the limits of the mean square of the distances over bins, or of its root where it is no square itself."""
+    """Return the limits of the mean square of the distances over bins, or of its root where it is no square itself.
+
+    They include the value, but not that of a square in thin bins, which is above the truth by several times.
+    """
     gaps = bins.gap / bins.rows
     square = float((bins.shares * gaps**2).sum())
     noise = square_noise(bins.shares, gaps, bins.variances, bins.n)
     limits = noncentral_limits(square, noise, level) or (square, square)
-    return including(limits if kind in SQUARES else _root(limits), value)
+    limits = limits if kind in SQUARES else _root(limits)
+    return limits if kind in SQUARES and bins.thin else including(limits, value)
 
 
 @interval(
@@ -290,16 +249,22 @@ def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     detail="Noise subtracts the variance of each bin's rate from it.",
     for_={"within": "noise makes the loss within bins smaller, so the limits are corrected for it"},
     text="Noise makes the loss within bins smaller than it truly is. The limits are normal limits around the value "
-         f"corrected for this. {BEYOND}",
+         f"corrected for this. {BEYOND} {THIN}",
     ref="Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
     "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.")
 def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
-    """Return the limits of the mean variance within bins, of which noise takes the variance of each bin's rate."""
-    rates, shares = bins.events / bins.rows, bins.shares
-    lost, within = shares * bins.variances, rates * (1 - rates)
-    between = max(float((shares * within**2).sum()) - value**2, 0.0) / bins.n
-    variance = float((shares * (1 - 2 * rates) ** 2 * lost + 2 * lost**2).sum()) + between
-    return including(corrected_limits(value, float(lost.sum()), math.sqrt(variance), level), value)
+    """Return the limits of the mean variance within bins, of which noise takes the variance of each bin's rate.
+
+    That variance is of the same rows, so the noise of a bin of m rows counts (m + 1) / m times.
+    """
+    shares, counts, variances = bins.shares, bins.shares * bins.n, bins.variances
+    within = variances * counts  # of an event in each bin
+    steep = np.maximum(1 - 4 * within, 0.0) * (1 + 1 / counts) ** 2
+    of_rates = shares**2 * (steep * variances + squared_error_variances(variances, counts))
+    between = max(float((shares * within**2).sum()) - float((shares * within).sum()) ** 2, 0.0) / bins.n
+    lost, error = float((shares * variances).sum()), math.sqrt(float(of_rates.sum()) + between)
+    limits = corrected_limits(value, lost, error, level)
+    return limits if bins.thin else including(limits, value)
 
 
 @interval(

@@ -34,8 +34,9 @@ CASES = [
     ({"metric": "ece", "norm": "l2"}, "noncentral"), ({"metric": "ece", "norm": "max"}, "binomial_bins"),
     ({"metric": "ece", "norm": "l2", "debiased": True}, "noncentral"), ({"metric": "mce"}, "binomial_bins"),
     ({"metric": "ace"}, "folded"), ({"metric": "rmsce"}, "noncentral"),
-    ({"metric": "brier_reliability"}, "noncentral"), ({"metric": "brier_resolution"}, "noncentral"),
-    ({"metric": "brier_refinement"}, "corrected"), ({"metric": "ks"}, "bootstrap_noncentral"),
+    ({"metric": "brier_reliability", "digits": 1}, "noncentral"),
+    ({"metric": "brier_resolution", "digits": 1}, "noncentral"),
+    ({"metric": "brier_refinement", "digits": 1}, "corrected"), ({"metric": "ks"}, "bootstrap_noncentral"),
     ({"metric": "ici"}, "bootstrap_noncentral"), ({"metric": "brier_miscalibration"}, "bootstrap_noncentral"),
 ]
 
@@ -76,6 +77,18 @@ def test_weights_of_one_change_no_limit_and_others_widen_them() -> None:
         assert uneven.upper - uneven.lower > plain.upper - plain.lower
 
 
+def test_a_part_of_the_brier_score_in_thin_groups_lies_outside_its_limits() -> None:
+    """Of 300 rows in 83 groups most is noise, which the limits leave out; 3,000 or ten groups have enough."""
+    for metric, side in (("brier_reliability", "above"), ("brier_refinement", "below"), ("brier_resolution", "above")):
+        thin = row(metric)
+        assert (thin.status, thin.reason) == ("degenerate", (
+            f"the value is {side} its {thin.method} limits: the noise of bins with few rows is left out of them; ask for "
+            "fewer digits"))
+        found = row({"metric": metric, "digits": 1})
+        assert (found.status, found.reason) == ("ok", None)
+        assert found.lower <= found.value <= found.upper
+
+
 def test_clusters_are_inverted_from_what_replicates_show() -> None:
     found = row("ece", cluster=np.arange(300) // 3)
     assert (found.method, found.status) == ("bootstrap_noncentral", "ok")
@@ -94,10 +107,12 @@ def test_resampling_clusters_does_not_see_the_noise_of_thin_groups() -> None:
 
 
 def test_few_clusters_are_called_few() -> None:
-    found = row("brier", cluster=np.arange(300) % 19)
-    assert (found.status, found.reason) == (
-        "degenerate", "19 clusters, fewer than 20: limits from so few cover the true value less often than 95%")
-    assert row("brier", cluster=np.arange(300) % 20).status == "ok"
+    few = "{} clusters, fewer than {}: limits from so few cover the true value less often than 95%"
+    for method, least in (("auto", 3), ("percentile", 20)):
+        asked = {"method": method, "replicates": 200}
+        found = row("brier", cluster=np.arange(300) % (least - 1), intervals=asked)
+        assert (found.status, found.reason) == ("degenerate", few.format(least - 1, least))
+        assert row("brier", cluster=np.arange(300) % least, intervals=asked).status == "ok"
 
 
 def test_a_log_loss_without_spread_is_degenerate() -> None:

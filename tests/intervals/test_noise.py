@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ncx2
 
+from evalpipe.intervals.bins import rate_variances
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.bootstrap import doubtful
 from evalpipe.intervals.noise import (
@@ -16,7 +17,6 @@ from evalpipe.intervals.noise import (
     including,
     noncentral_cdf,
     noncentral_limits,
-    rate_variances,
     square_noise,
 )
 
