@@ -80,6 +80,7 @@ INTERVALS = {
     "proportion": f"{', '.join(BINOMIAL[:-1])} or {BINOMIAL[-1]}; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
+    "net_benefit": "Newcombe; percentile bootstrap under importance weights",
     "gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
     "squared_gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
     "scatter": "corrected for the noise in its bins; for clusters and averages, for the noise in the replicates",

@@ -47,7 +47,7 @@ class Given:
     def __call__(self, name: str) -> Any:
         """Return what has this name: one of `NAMES`, or else the statistic."""
         if name not in NAMES:
-            return self.summary(name)
+            return self.summary(name, self.options)
         return getattr(self.drawn if name in DRAWN else self, name)
 
     @property

@@ -35,7 +35,7 @@ Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_val
 Sees = Literal["event", "classes", "numbers"]
 Direction = Literal["maximize", "minimize", "none"]
 Interval = Literal[
-    "proportion", "auc", "predictive", "skewed", "test", "extreme",
+    "proportion", "auc", "predictive", "net_benefit", "skewed", "test", "extreme",
     "gaps", "squared_gaps", "scatter", "distance", "squared_distance", "searched", "searched_square",
 ]
 """What is known of a measure's noise, by which its interval is made; see `metric`."""

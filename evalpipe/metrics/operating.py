@@ -55,7 +55,7 @@ def _least(options: Mapping[str, float]) -> tuple[float, float]:
 
 
 @metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_least, linear=True,
-        undefined="no rows", ref="Vickers & Elkin (2006)")
+        interval="net_benefit", undefined="no rows", ref="Vickers & Elkin (2006)")
 def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *, threshold: Chance = 0.5) -> Floats:
     r"""Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds. Rows
     with a probability of at least the threshold (t) are acted on; t is the probability of an event at which acting

@@ -39,11 +39,15 @@ def test_net_benefit_against_the_formula_on_50_random_data_sets(seed: int) -> No
         assert points.columns[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_the_measure_and_its_limits_are_the_curve_at_its_threshold() -> None:
-    """Both come from the same replicates, so the limits agree to rounding."""
+@pytest.mark.parametrize(("more", "method"), [
+    ({}, "newcombe"), ({"intervals": {"replicates": 200, "method": "percentile"}}, "percentile"),
+    ({"weight": "heavy"}, "percentile")])
+def test_the_measure_and_its_limits_are_the_curve_at_its_threshold(more: dict[str, Any], method: str) -> None:
+    """Both come from the same counts or replicates, so the limits agree to rounding."""
     asked = [{"metric": "net_benefit", "threshold": t} for t in (0.07, 0.5, 0.9)]
-    results = run(people(300), models=BOTH, metrics=asked, intervals={"replicates": 200})
+    results = run(people(300), **{"models": BOTH, "metrics": asked, "intervals": {"replicates": 200}} | more)
     for row in results.rows:
+        assert row.method == method
         points = curves(results)[row.model].points
         place = points.threshold.index(row.params["threshold"])
         assert [row.value, row.lower, row.upper] == pytest.approx(
@@ -51,11 +55,11 @@ def test_the_measure_and_its_limits_are_the_curve_at_its_threshold() -> None:
 
 
 def test_on_a_grid_cells_end_at_the_thresholds() -> None:
-    """So a single model's replicates are those of its rows: curve and moved measure agree, to rounding."""
+    """So counts are those of the rows: curve and measure agree, to rounding."""
     results = run(people(20_000, digits=9), metrics=[{"metric": "net_benefit", "threshold": 0.3}],
                   intervals={"replicates": 100}, engine={"mode": "grid"})
     (row,), points = results.rows, curves(results)["p"].points
-    assert row.error_bound == pytest.approx(0, abs=1e-12)
+    assert (row.method, row.error_bound) == ("newcombe", None)
     assert [row.lower, row.upper] == pytest.approx([points.lower[29], points.upper[29]], abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Limits of a difference of two independent numbers."""
+"""Limits of a difference of two numbers, from their own limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from evalpipe.intervals.binomial import wilson
-from evalpipe.intervals.recovered import recovered_limits
+from evalpipe.intervals.recovered import net_benefit_limits, recovered_limits
 
 
 def test_symmetric_limits_give_the_normal_interval_of_the_difference() -> None:
@@ -50,4 +50,44 @@ def test_simulated_differences_are_covered_as_often_as_stated() -> None:
         low, high = recovered_limits(first, second)
         covered += low <= 0.2 <= high
     # Four standard errors of a share of 0.95 in 2,000 draws are 0.0195.
+    assert covered / draws == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / draws))
+
+
+def limits(total: int, reached: int, others: int, threshold: float) -> tuple[float, float]:
+    return net_benefit_limits(
+        np.array(total), np.array(reached), np.array(others), {"threshold": threshold}, 0.95)
+
+
+@pytest.mark.parametrize(("reached", "others", "threshold"), [(12, 7, 0.5), (3, 20, 0.1), (0, 4, 0.3)])
+def test_limits_of_a_net_benefit_are_those_of_two_shares_of_one_draw(
+    reached: int, others: int, threshold: float
+) -> None:
+    n, odds = 60, threshold / (1 - threshold)
+    (l1, u1), (l2, u2) = ((float(low), float(high)) for low, high in (wilson(k, n, 0.95) for k in (reached, others)))
+    p1, p2 = reached / n, others / n
+    # The correlation of Newcombe (1998): phi of the table of those reached, of whom none is both.
+    table = np.array([[0, reached], [others, n - reached - others]])
+    margins = table.sum(0).prod() * table.sum(1).prod()
+    r = (table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]) / math.sqrt(margins) if margins else 0.0
+    down, up = np.array([p1 - l1, odds * (u2 - p2)]), np.array([u1 - p1, odds * (p2 - l2)])
+    shape = np.array([[1, -r], [-r, 1]])
+    expected = [p1 - odds * p2 + sign * math.sqrt(d @ shape @ d) for sign, d in ((-1, down), (1, up))]
+    assert limits(n, reached, others, threshold) == pytest.approx(expected, rel=1e-12)
+
+
+def test_where_every_row_is_reached_and_an_event_there_is_no_correlation_to_tell() -> None:
+    low, high = limits(20, 20, 0, 0.5)
+    assert low < 1 == high
+
+
+@pytest.mark.parametrize(("events", "threshold"), [(5, 0.05), (10, 0.1), (20, 0.02), (50, 0.2)])
+def test_net_benefits_are_covered_as_often_as_stated(events: int, threshold: float) -> None:
+    """Of 1,000 rows so many are events on average; 60 % of these are reached, and 5 % of the others."""
+    generator, covered, draws, n = np.random.default_rng(364), 0, 1000, 1000
+    shares = 0.6 * events / n, 0.05 * (1 - events / n)
+    true = shares[0] - shares[1] * threshold / (1 - threshold)
+    for reached, others, _ in generator.multinomial(n, [*shares, 1 - sum(shares)], draws):
+        low, high = limits(n, reached, others, threshold)
+        covered += low <= true <= high
+    # Four standard errors of a share of 0.95 in 1,000 draws are 0.028.
     assert covered / draws == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / draws))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
+from evalpipe.intervals import LIMITS
+from evalpipe.intervals.recovered import net_benefit_limits
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.calibration import NetBenefit, NetBenefitNotes
 
@@ -18,14 +20,28 @@ THRESHOLDS = np.arange(1, 100) / 100
 """The threshold probabilities of the curve; cells of a grid end at them where one model is alone."""
 
 
-def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
-    """Return the net benefit of acting on rows from each of ``thresholds`` [k] up, [..., k]. Vickers & Elkin (2006)."""
+def _reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return all rows [..., 1], and the events and the others [..., k] from each of ``thresholds`` [k] up."""
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
     nobody = np.zeros_like(total)  # from a threshold above all probabilities
     place = np.searchsorted(summary.rows.chance_at, thresholds, side="left")
     caught, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
+    return total, caught, alarmed
+
+
+def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
+    """Return the net benefit of acting on rows from each of ``thresholds`` [k] up, [..., k]. Vickers & Elkin (2006)."""
+    total, caught, alarmed = _reached(summary, thresholds)
     return ratio(caught - alarmed * (thresholds / (1 - thresholds)), total)
+
+
+def _limits(rows: CurveRows) -> tuple[Floats, Floats]:
+    """Return the limits of each point, by the method of the measure; NaN where no bands are drawn."""
+    if "net_benefit" not in rows.drawn or rows.plan.bins not in LIMITS or rows.plan.importance:
+        return rows.limits("net_benefit", len(THRESHOLDS))
+    total, events, others = _reached(rows.summary, THRESHOLDS)
+    return net_benefit_limits(total, events, others, {"threshold": THRESHOLDS}, rows.plan.level)
 
 
 @curve(NetBenefit, of=("event",), needs="probabilities", heights=Heights(net_benefits, lambda *_: THRESHOLDS))
@@ -35,7 +51,7 @@ def decision_curve(rows: CurveRows) -> Computed:
     height = net_benefits(summary, THRESHOLDS)
     events, others = summary("events_from")[0], summary("others_from")[0]
     everybody = (events - others * (THRESHOLDS / (1 - THRESHOLDS))) / (events + others)
-    lower, upper = rows.limits("net_benefit", len(height))
+    lower, upper = _limits(rows)
     gained = height - np.maximum(everybody, 0.0)
     most = int(gained.argmax())
     points = {
