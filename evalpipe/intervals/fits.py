@@ -25,7 +25,7 @@ FEW = 5
 
 
 BEYOND = 2
-"""The fewest bootstrap fits beyond each limit."""
+"""The fewest bootstrap fits beyond each limit, so that their spread is known well enough."""
 
 
 @dataclass(frozen=True)
@@ -107,19 +107,31 @@ def limits_of_fits(
 
 
 @interval(
-    "location_shift", title="location-shifted bootstrap",
-    text="For a measure that is corrected for optimism: quantiles of the values that the bootstrap fits reach in their "
-         "own samples, minus the optimism.",
+    "bootstrap_fits", title="spread of bootstrap fits",
+    text="For a measure that is corrected for optimism: the corrected value plus and minus a normal quantile times the "
+         "standard deviation of the values that the bootstrap fits reach in their own samples. Limits are symmetric on "
+         "the logit scale of the range of the measure, on the log scale where the range has one end. There are none "
+         "where fits vary less than half as much on that scale in their own samples as on the original rows, as in "
+         "their calibration slope.",
+    detail="Quantiles of the values in their own samples minus the optimism, the location-shifted interval of Noma et "
+           "al. (2021), lie too far on the good side, as a fit is more optimistic in a bootstrap sample than the model "
+           "is in its rows; [methods.md](methods.md#optimism) shows how often both cover. Their two-stage bootstrap "
+           "needs fits to bootstrap samples of every bootstrap sample.",
     ref="Noma, H., Shinozaki, T., Iba, K., Teramukai, S. & Furukawa, T. A. (2021). Confidence intervals of prediction "
     "accuracy measures for multivariable prediction models based on the bootstrap-based optimism correction methods. "
     "Statistics in Medicine 40(26), 5691–5701.")
-def shifted_limits(values: Floats, optimism: float, level: float) -> tuple[float, float] | None:
-    """Return the limits of a corrected measure from the values [B] of fits in their own samples.
+def corrected_limits_of_fits(
+    values: Floats, corrected: float, bounds: tuple[float, float], level: float
+) -> tuple[float, float] | None:
+    """Return the limits of a ``corrected`` measure from the values [B, 2] of fits in their samples and on the rows.
 
-    None where a tail would hold fewer than two of them.
+    The standard deviation is carried to the scale of the measure at the mean of the values. None where the corrected
+    value or that mean is at an end of the range, or where the values on the original rows vary twice as much: a slope
+    is 1 in every fit's own sample, so these do not tell how uncertain it is.
     """
-    tail = (1 - level) / 2
-    if tail * len(values) < BEYOND:
+    places, spreads = values.mean(axis=0), values.std(axis=0, ddof=1)
+    within, without = (
+        float(spread) * slope(float(place), bounds) for place, spread in zip(places, spreads, strict=True))
+    if not (spreads[0] > ROUNDING * abs(places[0]) and 2 * within > without):
         return None
-    lower, upper = np.quantile(values, [tail, 1 - tail])
-    return float(lower) - optimism, float(upper) - optimism
+    return limits_on_scale(corrected, within, bounds, level)

@@ -12,8 +12,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import whole
-from evalpipe.intervals.bootstrap import excluding
-from evalpipe.intervals.fits import BEYOND, shifted_limits
+from evalpipe.intervals.fits import BEYOND, corrected_limits_of_fits
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
@@ -27,6 +26,11 @@ if TYPE_CHECKING:
 
 IN_SAMPLE, ORIGINAL, OUT_OF_BAG = range(3)
 """Where each bootstrap fit is measured: in its own sample, on the original rows, and on those that it did not draw."""
+
+UNKNOWN = (
+    "the corrected value is at an end of its range, or bootstrap fits vary far less in their own samples than on "
+    "the original rows, so they do not tell how uncertain it is"
+)
 
 NOISE = "noise makes the measure larger, and every bootstrap sample adds the same noise once more"
 
@@ -86,18 +90,18 @@ def _fields(
     optimism = float((kept[:, IN_SAMPLE] - kept[:, ORIGINAL]).mean())
     fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
     reason = entry.unlimited(NOISE)
-    limits = None if reason is not None else shifted_limits(kept[:, IN_SAMPLE], optimism, plan.level)
+    reason = reason or _few(len(kept), plan.level)
+    limits = None if reason is not None else corrected_limits_of_fits(
+        kept[:, :OUT_OF_BAG], fields["corrected"], bounds, plan.level)
     if limits is None:
-        return fields | {"reason": reason or _few(len(kept), plan.level)}
-    lower, upper = (float(limit) for limit in np.clip(limits, *bounds))
+        return fields | {"reason": reason or UNKNOWN}
     many = len(of_fits) - len(kept) > TOLERATED * len(of_fits)
-    doubt = f"undefined in {len(of_fits) - len(kept)} of {len(of_fits)} bootstrap fits" if many else (
-        excluding(fields["corrected"], (lower, upper), "location-shifted"))
-    return fields | {"lower": lower, "upper": upper, "level": plan.level, "method": "location_shift", "reason": doubt,
-                     "status": "ok" if doubt is None else "degenerate"}
+    doubt = f"undefined in {len(of_fits) - len(kept)} of {len(of_fits)} bootstrap fits" if many else None
+    return fields | {"lower": limits[0], "upper": limits[1], "level": plan.level, "method": "bootstrap_fits",
+                     "reason": doubt, "status": "ok" if doubt is None else "degenerate"}
 
 
-def _few(fits: int, level: float) -> str:
-    """Say that there are too few bootstrap fits for limits."""
+def _few(fits: int, level: float) -> str | None:
+    """Say that there are too few bootstrap fits for limits; None where there are enough."""
     least = int(np.ceil(2 * BEYOND / (1 - level) - 1e-9))
-    return f"{fits} bootstrap fits: an interval at {100 * level:.10g}% needs {least} or more"
+    return None if fits >= least else f"{fits} bootstrap fits: an interval at {100 * level:.10g}% needs {least} or more"

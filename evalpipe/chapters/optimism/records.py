@@ -19,7 +19,7 @@ class Optimism(Measured):
     upper: float | None
     level: float | None
     method: str
-    """location_shift: quantiles of the values of the bootstrap fits in their own samples, minus the optimism; none."""
+    """bootstrap_fits: from the spread of the bootstrap fits, on the scale of the measure; none."""
     out_of_bag: float | None
     """The mean over the bootstrap fits of the value on the rows that were not drawn."""
     n: int

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 
 import evalpipe
@@ -16,6 +17,7 @@ from card.blocks import heads, lines, paragraphs, tables
 from evalpipe.card import data
 from evalpipe.card.contents import card_of
 from evalpipe.chapters.optimism.card import procedures, reading, sections
+from evalpipe.chapters.optimism.compute import UNKNOWN
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.cli.planning import print_plan
 from evalpipe.results import Results
@@ -46,6 +48,18 @@ def drawn_rows(seed: int = 1, fits: int = FITS) -> tuple[pl.DataFrame, list[pl.D
     frame = pl.DataFrame({"id": np.arange(ROWS), "y": truth, "p": np.round(own, 4),
                           "w": np.round(generator.gamma(2, 1, ROWS), 3), "n": generator.integers(1, 4, ROWS)})
     return frame, files
+
+
+def fitted_rows(seed: int = 1, n: int = 120) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """Return rows with the probabilities of a logistic regression, and its fits to bootstrap samples."""
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(n, 3))
+    truth = (generator.random(n) < expit(x[:, 0])).astype(int)
+    samples = [np.arange(n), *generator.integers(0, n, (FITS, n))]
+    said = [LogisticRegression(C=np.inf).fit(x[one], truth[one]).predict_proba(x)[:, 1] for one in samples]
+    files = [pl.DataFrame({"id": np.arange(n), "p": p, "times": np.bincount(one, minlength=n)})
+             for p, one in zip(said[1:], samples[1:], strict=True)]
+    return pl.DataFrame({"id": np.arange(n), "y": truth, "p": said[0]}), files
 
 
 def document(folder: Path, frame: pl.DataFrame, files: list[pl.DataFrame], **keys: Any) -> dict[str, Any]:
@@ -83,14 +97,16 @@ def test_optimism_is_that_of_scikit_learn(tmp_path: Path, weight: str | None) ->
             outside.append(function(truth[left], p[left], sample_weight=own[left]))
         optimism = np.mean(np.subtract(within, original))
         apparent, row = function(truth, frame["p"].to_numpy(), sample_weight=own), rows[metric]
-        limits = np.clip(np.quantile(within, [0.025, 0.975]) - optimism, 0, 1)
+        value, mean = apparent - optimism, np.mean(within)
+        reach = 1.959963984540054 * np.std(within, ddof=1) / (mean * (1 - mean))
+        limits = expit(logit(value) - reach), expit(logit(value) + reach)
         # Sums of 60 terms in another order.
         assert (row.apparent, row.optimism, row.out_of_bag) == pytest.approx(
             (apparent, optimism, np.mean(outside)), abs=1e-12)
         assert row.corrected == pytest.approx(apparent - optimism, abs=1e-12)
-        assert (row.lower, row.upper) == pytest.approx(tuple(limits), abs=1e-12)
+        assert (row.lower, row.upper) == pytest.approx(limits, abs=1e-12)
         assert (row.fits, row.n, row.method, row.level) == (
-            FITS, own.sum() if weight == "n" else ROWS, "location_shift", 0.95)
+            FITS, own.sum() if weight == "n" else ROWS, "bootstrap_fits", 0.95)
 
 
 def test_too_few_fits_have_no_interval(tmp_path: Path) -> None:
@@ -101,15 +117,13 @@ def test_too_few_fits_have_no_interval(tmp_path: Path) -> None:
     assert rows_of(evalpipe.run(document(tmp_path, *drawn_rows(fits=80))))["brier"].lower is not None
 
 
-def test_limits_that_leave_the_corrected_value_out_are_marked(tmp_path: Path) -> None:
+def test_limits_hold_the_corrected_value_though_bootstrap_fits_are_more_optimistic(tmp_path: Path) -> None:
     frame, files = drawn_rows()
     worse = frame.with_columns(p=pl.lit(0.5) + (pl.col("p") - 0.5) * 0.1)  # the model itself is far less sure
     row = rows_of(evalpipe.run(document(tmp_path, worse, files)))["brier"]
-    assert (row.status, row.reason) == (
-        "degenerate", "the value is above its location-shifted limits: resampling biases the measure")
-    assert row.upper is not None
-    assert row.corrected is not None
-    assert row.corrected > row.upper
+    assert (row.status, row.reason) == ("ok", None)
+    assert row.lower is not None
+    assert row.lower < (row.corrected or 0) < (row.upper or 0)
 
 
 def test_a_corrected_value_stays_within_the_range_of_the_measure(tmp_path: Path) -> None:
@@ -119,6 +133,14 @@ def test_a_corrected_value_stays_within_the_range_of_the_measure(tmp_path: Path)
     assert row.optimism is not None
     assert row.optimism > 0
     assert (row.apparent, row.corrected) == (0, 0)
+    assert (row.lower, row.method, row.reason) == (
+        None, "none", UNKNOWN)
+
+
+def test_a_slope_that_every_fit_has_in_its_own_sample_has_no_interval(tmp_path: Path) -> None:
+    row = rows_of(evalpipe.run(document(tmp_path, *fitted_rows(), metrics=["calibration_slope"])))["calibration_slope"]
+    assert row.corrected is not None
+    assert (row.lower, row.method, row.reason) == (None, "none", UNKNOWN)
 
 
 def test_fits_without_a_value_are_left_out_and_counted(tmp_path: Path) -> None:
