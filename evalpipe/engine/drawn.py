@@ -24,6 +24,9 @@ CLUSTERS = 20
 """The clusters from which on quantiles of their bootstrap are trusted; of fewer they cover too seldom, as the
 between-cluster variance is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
 
+STUDENTS = ("cluster_t", "bootstrap_logit")
+"""The methods that allow for how badly few clusters tell their variance: their quantiles are Student's."""
+
 ONE_CLUSTER = "all rows are in one cluster, so the uncertainty is unknown"
 
 
@@ -149,7 +152,7 @@ class Drawn:
 
     def few(self, level: float, method: str = "percentile") -> str | None:
         """Return why limits of a method from so few clusters cannot be relied on; None where there are enough."""
-        least = FEWEST if method == "cluster_t" else CLUSTERS
+        least = FEWEST if method in STUDENTS else CLUSTERS
         return None if self.clusters is None or self.clusters >= least else few_clusters(self.clusters, least, level)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:

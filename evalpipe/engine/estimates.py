@@ -15,7 +15,7 @@ from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
 from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
-from evalpipe.engine.noise import thin
+from evalpipe.engine.noise import few_for_curve, thin
 from evalpipe.engine.subsets import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
@@ -178,7 +178,7 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     estimate = Limited(value, ends, method, drawn=drawn if entry.drawn else None)
     # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
-    estimate = estimate.doubted(_thin(scope, summary, entry, drawn))
+    estimate = estimate.doubted(_thin(scope, summary, entry, drawn)).doubted(few_for_curve(entry, given))
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.intervals.bins import Bins
+from evalpipe.intervals.bootstrap import kish
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error", "clusters", "bounds",
+    "error", "clusters", "bounds", "rarest",
 })
 """The needs that are no statistics."""
 
@@ -64,6 +65,17 @@ class Given:
     def bounds(self) -> tuple[float, float]:
         """The range of the metric under its options."""
         return self.entry.metric.bounds(self.options)
+
+    @property
+    def rows(self) -> float:
+        """The observations; under importance weights so many rows of equal weight as tell as much."""
+        return float(kish(self.summary.weights)) if self.weighted else float(np.sum(self.summary.weights))
+
+    @property
+    def rarest(self) -> float:
+        """Those of the level that has the fewest of them."""
+        occurring = np.asarray(self.summary("occurring"), float)
+        return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
 
     @property
     def successes(self) -> Floats:

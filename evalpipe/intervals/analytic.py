@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe.arithmetic import functions
 from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.bootstrap import bootstrap_error
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
+from evalpipe.intervals.scales import limits_on_scale, slope
 from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
+
+UNIT = (0.0, 1.0)
 
 FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form are not valid under importance weights"}
 
@@ -111,18 +114,22 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
 @interval(
     "bootstrap_logit", title="bootstrap error on the logit", short="bootstrap, logit",
     for_={"skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles"},
-    text="A normal interval around the value on the logit scale, with the standard error of its bootstrap "
-         "replicates. Covers better than quantiles for a share whose replicates are biased.",
+    text="An interval around the value on the logit scale, with the standard error that its bootstrap replicates tell "
+         "and a quantile of Student’s distribution. Its degrees of freedom are the rows of the rarer level, or the "
+         "clusters where these are fewer, minus one. Covers better than quantiles for a share whose replicates are "
+         "biased.",
     ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
     "estimates and confidence intervals. ECML PKDD 2013, 451–466.")
-def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[float, float] | None:
+def logit_bootstrap(
+    replicates: Floats, value: float, rarest: float, clusters: int | None, level: float
+) -> tuple[float, float] | None:
     """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
 
-    The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). None
-    where fewer than two replicates are defined, or one of them is 0 or 1.
+    The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). The
+    error is carried there by the delta method, as replicates may be 1; it is told by the ``rarest`` level, of which
+    few rows make it as uncertain as those of so few rows. None where fewer than two replicates are defined.
     """
-    defined = replicates[~np.isnan(replicates)]
-    if len(defined) < 2 or not 0 < value < 1 or defined.min() <= 0 or defined.max() >= 1:
-        return None
-    error = float(np.std(functions.logit(defined), ddof=1))
-    return logit_limits(value, error * value * (1 - value), level)
+    units, more = (rarest, 1.0) if clusters is None else (
+        min(rarest, clusters), math.sqrt(clusters / max(clusters - 1, 1)))
+    error = bootstrap_error(replicates) * more * slope(value, UNIT)
+    return limits_on_scale(value, error, UNIT, level, max(units - 1, 1.0))

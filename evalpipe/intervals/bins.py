@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
 ENOUGH = 20
-"""The rows of a bin that tell the variance of an event in it; of fewer, the bins next to it help, and of squares in bins
+"""The rows of a bin that tell the variance of an event in it; of fewer, the bins next to it help. Of squares in bins
 that have fewer on average most is noise: see the simulations of docs/methods.md."""
 
 

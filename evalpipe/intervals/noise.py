@@ -2,7 +2,7 @@
 
 Noise adds to every observed distance, and resampling adds it once more, so quantiles of replicates lie too high and may
 exclude the value itself. These limits take the noise out: they are the true values for which the observed one would be
-a quantile. A limit that the value lies beyond is put at the value, which only makes the interval wider; but not that of a
+a quantile. A limit that the value lies beyond is put at the value, which only makes the interval wider. Not so of a
 part of the Brier score in thin bins, of which most is noise: with the value, its limits would say nothing.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import power
-from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 from evalpipe.later import np
 

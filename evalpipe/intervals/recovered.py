@@ -41,11 +41,11 @@ def recovered_limits(
 @interval(
     "newcombe", title="Newcombe", fails=FAILS,
     for_={"net_benefit": "a difference of two shares of the rows, whose own limits give its limits"},
-    text="For the net benefit, a difference of two shares of the same rows, the second times the odds of the threshold. "
-         "Combines the distances of the two shares from their Wilson limits, with the correlation that shares of "
-         "the same rows have. Of few events, quantiles of replicates cover far too seldom.",
-    ref="Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based on "
-    "paired data. Statistics in Medicine 17(22), 2635–2650; Zou & Donner (2008).")
+    text="For the net benefit, a difference of two shares of the same rows, the second times the odds of the "
+         "threshold. Combines the distances of the two shares from their Wilson limits, with the correlation that "
+         "shares of the same rows have. Of few events, quantiles of replicates cover far too seldom.",
+    ref="Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based "
+    "on paired data. Statistics in Medicine 17(22), 2635–2650; Zou & Donner (2008).")
 def net_benefit_limits(
     total: Floats, events_reached: Floats, others_reached: Floats, options: Mapping[str, Floats | float], level: float
 ) -> tuple[Floats, Floats]:

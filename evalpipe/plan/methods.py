@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.intervals.clusters import MOST
-from evalpipe.intervals.declare import EVERY, UNLIKE_ROWS, registry
+from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, UNLIKE_ROWS, registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 FALLBACK = "percentile"
 """The method of a measure for which none is declared, or for which its own does not hold."""
 
-CLUSTERED = "cluster_t", f"{UNLIKE_ROWS['clusters']}; of at most {MOST} of them the limits are Student's"
+CLUSTERED = "cluster_t", f"{UNLIKE_ROWS['clusters']}; of at most {FEW_CLUSTERS} of them the limits are Student's"
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
 
@@ -96,8 +95,6 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return asked, general
-    if "clusters" in obstacles:
-        return CLUSTERED
     return drawn[0] if drawn else _closed(closed, asked, obstacles)
 
 
@@ -113,7 +110,9 @@ def _insisting(
 
 
 def _closed(closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
-    """Choose limits in closed form where they hold, and else percentiles."""
+    """Choose limits in closed form where they hold, and else Student's for clusters, percentiles for rows."""
+    if "clusters" in obstacles:
+        return CLUSTERED
     if not closed:
         return FALLBACK, _failure(UNLIKE_ROWS, obstacles) or "not a proportion of rows, so no binomial limits exist"
     method, reason = next((pair for pair in closed if pair[0].name == asked), closed[0])

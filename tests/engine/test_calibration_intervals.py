@@ -82,11 +82,24 @@ def test_a_part_of_the_brier_score_in_thin_groups_lies_outside_its_limits() -> N
     for metric, side in (("brier_reliability", "above"), ("brier_refinement", "below"), ("brier_resolution", "above")):
         thin = row(metric)
         assert (thin.status, thin.reason) == ("degenerate", (
-            f"the value is {side} its {thin.method} limits: the noise of bins with few rows is left out of them; ask for "
-            "fewer digits"))
+            f"the value is {side} its {thin.method} limits: the noise of bins with few rows is left out of them; ask "
+            "for fewer digits"))
         found = row({"metric": metric, "digits": 1})
         assert (found.status, found.reason) == ("ok", None)
         assert found.lower <= found.value <= found.upper
+
+
+@pytest.mark.parametrize(("rows", "events", "few"), [
+    (49, 20, "49 rows, fewer than 50"), (100, 9, "9 rows of the rarer level, fewer than 10"), (50, 10, None)])
+def test_a_calibration_curve_through_few_rows_has_no_limits_to_rely_on(rows: int, events: int, few: str | None) -> None:
+    truth, chance = np.arange(rows) < events, np.linspace(0.05, 0.95, rows)[np.random.default_rng(4).permutation(rows)]
+    found = evalpipe.evaluate(truth, chance, event=True, metrics=["ici", "e90", "emax", "brier"],
+                              intervals={"replicates": 200}).rows
+    more = ": a calibration curve follows so few too closely, and limits cover the true value too seldom"
+    reason = None if few is None else few + more
+    assert [(row.metric, row.status, row.reason) for row in found] == [
+        *((name, "ok" if few is None else "degenerate", reason) for name in ("ici", "e90", "emax")),
+        ("brier", "ok", None)]
 
 
 def test_clusters_are_inverted_from_what_replicates_show() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import beta, bootstrap
+from scipy.stats import t as student
 
 import evalpipe
 from evalpipe.intervals.analytic import auc_variance, logit_bootstrap, logit_limits, predictive_error
@@ -210,13 +211,16 @@ def test_a_bootstrapped_estimate_tells_its_monte_carlo_error() -> None:
 
 def test_the_logit_bootstrap_is_spelled_out_and_needs_values_inside() -> None:
     drawn = np.random.default_rng(8).beta(30, 10, 1000)
-    reach = 1.959963984540054 * np.std(np.log(drawn / (1 - drawn)), ddof=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    error = (high - low) / (2 * 1.959963984540054) / (0.75 * 0.25)
     centre = np.log(0.75 / 0.25)
-    expected = 1 / (1 + np.exp(reach - centre)), 1 / (1 + np.exp(-reach - centre))
-    assert logit_bootstrap(drawn, 0.75, 0.95) == pytest.approx(expected, rel=1e-12)
-    assert logit_bootstrap(np.append(drawn, 1.0), 0.75, 0.95) is None
-    assert logit_bootstrap(drawn, 1.0, 0.95) is None
-    assert logit_bootstrap(drawn[:1], 0.75, 0.95) is None
+    for rarest, clusters, freedom, more in ((13, None, 12, 1.0), (13, 8, 7, np.sqrt(8 / 7)), (5, 8, 4, np.sqrt(8 / 7))):
+        reach = student.ppf(0.975, freedom) * error * more
+        expected = 1 / (1 + np.exp(reach - centre)), 1 / (1 + np.exp(-reach - centre))
+        assert logit_bootstrap(drawn, 0.75, rarest, clusters, 0.95) == pytest.approx(expected, rel=1e-12)
+    assert logit_bootstrap(np.append(drawn, 1.0), 0.75, 13, None, 0.95) is not None
+    assert logit_bootstrap(drawn, 1.0, 13, None, 0.95) is None
+    assert logit_bootstrap(drawn[:1], 0.75, 13, None, 0.95) is None
 
 
 def test_the_limits_of_folded_gaps_are_where_the_observed_sum_is_a_quantile() -> None:

@@ -45,7 +45,8 @@ def parts(events: np.ndarray, others: np.ndarray) -> list[tuple[float, tuple[flo
     found = []
     for gap in (events - rows * said, events - rows * events.sum() / rows.sum()):
         value = float((gap**2 / rows).sum() / rows.sum())
-        found.append((value, mean_square_limits(Bins(events, others, gap, events, others), "squared_gaps", value, 0.95)))
+        bins = Bins(events, others, gap, events, others)
+        found.append((value, mean_square_limits(bins, "squared_gaps", value, 0.95)))
     value = float((events * others / rows).sum() / rows.sum())
     bins = Bins(events, others, np.zeros(len(rows)), events, others)
     return [*found, (value, scatter_limits(bins, value, 0.95))]

@@ -10,7 +10,8 @@ from scipy.special import expit, logit
 from scipy.stats import t
 
 from evalpipe.intervals.bootstrap import percentile_limits
-from evalpipe.intervals.clusters import MOST, cluster_limits
+from evalpipe.intervals.clusters import cluster_limits
+from evalpipe.intervals.declare import FEW_CLUSTERS
 
 UNIT = (0.0, 1.0)
 SETS, DRAWS, ROWS = 1000, 300, 20
@@ -39,7 +40,7 @@ def test_other_ranges_have_other_scales() -> None:
         assert to(found[0]) + to(found[1]) == pytest.approx(2 * to(0.7), rel=1e-12)
 
 
-@pytest.mark.parametrize(("clusters", "value"), [(MOST + 1, 0.7), (None, 0.7), (1, 0.7), (8, 1.0)])
+@pytest.mark.parametrize(("clusters", "value"), [(FEW_CLUSTERS + 1, 0.7), (None, 0.7), (1, 0.7), (8, 1.0)])
 def test_percentiles_stand_in(clusters: int | None, value: float) -> None:
     drawn = replicates()
     assert cluster_limits(drawn, value, clusters, UNIT, 0.95) == (*percentile_limits(drawn, 0.95), "percentile")

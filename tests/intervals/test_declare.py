@@ -17,7 +17,7 @@ from evalpipe.spec.parts import Intervals
 from evalpipe.statistics.summary import statistics
 
 OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
-OF_FITS = {"fits", "location_shift"}
+OF_FITS = {"fits", "bootstrap_fits"}
 """Limits of measures over several fits of a model, and of those that bootstrap fits correct for optimism."""
 
 OF_DIAGNOSTICS = {"information"}

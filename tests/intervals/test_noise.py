@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ncx2
 
-from evalpipe.intervals.bins import rate_variances
 from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.bins import rate_variances
 from evalpipe.intervals.bootstrap import doubtful
 from evalpipe.intervals.noise import (
     Noise,
