@@ -39,7 +39,7 @@ CASES = (Case(10, 0.5, 100), Case(10, 0.5, 200), Case(10, 0.5, 500), Case(4, 0.5
 
 TEXT = """\
 Coverage of 95% intervals, in per cent, in {sets} data sets of each line, with {fits} bootstrap fits of a logistic
-regression each; half of the predictors have the coefficient, half have none, and about 40 % of the rows are events. The
+regression each. Half of the predictors have the coefficient, half have none; about 40 % of the rows are events. The
 true value is that of the fitted model in the population. Location shift → the limits of a run; two standard errors of
 a figure near 95 are {error:.1f} points. `python benchmarks/optimism.py` writes this table (seed {seed}).
 """
