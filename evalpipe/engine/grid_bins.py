@@ -102,9 +102,9 @@ def _add(ranges: BinRanges, binned: _Binned, chosen: Wholes, step: int, *, exact
     spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end
     added = ((least * truth, most * truth), (least * ~truth, most * ~truth), (least * low, most * high), gaps,
              (least * spread, most / 4))
-    for number, pair in enumerate(added):
-        totals = ranges[number]
-        totals += np.stack([np.bincount(place, values, totals.shape[-1]) for values in pair])
+    all_totals = ranges.events, ranges.others, ranges.expected, ranges.gap, ranges.variance
+    for totals, pair in zip(all_totals, added, strict=True):
+        np.add(totals, [np.bincount(place, values, totals.shape[-1]) for values in pair], out=totals)
     np.minimum.at(ranges.chances[0], place, low)
     np.maximum.at(ranges.chances[1], place, high)
 

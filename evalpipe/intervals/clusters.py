@@ -20,9 +20,9 @@ FEWEST = 3
     "cluster_t", title="Student’s t over clusters", short="t, clusters",
     detail=f"From {FEWEST} clusters on. Of more than {FEW_CLUSTERS}, limits are percentiles.",
     text=f"For rows of at most {FEW_CLUSTERS} clusters: the value plus and minus a quantile of Student’s distribution "
-         "times the standard error. That is the one of the bootstrap replicates times √(K / (K − 1)) for K clusters; the "
-         "degrees of freedom are K − 1. Limits are symmetric on the logit scale of the range of the measure, on the log "
-         "scale where the range has one end.",
+         "times the standard error. That is the one of the bootstrap replicates times √(K / (K − 1)) for K clusters; "
+         "the degrees of freedom are K − 1. Limits are symmetric on the logit scale of the range of the measure, on "
+         "the log scale where the range has one end.",
     ref="Cameron, A. C., Gelbach, J. B. & Miller, D. L. (2008). Bootstrap-based improvements for inference with "
     "clustered errors. The Review of Economics and Statistics 90(3), 414–427.")
 def cluster_limits(

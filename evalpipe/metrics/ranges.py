@@ -16,8 +16,8 @@ class BinRanges(NamedTuple):
     """What each of b bins may hold, all [2, b]: the least first, then the largest.
 
     ``events`` and ``others`` are weights of rows, ``expected`` totals of probabilities, ``gap`` events less those,
-    ``variance`` totals of p (1 - p), and ``chances`` the least and the largest probability of any row. ``trained_on`` is
-    whether the model was fitted to these rows.
+    ``variance`` totals of p (1 - p), and ``chances`` the least and the largest probability of any row. ``trained_on``
+    is whether the model was fitted to these rows.
     """
 
     events: Floats

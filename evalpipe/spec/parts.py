@@ -186,12 +186,12 @@ class Intervals(SpecPart):
     method: AskedMethod = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the
     logit scale for ppv and npv, Newcombe for the net benefit. Average precision has the bootstrap's error on the
-    logit scale, and all else the percentile bootstrap. Rows of few clusters have Student's limits. Measures that noise makes
-    larger (calibration errors, the parts of the Brier score, K-S) get an inversion of their noise under every method
-    but `none`. `exact` and `delong` name the same; `wilson` and `jeffreys` take their limits for proportions.
-    `exact`, `wilson` and `jeffreys`, named in the spec, count
-    effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and accelerated)
-    and `studentised` take the bootstrap for every measure; `none` gives values alone."""
+    logit scale, and all else the percentile bootstrap. Rows of few clusters have Student's limits. Measures that noise
+    makes larger (calibration errors, the parts of the Brier score, K-S) get an inversion of their noise under every
+    method but `none`. `exact` and `delong` name the same; `wilson` and `jeffreys` take their limits for proportions.
+    `exact`, `wilson` and `jeffreys`, named in the spec, count effective observations under importance weights.
+    `percentile`, `basic`, `bca` (bias-corrected and accelerated) and `studentised` take the bootstrap for every
+    measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
     stratify: Annotated[StrictBool, Only(*CLASSES)] = False
