@@ -219,7 +219,8 @@ def test_few_clusters_of_a_slice_are_told(tmp_path: Path) -> None:
     frame = clustered(3000, 400).with_columns(
         s=pl.when(pl.col("who").is_in(["client 0", "client 1"])).then(pl.lit("few")).otherwise("s"))
     path = write(frame, tmp_path / "d", [1000])
-    keys: dict[str, Any] = {"cluster": "who", "metrics": ["brier"], "slices": ["s"]}
+    keys: dict[str, Any] = {
+        "cluster": "who", "metrics": ["brier"], "slices": ["s"], "slice_rules": {"min_rows": 5}}
     streamed, held = (run(path, mode, **keys) for mode in ("grid", "exact"))
     told = [[(row.slice, row.status, row.reason) for row in results.rows] for results in (streamed, held)]
     assert told[0] == told[1]
