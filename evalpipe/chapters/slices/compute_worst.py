@@ -1,7 +1,8 @@
 """The search for the slices in which a measure is worst: combinations of columns, bounded in depth and number.
 
 Candidates are ranked by how much worse they surely are than all rows: the difference less `CAUTION` of its standard
-errors, from a jackknife of groups of rows. The bootstrap is then drawn for those that are kept.
+errors, from a jackknife of groups of rows. No error counts as less than that of as many rows drawn from all, for a few
+rows that all are right would seem to have none. The bootstrap is then drawn for those that are kept.
 """
 
 from __future__ import annotations
@@ -104,14 +105,16 @@ def _ranked(
     Each has by how much it is ahead of the next, without end the last.
     """
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
-    overall = float(values(summary, entry))
+    all_rows = subset_of(sample, np.arange(sample.n), None, None)
+    overall, error_of_all = _with_error(all_rows, sample, summary, entry, stream(seed, "worst", sample.dataset))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores = []
     for candidate in candidates:
         # A stream of its own for each combination: its groups do not depend on how many others are searched.
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
         value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
-        score = sign * (value - overall) - CAUTION * error
+        least = error_of_all * (all_rows.n / candidate.n) ** 0.5
+        score = sign * (value - overall) - CAUTION * max(error, least)
         if np.isfinite(score):
             scores.append((score, candidate))
     scores.sort(key=lambda pair: (-pair[0], pair[1].chosen))
@@ -157,25 +160,24 @@ def _row(
     drawn, sample = scope.drawn(entry, replicates), scope.sample
     difference, level = drawn - overall, scope.plan.level
     estimate = averaged(scope, entry, drawn)[0].doubted(difference.few(level))
-    (n, events), of_selection = scope.rows(), _of_selection(difference, entry, searched, ahead, level)
+    (n, events), error = scope.rows(), _error(difference, overall, sample.summary.n / scope.subset.n, level)
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
         value=drawn.value, overall=overall.value, difference=difference.value, searched=searched,
-        **of_selection, **estimate.fields(level),
+        **_of_selection(difference.value, error, entry, searched, ahead, level), **estimate.fields(level),
     )
 
 
 def _of_selection(
-    difference: Drawn, entry: MetricPlan, searched: int, ahead: float, level: float
+    value: float, error: float | None, entry: MetricPlan, searched: int, ahead: float, level: float
 ) -> dict[str, float | None]:
-    """Return what is said of a difference that was chosen out of many; None for all of it of few clusters.
+    """Return what is said of a difference that was chosen out of many; None for all of it where it has no error.
 
-    Its p-value and limits are those of a normal distribution with the standard error of its replicates.
+    Its p-value and limits are those of a normal distribution with its standard error.
     """
     from scipy.special import ndtr
 
-    error, value = _error(difference, level), difference.value
     if error is None:
         return {"p_value": None, "p_adjusted": None}
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
@@ -185,10 +187,14 @@ def _of_selection(
             "difference_upper": value + reach, "difference_corrected": corrected}
 
 
-def _error(difference: Drawn, level: float) -> float | None:
-    """Return the standard error of a difference by its replicates; None where they tell none, or of few clusters."""
-    if difference.replicates is None or difference.few(level) is not None:
+def _error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
+    """Return the standard error of a difference by its replicates; None where they tell none, or of few clusters.
+
+    It is no less than that of as many rows drawn from all, of which there are so many ``times`` as many.
+    """
+    if difference.replicates is None or overall.replicates is None or difference.few(level) is not None:
         return None
-    known = difference.replicates[~np.isnan(difference.replicates)]
-    error = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    drawn = (replicates[~np.isnan(replicates)] for replicates in (difference.replicates, overall.replicates))
+    errors = [float(known.std(ddof=1)) if len(known) > 1 else 0.0 for known in drawn]
+    error = max(errors[0], errors[1] * times**0.5)
     return error if error > 0 else None
