@@ -207,16 +207,17 @@ MEASURES = """\
 in which the gate ever fails, and ever passes, with {sizes} rows a night. *On it*: the true value is on the
 limit, so both are false. *Inside* and *beyond*: it is one standard error of {common} rows away, where a failure and a
 pass are false. Two standard errors of 5 % are {error:.1f} %. Exact evidence is of rows; asymptotic of values and
-intervals that the engine gave of at least 450 nights (150 of 2,000 rows), of which years are drawn. *calibrated*: three
-events in ten; *rare*: one in ten, overconfident; *numbers*: errors of five degrees of freedom; *counts*: Poisson;
-*levels*: three ordered levels. That recent nights must agree makes passes fewer still, and is left out."""
+intervals that the engine gave of at least 450 nights (150 of 2,000 rows), of which years are drawn. Data are
+*calibrated*, with three events in ten, or *rare*, with one in ten and overconfident. *numbers* have errors of five
+degrees of freedom, *counts* are Poisson, and *levels* are three in order.
+That recent nights must agree makes passes fewer still, and is left out."""
 DEPENDENT = """\
 A sensitivity of 0.75, on its limit, with 300 events a night: per cent of years in which the gate fails · passes, by
 evidence of rows, by that of values, and with `between_nights`."""
 FALL = """\
-A sensitivity of 0.78 that falls on night {fallen}, and a limit of 0.75. Of years in which the gate passed on the night
-before: the median of the nights from the fall on in which it goes on passing, by its evidence alone and with the look
-at recent nights; and the night, from the fall on, on which it fails."""
+A sensitivity of 0.78 that falls on night {fallen}, and a limit of 0.75. The years are those in
+which the gate passed on the night before. Medians of the nights from the fall on: those on which it goes on passing, by
+its evidence alone and with the look at recent nights, and the one on which it fails."""
 
 
 def section(folder: Path, years: int) -> str:

@@ -135,7 +135,7 @@ def test_evaluate_decides() -> None:
 
 def test_estimates_are_a_polars_frame() -> None:
     frame = evalpipe.evaluate(Y, P, **OPTIONS).estimates
-    assert frame.shape == (2, 23)
+    assert frame.shape == (2, 24)
     assert frame["metric"].to_list() == ["roc_auc", "brier"]
     assert frame["params"].to_list() == ["{}", '{"scale": "half"}']
 

@@ -185,7 +185,8 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
 def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) -> tuple[float, float]:
     """Return limits within the range of a measure."""
     low, high = entry.metric.bounds(options)
-    return max(float(limits.lower), low), min(float(limits.upper), high)
+    lower, upper = (min(max(float(limit), low), high) for limit in (limits.lower, limits.upper))
+    return lower, upper
 
 
 def _beyond(entry: MetricPlan, value: float) -> str | None:

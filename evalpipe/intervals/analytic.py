@@ -1,4 +1,4 @@
-"""Limits from a known variance, or the bootstrap's, made symmetric on the logit scale."""
+"""Limits from a known variance, symmetric on the logit scale."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.intervals.binomial import clopper_pearson
-from evalpipe.intervals.bootstrap import bootstrap_error
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
-from evalpipe.intervals.scales import limits_on_scale, slope
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -109,27 +107,3 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
         return math.nan
     on_logit = (1 - sensitivity) / (sensitivity * events) + specificity / ((1 - specificity) * others)
     return math.sqrt(on_logit) * value * (1 - value)
-
-
-@interval(
-    "bootstrap_logit", title="bootstrap error on the logit", short="bootstrap, logit",
-    for_={"skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles"},
-    text="An interval around the value on the logit scale, with the standard error that its bootstrap replicates tell "
-         "and a quantile of Student’s distribution. Its degrees of freedom are the rows of the rarer level, or the "
-         "clusters where these are fewer, minus one. Covers better than quantiles for a share whose replicates are "
-         "biased.",
-    ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
-    "estimates and confidence intervals. ECML PKDD 2013, 451–466.")
-def logit_bootstrap(
-    replicates: Floats, value: float, rarest: float, clusters: int | None, level: float
-) -> tuple[float, float] | None:
-    """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
-
-    The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). The
-    error is carried there by the delta method, as replicates may be 1; it is told by the ``rarest`` level, of which
-    few rows make it as uncertain as those of so few rows. None where fewer than two replicates are defined.
-    """
-    units, more = (rarest, 1.0) if clusters is None else (
-        min(rarest, clusters), math.sqrt(clusters / max(clusters - 1, 1)))
-    error = bootstrap_error(replicates) * more * slope(value, UNIT)
-    return limits_on_scale(value, error, UNIT, level, max(units - 1, 1.0))

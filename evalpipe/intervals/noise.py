@@ -262,7 +262,7 @@ def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
     steep = np.maximum(1 - 4 * within, 0.0) * (1 + 1 / counts) ** 2
     of_rates = shares**2 * (steep * variances + squared_error_variances(variances, counts))
     between = max(float((shares * within**2).sum()) - float((shares * within).sum()) ** 2, 0.0) / bins.n
-    lost, error = float((shares * variances).sum()), math.sqrt(float(of_rates.sum()) + between)
+    lost, error = float((shares * variances).sum()), math.sqrt(max(float(of_rates.sum()) + between, 0.0))
     limits = corrected_limits(value, lost, error, level)
     return limits if bins.thin else including(limits, value)
 

@@ -45,7 +45,8 @@ def recovered_limits(
          "threshold. Combines the distances of the two shares from their Wilson limits, with the correlation that "
          "shares of the same rows have. Of few events, quantiles of replicates cover far too seldom.",
     ref="Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial proportions based "
-    "on paired data. Statistics in Medicine 17(22), 2635–2650; Zou & Donner (2008).")
+    "on paired data. Statistics in Medicine 17(22), 2635–2650; Zou, G. Y. & Donner, A. (2008). Construction of "
+    "confidence limits about effect measures: a general approach. Statistics in Medicine 27(10), 1693–1702.")
 def net_benefit_limits(
     total: Floats, events_reached: Floats, others_reached: Floats, options: Mapping[str, Floats | float], level: float
 ) -> tuple[Floats, Floats]:

@@ -51,7 +51,7 @@ def test_estimates_are_a_table(command: Command, folder: Path) -> None:
     lines = (folder / "out" / "estimates.csv").read_text().splitlines()
     assert lines[0] == (
         "dataset,model,variant,slice,metric,params,average,class,value,lower,upper,level,method,n,events,status,reason,"
-        "classes_used,no_information,skill,undefined_replicates,monte_carlo_error,error_bound"
+        "classes_used,no_information,skill,undefined_replicates,monte_carlo_error,degrees_of_freedom,error_bound"
     )
     assert len(lines) == 4
     assert lines[1].startswith("test,a,original,,accuracy,{},,,0.")

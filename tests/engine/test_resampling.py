@@ -44,7 +44,8 @@ def test_without_the_key_limits_in_closed_form_hold_and_with_it_they_do_not() ->
         [1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], event=1, cluster=["a", "a", "b", "b"], metrics=["accuracy", "roc_auc"],
         intervals={"replicates": 100},
     ).intervals.methods
-    said = "percentile: rows of a cluster are not independent, so whole clusters are resampled"
+    said = ("cluster_t: rows of a cluster are not independent, so whole clusters are resampled; of at most 40 of them "
+            "the limits are Student's")
     assert plan_reason == {"accuracy": said, "roc_auc": said}
 
 

@@ -14,9 +14,9 @@ from scipy.stats import beta, bootstrap
 from scipy.stats import t as student
 
 import evalpipe
-from evalpipe.intervals.analytic import auc_variance, logit_bootstrap, logit_limits, predictive_error
+from evalpipe.intervals.analytic import auc_variance, logit_limits, predictive_error
 from evalpipe.intervals.binomial import jeffreys
-from evalpipe.intervals.bootstrap import bca_limits, monte_carlo_error
+from evalpipe.intervals.bootstrap import bca_limits, logit_bootstrap, monte_carlo_error
 from evalpipe.intervals.noise import folded_limits
 from evalpipe.intervals.resampling import Design, jackknife_counts
 from evalpipe.statistics import Rows, Summary

@@ -107,19 +107,20 @@ def curvature(line: AboutLine) -> ResidualTest | None:
     from scipy.special import chdtrc, ndtri
 
     values, place = np.unique(line.at, return_inverse=True)
-    held = np.bincount(place, line.weight)
-    score = ndtri((np.cumsum(held) - held / 2) / held.sum())[place]
+    weight = np.bincount(place, line.weight)
+    score = ndtri((np.cumsum(weight) - weight / 2) / weight.sum())[place]
     bends, rows = np.stack([score**2, score * score**2]), float(line.weight.sum())
     for straight in (np.ones_like(line.at), line.at):  # at right angles, and of mean square 1
         bends -= straight * ((bends * line.weight * straight).sum(axis=1) / rows)[:, None]
     # The leverage of a row; a row that the line goes through has no residual.
     known = np.maximum(1 - (1 + line.at**2) / rows, ROUNDING)
     scaled = bends * (line.residual / known)
-    covariance = product(scaled * line.weight, scaled.T)
+    unit = float(np.abs(scaled).max(initial=0.0)) or 1.0  # so that no square of a large residual overflows
+    covariance = product(scaled / unit * line.weight, scaled.T / unit)
     sizes = singular(covariance).sizes
     if len(values) < FEWEST / 2 or not sizes[-1] > sizes[0] * ROUNDING:
         return None
-    together = (bends * line.weight * line.residual).sum(axis=1)
+    together = (bends * line.weight * (line.residual / unit)).sum(axis=1)
     statistic = float((together * solve(covariance, together)).sum())
     return ResidualTest(statistic, float(chdtrc(2, statistic)))
 
