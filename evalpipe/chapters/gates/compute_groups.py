@@ -44,15 +44,18 @@ def gathered(nights: Nights, *, averaged: bool) -> Gathered:
     """Return the groups of nights: a group ends when it has enough rows of the rarer outcome and one known error.
 
     Nights weigh as their rows do. A night whose error is unknown, as where no row is wrong, takes that of the others by
-    their rows. Nights without enough rows are left out of a measure that is not ``averaged``: they would move its mean.
-    The error is that of the nights' own errors or, where it is larger, of how far the nights differ.
+    their rows. Of a measure that is not ``averaged`` each night is a group, and nights are left out of which too few
+    rows of the rarer outcome are expected: they would move its mean. What a night has of them itself does not matter,
+    for that would choose nights with many events. The error is that of the nights' own errors or, where it is larger,
+    of how far the nights differ.
     """
-    known = ~np.isnan(nights.values) & (averaged | (nights.support >= ENOUGH))
+    known = ~np.isnan(nights.values) & (averaged | (_expected_support(nights) >= ENOUGH))
+    support = nights.support if averaged else np.full(known.shape, ENOUGH)
     rows, value = np.where(known, nights.rows, 0.0), np.where(known, nights.values, 0.0)
     measured = known & (nights.errors > 0)
     terms = np.stack([
         rows, rows * value, np.where(measured, rows * nights.errors, 0.0) ** 2, np.where(measured, rows, 0.0),
-        np.where(known, nights.support, 0.0), known, rows**2, rows**2 * value, (rows * value) ** 2])
+        np.where(known, support, 0.0), known, rows**2, rows**2 * value, (rows * value) ** 2])
     ended = Gathered(np.full(rows.shape, np.nan), np.full(rows.shape, np.nan))
     group = np.zeros(terms.shape[:-1])
     for night in range(rows.shape[-1]):
@@ -61,6 +64,13 @@ def gathered(nights: Nights, *, averaged: bool) -> Gathered:
         ended.values[..., night], ended.errors[..., night] = _closed(np.where(ends, group, np.nan))
         group = np.where(ends, 0.0, group)
     return ended
+
+
+def _expected_support(nights: Nights) -> Floats:
+    """Return the rows of the rarer outcome that the nights before lead to expect of each night's rows; 0 at first."""
+    known = np.stack([np.where(np.isnan(nights.values), 0.0, total) for total in (nights.support, nights.rows)])
+    support, rows = np.cumsum(known, axis=-1) - known
+    return np.asarray(nights.rows * support / np.where(rows > 0, rows, np.inf))
 
 
 def _closed(group: Floats) -> tuple[Floats, Floats]:

@@ -56,9 +56,25 @@ def test_a_night_without_an_error_waits_for_one_that_has_it() -> None:
 
 
 def test_small_nights_of_a_measure_that_few_rows_move_count_for_nothing() -> None:
-    groups = gathered(nights([0.2, 0.7], [0.3, 0.1], [100, 400], [ENOUGH - 1, ENOUGH]), averaged=False)
-    assert np.isnan(groups.values[0])
+    small = nights([0.2, 0.7, 0.4], [0.3, 0.1, 0.2], [100, 400, 99], [ENOUGH, 4 * ENOUGH, ENOUGH])
+    groups = gathered(small, averaged=False)
+    # Nothing is expected of the first; half of the rows of the second; of the third just fewer than enough.
+    np.testing.assert_array_equal(np.isnan(groups.values), [True, False, True])
     assert (groups.values[1], groups.errors[1]) == pytest.approx((0.7, 0.1), rel=1e-15)
+
+
+def test_nights_are_not_chosen_by_how_many_events_they_have() -> None:
+    """The value, an event rate less its expectation, is 0 on average: 4,000 nights, of which half have fewer events.
+
+    The mean of so many distances in standard errors has an error of 0.016, of which four are allowed. Of the nights
+    with 53 events of 300 or more it would be 0.8.
+    """
+    events, expected = np.random.default_rng(5).binomial(300, 53 / 300, 4_000), 53 / 300
+    rates, errors = events / 300, np.sqrt(events * (300 - events) / 300**3)
+    groups = gathered(Nights(rates - expected, errors, np.full(4_000, 300.0), events.astype(float)), averaged=False)
+    counted = ~np.isnan(groups.values)
+    assert counted[100:].all()
+    assert np.mean(groups.values[counted] * 300 / math.sqrt(53 * 247 / 300)) == pytest.approx(0, abs=0.064)
 
 
 def test_a_night_on_which_no_group_ends_has_no_evidence() -> None:
