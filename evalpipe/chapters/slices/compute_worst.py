@@ -7,6 +7,7 @@ rows that all are right would seem to have none. The bootstrap is then drawn for
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
@@ -113,7 +114,7 @@ def _ranked(
         # A stream of its own for each combination: its groups do not depend on how many others are searched.
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
         value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
-        least = error_of_all * (all_rows.n / candidate.n) ** 0.5
+        least = error_of_all * math.sqrt(all_rows.n / candidate.n)
         score = sign * (value - overall) - CAUTION * max(error, least)
         if np.isfinite(score):
             scores.append((score, candidate))
@@ -196,5 +197,5 @@ def _error(difference: Drawn, overall: Drawn, times: float, level: float) -> flo
         return None
     drawn = (replicates[~np.isnan(replicates)] for replicates in (difference.replicates, overall.replicates))
     errors = [float(known.std(ddof=1)) if len(known) > 1 else 0.0 for known in drawn]
-    error = max(errors[0], errors[1] * times**0.5)
+    error = max(errors[0], errors[1] * math.sqrt(times))
     return error if error > 0 else None
