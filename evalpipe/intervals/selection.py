@@ -5,13 +5,27 @@ Differences are taken as normal about the truth, with known errors.
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-HELD_BACK = 0.1
-"""The part of the error level at which all true values are taken to lie within limits that hold for all at once."""
+import numpy as np
 
-HALVINGS = 60
-"""Of the width of these limits, after which a median is found to the last digits."""
+from evalpipe.arithmetic.functions import exp
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
+PLACES = 100
+"""The most found differences, evenly by rank, at which true ones are taken to lie; 0 is one more."""
+
+STEPS = 100
+"""Of the EM algorithm: five times as many change the mean error of simulated winners by 0.002 standard errors."""
+
+LEAST_WEIGHT = 1e-300
+"""Of a place, so that a difference with a smaller error than those of which the weights are has a likely place."""
+
+LARGEST_PART = 0.7
+"""A correction is at most this part of what the choice adds where all true differences are alike, by the median."""
 
 
 def reach_of_all(searched: int, level: float) -> float:
@@ -21,21 +35,46 @@ def reach_of_all(searched: int, level: float) -> float:
     return -float(ndtri((1 - level) / 2 / searched))
 
 
-def without_selection(difference: float, error: float, ahead: float, searched: int, level: float) -> float:
-    """Return a difference, the larger the more likely chosen, corrected for being ``ahead`` of the next by so much.
+@dataclass(frozen=True)
+class TrueDifferences:
+    """How the true differences are distributed: their ``places`` and the ``weights`` of these, both [m]."""
 
-    It is the true difference of which, among draws that are chosen too, half lie below the one drawn: where none is
-    near, hardly any correction. True differences are looked for within limits that hold for all: the hybrid estimate of
-    Andrews, Kitagawa & McCloskey (2024). It takes what is compared as independent. A correction stops at 0.
+    places: Floats
+    weights: Floats
+
+    def corrected(self, difference: float, error: float, searched: int) -> float:
+        """Return a difference, the larger the more likely chosen, corrected for being chosen out of ``searched``.
+
+        It is the mean of the true differences that may lie behind it, which depends on no rank: it grows with the
+        difference, and without leaps. As there may be a lone large one that the others do not tell of, the correction
+        is limited (Efron & Morris 1972), and is 0 where nothing was chosen. It stops at 0.
+        """
+        from scipy.special import ndtri
+
+        most = LARGEST_PART * float(ndtri(0.5 ** (1 / searched))) * error
+        likely = self.weights * _likelihoods(np.array([difference]), np.array([error]), self.places)[0]
+        mean = float((likely * self.places).sum() / likely.sum())
+        return min(difference, max(0.0, mean, difference - most))
+
+
+def true_differences(differences: Floats, errors: Floats) -> TrueDifferences:
+    """Return the distribution of true differences that makes ``differences`` with ``errors`` most likely.
+
+    All [n]; those without an error are left out. The estimate supposes no shape: Kiefer & Wolfowitz (1956), by EM; with
+    unequal errors Jiang (2020). It takes the differences as independent.
     """
-    from scipy.special import ndtr
+    differences, errors = differences[errors > 0], errors[errors > 0]
+    chosen = np.linspace(0, len(differences) - 1, min(len(differences), PLACES)).astype(np.intp)
+    places = np.concatenate([[0.0], np.sort(differences)[chosen]])
+    likelihoods = _likelihoods(differences, errors, places)
+    weights = np.full(len(places), 1 / len(places))
+    for _ in range(STEPS if len(differences) else 0):
+        likely = weights * likelihoods
+        weights = (likely / likely.sum(axis=1, keepdims=True)).mean(axis=0)
+    return TrueDifferences(places, np.maximum(weights, LEAST_WEIGHT))
 
-    reach = reach_of_all(searched, 1 - HELD_BACK * (1 - level))
-    low, high = difference - reach * error, difference + reach * error
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        least = float(ndtr(max((difference - ahead - middle) / error, -reach)))
-        most = float(ndtr(reach))
-        below = float(ndtr((difference - middle) / error)) - least
-        low, high = (middle, high) if 2 * below > most - least else (low, middle)
-    return min(difference, max(0.0, (low + high) / 2)) if math.isfinite(ahead) else difference
+
+def _likelihoods(differences: Floats, errors: Floats, places: Floats) -> Floats:
+    """Return how likely each difference [n] is at each place [m], as a part of where it is most likely, [n, m]."""
+    away = ((differences[:, None] - places) / errors[:, None]) ** 2
+    return exp((away.min(axis=1, keepdims=True) - away) / 2)

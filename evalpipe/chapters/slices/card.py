@@ -40,11 +40,11 @@ WORST = Procedure(
     "Combinations of the named columns are searched for the groups in which a measure is worst. Each p-value tests "
     "the difference from all rows, by a normal approximation with its bootstrap error. The worst of many groups look "
     "worse than they are, so p-values are multiplied by the number of groups searched, and limits of the difference "
-    "hold for all of these at once (Bonferroni). The corrected difference is the true one of which half of the draws "
-    "that are ranked as high lie below the one found. The limits beside a value are those of a group that was not "
-    "chosen.",
-    "Andrews, I., Kitagawa, T. & McCloskey, A. (2024). Inference on winners. The Quarterly Journal of Economics "
-    "139(1), 305–358.",
+    "hold for all of these at once (Bonferroni). The corrected difference is the mean of the true differences that may "
+    "lie behind the one found, as estimated from all groups searched; a limit keeps it from correcting a lone bad "
+    "group away. The limits beside a value are those of a group that was not chosen.",
+    "Jiang, W. (2020). On general maximum likelihood empirical Bayes estimation of heteroscedastic IID normal means. "
+    "Electronic Journal of Statistics 14(1), 2272–2297.",
 )
 
 

@@ -23,7 +23,7 @@ from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import Subset, subset_of, summaries_of, whole
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
-from evalpipe.intervals.selection import reach_of_all, without_selection
+from evalpipe.intervals.selection import TrueDifferences, reach_of_all, true_differences
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
@@ -60,6 +60,14 @@ class Candidate:
         return subset_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
 
 
+@dataclass(frozen=True)
+class Search:
+    """How many slices were ``searched``, and how their ``true`` differences from all rows are distributed."""
+
+    searched: int
+    true: TrueDifferences
+
+
 def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
     """Yield the worst slices of each model, the worst first; its variants are not searched."""
     asked = plan.slices.worst
@@ -69,8 +77,8 @@ def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
     for name, model in sample.models.items():
         if model.source is None:
             alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
-            ranked = _ranked(alone, name, asked.entry, candidates, plan.seed)[: asked.top]
-            yield from _drawn(plan, alone, name, asked.entry, ranked, len(candidates))
+            ranked, spread = _ranked(alone, name, asked.entry, candidates, plan.seed)
+            yield from _drawn(plan, alone, name, asked.entry, ranked[: asked.top], Search(len(candidates), spread))
 
 
 def cut_short(plan: Plan, sample: Sample) -> Iterator[Warned]:
@@ -100,27 +108,25 @@ def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
 
 def _ranked(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
-) -> list[tuple[Candidate, float]]:
-    """Return the candidates in which the measure has a value, the one that is surely worst first.
-
-    Each has by how much it is ahead of the next, without end the last.
-    """
+) -> tuple[list[Candidate], TrueDifferences]:
+    """Return the candidates in which the measure has a value, the one that is surely worst first, and their spread."""
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
     all_rows = subset_of(sample, np.arange(sample.n), None, None)
     overall, error_of_all = _with_error(all_rows, sample, summary, entry, stream(seed, "worst", sample.dataset))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
-    scores = []
+    scores, estimates = [], []
     for candidate in candidates:
         # A stream of its own for each combination: its groups do not depend on how many others are searched.
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
         value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
-        least = error_of_all * math.sqrt(all_rows.n / candidate.n)
-        score = sign * (value - overall) - CAUTION * max(error, least)
-        if np.isfinite(score):
-            scores.append((score, candidate))
+        worse = sign * (value - overall)
+        error = max(error, error_of_all * math.sqrt(all_rows.n / candidate.n))
+        if np.isfinite(worse - CAUTION * error):
+            scores.append((worse - CAUTION * error, candidate))
+            estimates.append((worse, error))
     scores.sort(key=lambda pair: (-pair[0], pair[1].chosen))
-    next_scores = [*(score for score, _ in scores), -np.inf][1:]
-    return [(candidate, score - later) for (score, candidate), later in zip(scores, next_scores, strict=True)]
+    differences, errors = np.array(estimates).reshape(-1, 2).T
+    return [candidate for _, candidate in scores], true_differences(differences, errors)
 
 
 def _with_error(
@@ -139,10 +145,10 @@ def _with_error(
 
 
 def _drawn(
-    plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[tuple[Candidate, float]], searched: int
+    plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], search: Search
 ) -> Iterator[WorstSlice]:
     """Yield the slices with limits by the method of the measure, and what tells them from all rows."""
-    subsets = [whole(sample), *(candidate.subset(sample) for candidate, _ in ranked)]
+    subsets = [whole(sample), *(candidate.subset(sample) for candidate in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
@@ -150,13 +156,11 @@ def _drawn(
     overall, *slices = (
         Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
     of_all_rows = overall.drawn(entry, replicates)
-    for scope, (_, ahead) in zip(slices, ranked, strict=True):
-        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, searched, ahead)
+    for scope in slices:
+        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, search)
 
 
-def _row(
-    scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int, ahead: float
-) -> WorstSlice:
+def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, search: Search) -> WorstSlice:
     """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
     drawn, sample = scope.drawn(entry, replicates), scope.sample
     difference, level = drawn - overall, scope.plan.level
@@ -165,13 +169,13 @@ def _row(
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
-        value=drawn.value, overall=overall.value, difference=difference.value, searched=searched,
-        **_of_selection(difference.value, error, entry, searched, ahead, level), **estimate.fields(level),
+        value=drawn.value, overall=overall.value, difference=difference.value, searched=search.searched,
+        **_of_selection(difference.value, error, entry, search, level), **estimate.fields(level),
     )
 
 
 def _of_selection(
-    value: float, error: float | None, entry: MetricPlan, searched: int, ahead: float, level: float
+    value: float, error: float | None, entry: MetricPlan, search: Search, level: float
 ) -> dict[str, float | None]:
     """Return what is said of a difference that was chosen out of many; None for all of it where it has no error.
 
@@ -182,9 +186,9 @@ def _of_selection(
     if error is None:
         return {"p_value": None, "p_adjusted": None}
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
-    p, reach = float(2 * ndtr(-abs(value) / error)), reach_of_all(searched, level) * error
-    corrected = sign * without_selection(sign * value, error, ahead, searched, level)
-    return {"p_value": p, "p_adjusted": min(1.0, p * searched), "difference_lower": value - reach,
+    p, reach = float(2 * ndtr(-abs(value) / error)), reach_of_all(search.searched, level) * error
+    corrected = sign * search.true.corrected(sign * value, error, search.searched)
+    return {"p_value": p, "p_adjusted": min(1.0, p * search.searched), "difference_lower": value - reach,
             "difference_upper": value + reach, "difference_corrected": corrected}
 
 

@@ -99,7 +99,8 @@ class WorstSlice(OfModel):
     clusters."""
     difference_upper: float | None = None
     difference_corrected: float | None = None
-    """The difference without what being the worst adds to it, for the median: Andrews, Kitagawa & McCloskey (2024)."""
+    """The difference without what being the worst of many adds to it: its mean given the differences of all slices that
+    were searched, with a limited correction. Jiang (2020), Efron & Morris (1972)."""
     lower: float | None
     """Limits of the value as if the slice had not been chosen."""
     upper: float | None

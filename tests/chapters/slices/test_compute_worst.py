@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.intervals.selection import reach_of_all, without_selection
+from evalpipe.intervals.selection import reach_of_all, true_differences
 from evalpipe.results import Results, WorstSlice
 
 DRAWS = 400
@@ -246,6 +246,60 @@ def alike(
     return pl.DataFrame({"y": truth, "g": group.astype(str), "p": np.where(hit == (truth == 1), 0.9, 0.1)}), accuracy
 
 
+def test_corrections_do_not_leap_from_one_slice_to_the_next() -> None:
+    """15 groups of 200 rows, 5 of them alike and worse: their corrected differences are as near as those found."""
+    generator = np.random.default_rng(4)
+    group, truth = np.repeat(np.arange(15), 200), generator.integers(0, 2, 3000)
+    wrong = np.tile(np.arange(200), 15) < np.where(group < 5, 60 - 2 * group, 20)
+    frame = pl.DataFrame({"y": truth, "g": group.astype(str), "p": np.where(wrong == (truth == 0), 0.9, 0.1)})
+    found = run(frame, metrics=["accuracy"], intervals=intervals(400), slice_rules={"max_levels": 15},
+                worst_slices={"metric": "accuracy", "columns": ["g"], "depth": 1, "top": 5}).worst_slices
+    assert [row.slice["g"] for row in found] == list("01234")
+    corrected = [row.difference_corrected or 0.0 for row in found]
+    assert corrected == sorted(corrected)  # the worst stays the worst
+    for row, value in zip(found, corrected, strict=True):
+        assert row.difference <= value <= row.difference / 2
+    assert np.diff(corrected).max() < 0.02  # 0.01 is between those found
+
+
+@pytest.mark.parametrize("true", [(), (4.0,), (3.0, 3.0, 3.0), (2.5, 2.0, 1.5, 1.0)])
+@pytest.mark.parametrize("groups", [5, 60])
+def test_a_corrected_difference_grows_with_the_one_found(true: tuple[float, ...], groups: int) -> None:
+    """At every error, and at most ten times as fast; a leap would be a step of the length of the correction."""
+    generator = np.random.default_rng(6)
+    errors = generator.uniform(0.5, 2, groups)
+    found = np.array([*true, *[0.0] * (groups - len(true))]) + errors * generator.normal(size=groups)
+    spread, differences = true_differences(found, errors), np.linspace(-1, 8, 901)
+    for error in (0.5, 1.0, 2.0):
+        corrected = [spread.corrected(float(difference), error, groups) for difference in differences]
+        steps = np.diff(corrected)
+        assert steps.min() >= 0
+        assert steps.max() <= 10 * 0.01
+        assert all(min(0.0, d) <= c <= max(0.0, d) for d, c in zip(differences, corrected, strict=True))
+
+
+def test_a_slice_that_was_not_chosen_is_not_corrected() -> None:
+    spread = true_differences(np.array([0.3]), np.array([0.2]))
+    assert spread.corrected(0.3, 0.2, 1) == 0.3
+
+
+def test_a_lone_bad_slice_stays_bad_and_those_that_are_alike_do_not() -> None:
+    """60 groups: one is 4 errors worse than all; the worst of the rest lie where 59 like groups put them."""
+    quantiles = norm.ppf((np.arange(59) + 0.5) / 59)
+    errors = np.ones(60)
+    spread = true_differences(np.append(quantiles, 4.0), errors)
+    assert spread.corrected(4.0, 1.0, 60) > 3.5
+    assert spread.corrected(float(quantiles.max()), 1.0, 60) < 1.0
+
+
+def test_slices_without_an_error_say_nothing_of_true_differences() -> None:
+    found, errors = np.array([0.1, -0.2, 0.3, 5.0]), np.array([0.1, 0.1, 0.2, 0.0])
+    with_it, without = true_differences(found, errors), true_differences(found[:3], errors[:3])
+    assert (with_it.places.tolist(), with_it.weights.tolist()) == (without.places.tolist(), without.weights.tolist())
+    none = true_differences(np.array([]), np.array([]))
+    assert (none.places.tolist(), none.weights.tolist()) == ([0.0], [1.0])
+    assert with_it.corrected(5.0, 1e-9, 60) == pytest.approx(5.0, abs=1e-8)  # the errors that it was made of are larger
+
 
 def test_the_winner_among_groups_that_are_alike_is_corrected() -> None:
     """60 groups of 50 rows, all alike: the worst looks 0.1 to 0.2 too bad, and its own limits may miss the truth."""
@@ -281,13 +335,13 @@ def winners(size: int, spread: float, bad: float, mean: float, sets: int = 2000)
     error = np.sqrt(np.maximum(value * (1 - value), overall * (1 - overall)) / (size - 1))
     gap, true = overall - value, accuracy.mean(axis=1, keepdims=True) - accuracy
     score = gap - 1.96 * error
-    order = np.argsort(-score, axis=1)[:, :2]
-    (first, second), rows = order.T, np.arange(sets)
-    found, noise, ahead = gap[rows, first], error[rows, first], score[rows, first] - score[rows, second]
+    rows, first = np.arange(sets), score.argmax(axis=1)
+    found, noise = gap[rows, first], error[rows, first]
     corrected = np.array([
-        without_selection(*row, groups, 0.95) for row in zip(found, noise, ahead, strict=True)])
+        true_differences(gap[k], error[k]).corrected(float(found[k]), float(noise[k]), groups) for k in rows])
     away = found - true[rows, first]
     return {"raw": away.mean(), "corrected": (corrected - true[rows, first]).mean(),
+            "error": np.sqrt((away**2).mean()), "error corrected": np.sqrt(((corrected - true[rows, first])**2).mean()),
             "limits as if not chosen": (abs(away) <= 1.96 * noise).mean(),
             "limits for all": (abs(away) <= reach_of_all(groups, 0.95) * noise).mean()}
 
@@ -302,4 +356,5 @@ def test_the_winner_is_corrected_and_its_limits_cover(size: int, spread: float, 
     simulated = winners(size, spread, bad, mean)
     print(size, spread, bad, mean, {name: round(float(value), 3) for name, value in simulated.items()})
     assert simulated["limits for all"] > 0.95
-    assert abs(simulated["corrected"]) < max(0.035, abs(simulated["raw"]) / 3)
+    assert abs(simulated["corrected"]) < max(0.035, abs(simulated["raw"]) / 4)
+    assert simulated["error corrected"] < 1.2 * simulated["error"]
