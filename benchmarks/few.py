@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from coverage import LEVEL, PAGE, SEED, SEPARATION, chances, model, put, simulate, two_errors
-from scipy.special import expit, xlogy
+from scipy.special import expit, logit, xlogy
 from scipy.stats import rankdata
 
 import evalpipe
@@ -30,14 +30,16 @@ from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.clusters import cluster_limits
 from evalpipe.intervals.noise import mean_square_limits, scatter_limits
 from evalpipe.intervals.recovered import net_benefit_limits
+from evalpipe.metrics import registry as metrics
+from evalpipe.metrics.calibration_tests import EXPECTED
 from evalpipe.plan.plan import Plan
-from evalpipe.statistics import Summary
+from evalpipe.statistics import Rows, Summary
 
 Array = np.ndarray[Any, Any]
 
 BEGIN, END = "<!-- few: begin -->", "<!-- few: end -->"
-SETS, ENGINE_SETS = 1000, 300
-"""The data sets of each cell; those whose replicates a run's engine draws."""
+SETS, ENGINE_SETS, EXPECTED_TIMES = 1000, 300, 4
+"""The data sets of each cell; those whose replicates a run's engine draws; of the test, so many times as many."""
 REPLICATES, ENGINE_REPLICATES = 1000, 500
 
 CLUSTERS = (3, 5, 8, 12, 20, 40)
@@ -55,6 +57,8 @@ GROUPED = (100, 400, 1000, 5000)
 PARTS = ("brier_reliability", "brier_resolution", "brier_refinement")
 
 EVENTS, NET_ROWS = (5, 10, 20, 50), 1000
+EXPECTED_ROWS, EXPECTED_SHARES, SPREAD = (200, 1000, 2000, 5000), (0.01, 0.02, 0.1, 0.3), 1.0
+"""The rows and the typical probabilities of the test of Hosmer and Lemeshow; the standard deviation of log odds."""
 MODELS = ((0.5, 0.2), (0.8, 0.1), (0.3, 0.02))
 """Shares of the events and of the other rows from the threshold up."""
 
@@ -83,6 +87,12 @@ prevalence of 0.5; in brackets the mean width of the limits. Of fewer than 20 ro
 of the events and of the others. Percentile limits → Newcombe's:
 
 {events}
+
+**Few expected events** in the 10 groups of the test of Hosmer and Lemeshow: p < 0.05 under perfect calibration, by rows
+and the middle of the probabilities, whose log odds have a standard deviation of {spread:g}; in brackets the expected
+events a group and, where fewer than {least} mark it `degenerate`, *few*:
+
+{expected}
 """
 
 
@@ -263,6 +273,26 @@ def events_table(sets: int) -> Iterator[str]:
         yield f"| {events} | {' | '.join(cells)} |"
 
 
+def expected_table(sets: int) -> Iterator[str]:
+    """Yield the lines of the table of the test of Hosmer and Lemeshow."""
+    yield "| rows | " + " | ".join(f"{share:g}" for share in EXPECTED_SHARES) + " |"
+    yield "|---|" + "---|" * len(EXPECTED_SHARES)
+    test = metrics["hosmer_lemeshow_p"]
+    for n in EXPECTED_ROWS:
+        cells = []
+        for share in EXPECTED_SHARES:
+            generator, below, few, events = np.random.default_rng([SEED, n, round(1000 * share)]), 0, 0, 0.0
+            for _ in range(sets):
+                p = expit(logit(share) + SPREAD * generator.normal(size=n))
+                summary = Summary(Rows(truth=generator.random(n) < p, predicted=None, probability=p), np.ones(n))
+                below += bool(summary.value(test, {"groups": 10}) < 0.05)
+                few += test.doubt(*(summary(name, {"groups": 10}) for name in test.takes), groups=10) is not None
+                events += min(p.sum(), n - p.sum()) / 10
+            told = {0: "", sets: ", *few*"}.get(few, f", *few* in {few / sets:.0%}")
+            cells.append(f"{100 * below / sets:.1f} ({events / sets:.1f}{told})")
+        yield f"| {n:,} | {' | '.join(cells)} |"
+
+
 def say(done: str) -> None:
     """Tell how far it is."""
     print(done, file=sys.stderr, flush=True)
@@ -275,7 +305,8 @@ def main() -> None:
     asked = parser.parse_args().sets
     sets, engine = asked or SETS, asked or ENGINE_SETS
     print(f"seed {SEED}", file=sys.stderr, flush=True)
-    tables = {"parts": parts_table(sets), "events": events_table(sets), "clusters": clusters_table(sets),
+    tables = {"parts": parts_table(sets), "events": events_table(sets),
+              "expected": expected_table(EXPECTED_TIMES * sets), "clusters": clusters_table(sets),
               "few": rows_table(engine)}
     written = {}
     for name, lines in tables.items():
@@ -283,7 +314,7 @@ def main() -> None:
         say(f"{name}\n{written[name]}")
     text = TEXT.format(
         sets=sets, engine=engine, error=two_errors(sets), wide=two_errors(engine), seed=SEED, rows=CLUSTER_ROWS,
-        uneven=UNEVEN, net_rows=NET_ROWS, **written)
+        uneven=UNEVEN, net_rows=NET_ROWS, spread=SPREAD, least=EXPECTED, **written)
     text = f"{BEGIN}\n\n{text}\n{END}"
     print(text)
     if asked is None:

@@ -185,6 +185,13 @@ class ClusterCounts:
         chosen[self.place[rows]] = True
         return len(np.unique(self.clusters[chosen[self.cells]]))
 
+    def holds(self, rows: Wholes | None) -> Flags:
+        """Tell in which of the clusters or groups some rows may be, [clusters, rows]; all rows where None."""
+        table = np.zeros((self.units, len(self.sizes)), bool)
+        table[self.clusters, self.cells] = True
+        held = table[:, self.place if rows is None else self.place[rows]]
+        return held if rows is None else held[held.any(axis=1)]
+
     def totals(self, values: Floats) -> Floats:
         """Return the weighted total of values of rows [n] in each cluster, [units].
 

@@ -15,7 +15,7 @@ from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
 from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
-from evalpipe.engine.noise import few_for_curve, thin
+from evalpipe.engine.noise import few_for_curve, rare_in_clusters, thin
 from evalpipe.engine.subsets import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
@@ -160,12 +160,12 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     beyond = _beyond(entry, drawn.value)
     if beyond is not None:
         return Limited(drawn.value, status="degenerate", reason=beyond)
-    if entry.method == "none" and not math.isnan(drawn.value):
-        return Limited(drawn.value)
+    value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
+    if entry.method == "none" and not math.isnan(value):
+        return Limited(value).doubted(_doubt(summary, entry, options))
     unlimited = drawn.unlimited(drawn=entry.drawn)
     if unlimited is not None:
         return unlimited
-    value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
     given = Given(entry, summary, options, value, scope.plan.level, scope.plan.importance, drawn)
     try:
         limits, method = registry[entry.method].limits(given), entry.method
@@ -179,7 +179,16 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
     estimate = estimate.doubted(_thin(scope, summary, entry, drawn)).doubted(few_for_curve(entry, given))
+    part = scope.sample.of(scope.model, scope.subset.slicing)
+    estimate = estimate.doubted(rare_in_clusters(given, part, scope.subset) if entry.drawn else None)
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
+
+
+def _doubt(summary: Summary, entry: MetricPlan, options: Mapping[str, object]) -> str | None:
+    """Return why a measure without limits cannot be relied on, by what its metric declares; None of an average."""
+    if entry.metric.doubt is None or entry.average not in (None, "none"):
+        return None
+    return entry.metric.doubt(*(summary(name, options) for name in entry.metric.takes), **options)
 
 
 def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) -> tuple[float, float]:

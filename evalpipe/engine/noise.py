@@ -1,4 +1,4 @@
-"""Whether the noise of a measure of gaps in bins is seen in full, which its limits take out."""
+"""Whether rows, their bins and their clusters are enough for the limits of a measure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.engine.contrasts import is_proportion
 from evalpipe.intervals.bins import ENOUGH
+from evalpipe.intervals.clusters import FEWEST
+from evalpipe.intervals.declare import FEW_CLUSTERS
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
+    from evalpipe.data.sample import Sample
     from evalpipe.engine.given import Given
+    from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.statistics import Summary
 
 UNITS = {"gaps": 5, "squared_gaps": ENOUGH, "scatter": ENOUGH}
 """Independent units for each bin from which on its noise is seen: replicates show (m - 1) / m of that of a bin of m
@@ -55,3 +60,26 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
     fewer = "bins" if entry.metric.interval == "gaps" else "digits"
     return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the noise is "
             f"underestimated: ask for fewer {fewer}")
+
+
+def rare_in_clusters(given: Given, sample: Sample, subset: Subset) -> str | None:
+    """Return why limits from clusters cover too seldom where few of them have a row of the rarer level; else None.
+
+    Of a proportion of predicted classes: where few have a success, or a failure. Looked at up to `FEW_CLUSTERS`.
+    """
+    entry, clusters, rows = given.entry, subset.clusters, given.summary.rows
+    if clusters is None or clusters > FEW_CLUSTERS or not hasattr(rows, "codes"):
+        return None
+    by_cluster = Summary(rows, subset.by_clusters(sample, given.summary.weights))
+    if is_proportion(entry) and entry.average in (None, "none"):
+        successes, trials = by_cluster.proportion(entry.metric, given.options)
+        seen = {"successes are": successes, "failures are": trials - successes}
+    else:
+        occurring = by_cluster("occurring")
+        seen = {"the rarer level is": occurring[:, occurring.any(axis=0)].T}
+    for what, totals in seen.items():
+        inside = int(np.count_nonzero(totals, axis=-1).min())
+        if 0 < inside < FEWEST:
+            return (f"{what} in {inside} of {clusters} clusters, fewer than {FEWEST}: "
+                    "limits from so few cover the true value too seldom")
+    return None

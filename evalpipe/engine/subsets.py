@@ -47,6 +47,17 @@ class Subset:
             return self.by_cluster.inside(self.rows)
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
+    def by_clusters(self, sample: Sample, weights: Values) -> Values:
+        """Return the weights [m] of its rows in each of its clusters, [clusters, m], 0 outside.
+
+        Where rows are cells, those of a cell count in every cluster that has some of them. ``sample`` is what its
+        positions are of.
+        """
+        if sample.by_cluster is not None:
+            return np.where(sample.by_cluster.holds(self.rows), weights, np.zeros((), weights.dtype))
+        cluster = np.asarray(self.of(sample.cluster))
+        return np.where(np.unique(cluster)[:, None] == cluster, weights, np.zeros((), weights.dtype))
+
     def of(self, values: Some) -> Some:
         """Return the values of its rows, out of those of all rows; None where there are none."""
         return values if self.rows is None or values is None else values[self.rows]  # type: ignore[return-value]
