@@ -21,9 +21,9 @@ from nights import KINDS, SIZES
 from scipy.stats import norm
 
 from evalpipe.chapters.gates.compute_bets import NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
-from evalpipe.chapters.gates.compute_groups import OF_NUMBERS, Nights, evidence, gathered
+from evalpipe.chapters.gates.compute_groups import Nights, evidence, gathered
 from evalpipe.chapters.gates.compute_sequence import RECENT, process, recent, threshold
-from evalpipe.chapters.gates.spec import AVERAGED
+from evalpipe.chapters.gates.spec import LARGE_NIGHTS
 from evalpipe.metrics import registry
 
 Array = np.ndarray[Any, Any]
@@ -61,22 +61,21 @@ def _first(logs: Array) -> Array:
     return np.take_along_axis(logs, order[..., None], axis=1)
 
 
-def nights_of(kind: str, metric: str, table: Array, years: int, rng: np.random.Generator) -> Nights:
+def nights_of(metric: str, table: Array, years: int, rng: np.random.Generator) -> Nights:
     """Draw years of nights that the engine measured."""
     value, lower, upper, rows, events = table.T
     error = (upper - lower) / 2 / TWO_SIDED
-    support = rows if KINDS[kind].spec["task"] in ("binary", "ordinal") else rows * OF_NUMBERS
-    if registry[metric].interval != "proportion" and KINDS[kind].spec["task"] in ("binary", "ordinal"):
+    support = rows
+    if registry[metric].interval != "proportion":
         # Of three levels the engine counts the rarest of the dataset; a quarter of the rows is about that here.
         support = np.where(np.isnan(events), rows / 4, np.minimum(events, rows - events))
     drawn = rng.integers(len(table), size=(years, NIGHTS))
     return Nights(*(column[drawn] for column in (value, np.where(error > 0, error, np.nan), rows, support)))
 
 
-def asymptotic(kind: str, metric: str, table: Array, years: int, rng: np.random.Generator) -> Evidence:
+def asymptotic(metric: str, table: Array, years: int, rng: np.random.Generator) -> Evidence:
     """Return the evidence on a measure by its values."""
-    averaged = metric in AVERAGED or registry[metric].interval == "proportion"
-    groups = gathered(nights_of(kind, metric, table, years, rng), averaged=averaged)
+    groups = gathered(nights_of(metric, table, years, rng), LARGE_NIGHTS.get(metric, 0))
     return lambda limit, side: evidence(groups, limit, side)
 
 
@@ -127,7 +126,7 @@ def measures(folder: Path, years: int) -> Iterator[list[str]]:
             for exactly in (True, False) if kind in ("calibrated", "rare") and metric in EXACT else (False,):
                 rng = np.random.default_rng([17, list(KINDS).index(kind), KINDS[kind].metrics.index(metric)])
                 known = [exact(kind, metric, rows, years, rng) if exactly else (
-                    asymptotic(kind, metric, tables[rows][metric], years, rng), float(true[metric])) for rows in SIZES]
+                    asymptotic(metric, tables[rows][metric], years, rng), float(true[metric])) for rows in SIZES]
                 on, inside, beyond = ([wrong(one(value + side * far, side)) for one, value in known]
                                       for far in (0.0, step, -step))
                 yield [f"`{metric}`", kind, "exact" if exactly else "asymptotic",
@@ -156,7 +155,7 @@ def dependent(years: int, rng: np.random.Generator) -> Iterator[list[str]]:
     for name, hits in kinds.items():
         share, whole = hits / rows, np.full(hits.shape, float(rows))
         error = np.sqrt(share * (1 - share) / rows)
-        groups = gathered(Nights(share, error, whole, whole), averaged=True)
+        groups = gathered(Nights(share, error, whole, whole), 0)
         both = (of_a_proportion(hits.astype(float), whole, chance, -1), evidence(groups, chance, -1),
                 evidence(groups, chance, -1, between=True))
         yield [name, *(f"{one.fails:.1f} · {one.passes:.1f}" for one in map(wrong, both))]
@@ -208,8 +207,7 @@ in which the gate ever fails, and ever passes, with {sizes} rows a night. *On it
 limit, so both are false. *Inside* and *beyond*: it is one standard error of {common} rows away, where a failure and a
 pass are false. Two standard errors of 5 % are {error:.1f} %. Exact evidence is of rows; asymptotic of values and
 intervals that the engine gave of at least 450 nights (150 of 2,000 rows), of which years are drawn. Data are
-*calibrated*, with three events in ten, or *rare*, with one in ten and overconfident. *numbers* have errors of five
-degrees of freedom, *counts* are Poisson, and *levels* are three in order.
+*calibrated*, with three events in ten, or *rare*, with one in ten and overconfident. *levels* are three in order.
 That recent nights must agree makes passes fewer still, and is left out."""
 DEPENDENT = """\
 A sensitivity of 0.75, on its limit, with 300 events a night: per cent of years in which the gate fails · passes, by

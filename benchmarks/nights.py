@@ -60,18 +60,6 @@ def rare(generator: np.random.Generator, rows: int) -> pl.DataFrame:
     return pl.DataFrame({"y": truth.astype(int), "p": 1 / (1 + np.exp(-1.3 * log_odds))})
 
 
-def numbers(generator: np.random.Generator, rows: int) -> pl.DataFrame:
-    """Draw predictions and outcomes with errors of five degrees of freedom."""
-    predicted = 10 + 2 * generator.normal(size=rows)
-    return pl.DataFrame({"y": predicted + generator.standard_t(5, rows), "p": predicted})
-
-
-def counted(generator: np.random.Generator, rows: int) -> pl.DataFrame:
-    """Draw counts whose means are known."""
-    rate = np.exp(0.5 + 0.7 * generator.normal(size=rows))
-    return pl.DataFrame({"y": generator.poisson(rate), "p": rate})
-
-
 def ranks(generator: np.random.Generator, rows: int) -> pl.DataFrame:
     """Draw three ordered levels and their probabilities."""
     weights = np.exp(generator.normal(size=(rows, 3)) * 1.2 + [0.5, 0, -0.5])
@@ -89,13 +77,6 @@ OF_AN_EVENT = (
 KINDS = {
     "calibrated": Kind(EVENT, scores, OF_AN_EVENT),
     "rare": Kind(EVENT | {"threshold": 0.2}, rare, OF_AN_EVENT),
-    "numbers": Kind(
-        {"task": "regression", "outcome": {"column": "y"}, "models": {"m": {"prediction": "p"}}}, numbers,
-        ("mae", "mean_error", "huber", "pinball", "c_index", "linear_calibration_slope",
-         "linear_calibration_intercept")),
-    "counts": Kind(
-        {"task": "count", "outcome": {"column": "y"}, "models": {"m": {"prediction": "p"}}}, counted,
-        ("poisson_deviance", "poisson_log_loss", "mean_error", "mae", "observed_expected_ratio")),
     "levels": Kind(
         {"task": "ordinal", "outcome": {"column": "y", "levels": [0, 1, 2]},
          "models": {"m": {"probabilities": {0: "p0", 1: "p1", 2: "p2"}}}}, ranks,

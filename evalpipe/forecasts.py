@@ -11,7 +11,7 @@ from evalpipe.chapters.gates.compute_evidence import SIDES, sides
 from evalpipe.chapters.gates.compute_forecast import YEARS, Forecast, NightCheck, forecast
 from evalpipe.chapters.gates.compute_groups import ENOUGH
 from evalpipe.chapters.gates.compute_sequence import threshold
-from evalpipe.chapters.gates.plan import is_averaged, made_of
+from evalpipe.chapters.gates.plan import least_night, made_of
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 
@@ -112,8 +112,8 @@ def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightC
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
     for side, limit in sides(gate):
         support = ENOUGH if row.get("support") is None else _rounded(row["support"])
-        averaged = all(is_averaged(entry) for entry in gate.entries)
-        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed, support, averaged)
+        least = least_night(gate.entries)
+        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed, support, least)
 
 
 def _rounded(number: float) -> float:

@@ -23,7 +23,7 @@ SURE = "all probabilities are 0, one half or 1"
 FEW = "fewer than three groups, or a group of probabilities 0 with events or of 1 with non-events"
 EXPECTED = 5
 """The expected events a group, or non-events, from which on chi-squared has its distribution: of perfect predictions
-p is below 0.05 in 4.5 to 6.2 % of sets with 4 or more, in 6 to 11 % with fewer (docs/methods.md)."""
+p is below 0.05 in 4.5 to 6.1 % of sets, with fewer in up to 13.5 % (*Few of anything* in docs/methods.md)."""
 Groups = Annotated[int, Field(ge=3, le=1000)]
 
 

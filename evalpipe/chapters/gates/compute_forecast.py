@@ -36,7 +36,8 @@ class NightCheck:
 
     ``side`` is -1 for a lowest number allowed, 1 for a highest; ``error`` the standard error of a night. ``trials`` are
     those of a proportion, None for any other measure; ``support`` its rows of the rarer outcome, which nights are
-    gathered by, and ``averaged`` whether small ones are. ``needed`` is the evidence that fails a gate `on: sequence`.
+    gathered by, and ``least`` how many a night needs, see `gathered`. ``needed`` is the evidence that fails a gate
+    `on: sequence`.
     """
 
     on: On
@@ -47,7 +48,7 @@ class NightCheck:
     level: float
     needed: float
     support: float = ENOUGH
-    averaged: bool = True
+    least: int = 0
 
 
 class Forecast(NamedTuple):
@@ -91,7 +92,7 @@ def _fails(check: NightCheck, true: Floats, rng: np.random.Generator) -> Flags:
         half = NormalDist().inv_cdf((1 + check.level) / 2) * check.error
         lower, upper = value - half, value + half
         nights = Nights(value, *(np.full(shape, number) for number in (check.error, 1.0, check.support)))
-        groups = gathered(nights, averaged=check.averaged)
+        groups = gathered(nights, check.least)
         against = evidence(groups, check.limit, check.side).against
     if check.on == "sequence":
         return np.asarray(process(against, check.needed) >= check.needed)

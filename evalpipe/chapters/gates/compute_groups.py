@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 ENOUGH = 50.0
 """The rows of the rarer outcome that a night needs to count by itself, or several nights need together."""
 
-OF_NUMBERS = 0.25
-"""What a row counts for where the outcome is a number: few rows have the large errors."""
-
 LEARNT = 10
 """The pairs of successive groups from which the spread between nights is first taken."""
 
@@ -40,17 +37,17 @@ class Gathered(NamedTuple):
     errors: Floats
 
 
-def gathered(nights: Nights, *, averaged: bool) -> Gathered:
+def gathered(nights: Nights, least: float) -> Gathered:
     """Return the groups of nights: a group ends when it has enough rows of the rarer outcome and one known error.
 
     Nights weigh as their rows do. A night whose error is unknown, as where no row is wrong, takes that of the others by
-    their rows. Of a measure that is not ``averaged`` each night is a group, and nights are left out of which too few
-    rows of the rarer outcome are expected: they would move its mean. What a night has of them itself does not matter,
-    for that would choose nights with many events. The error is that of the nights' own errors or, where it is larger,
-    of how far the nights differ.
+    their rows. Of a measure that few rows move to one side each night is a group, and those are left out of which fewer
+    than ``least`` rows of the rarer outcome are expected; 0 for any other measure. What a night has of them itself does
+    not matter, for that would choose nights with many events. The error is that of the nights' own errors or, where it
+    is larger, of how far the nights differ.
     """
-    known = ~np.isnan(nights.values) & (averaged | (_expected_support(nights) >= ENOUGH))
-    support = nights.support if averaged else np.full(known.shape, ENOUGH)
+    known = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
+    support = np.full(known.shape, ENOUGH) if least else nights.support
     rows, value = np.where(known, nights.rows, 0.0), np.where(known, nights.values, 0.0)
     measured = known & (nights.errors > 0)
     terms = np.stack([

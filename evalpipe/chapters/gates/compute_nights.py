@@ -12,12 +12,12 @@ import numpy as np
 from evalpipe import numbers
 from evalpipe.chapters.gates.compute_bets import NightEvidence
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, evidence_row, sides
-from evalpipe.chapters.gates.compute_groups import ENOUGH, OF_NUMBERS, Nights, agreement, evidence, gathered
+from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
 from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_sequence import RECENT, last, recent, threshold
 from evalpipe.chapters.gates.compute_verdict import limit_text, written
-from evalpipe.chapters.gates.plan import GateLimits, is_averaged
+from evalpipe.chapters.gates.plan import GateLimits, least_night
 from evalpipe.digests import json_sha256
 from evalpipe.results import GateSequence, Warned
 from evalpipe.spelling import joined
@@ -135,8 +135,7 @@ class _Side:
             known = np.asarray(logs.against.any(axis=-1))
         else:
             gate = plan.gates[row.gate - 1]
-            averaged = all(is_averaged(entry) for entry in gate.entries)
-            groups = gathered(values, averaged=averaged)
+            groups = gathered(values, least_night(gate.entries))
             logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=plan.sequence.between_nights)
             known = np.isfinite(values.values)
         counted = np.asarray(logs.against.any(axis=-1))
@@ -209,8 +208,8 @@ def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
     """Return the rows of the rarer outcome, at most as many as there are clusters or rows of equal weight."""
-    share = 1.0 if dataset.levels else OF_NUMBERS
-    if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n and dataset.levels:
+    share = 1.0
+    if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n:
         total = sum(level.rows for level in dataset.levels)
         share = min(level.rows / total for level in dataset.levels)
         share = share if row.events is None else min(row.events, row.n - row.events) / row.n
@@ -225,7 +224,7 @@ def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) ->
     if not state.nights:
         return "indeterminate", f"{said} No night has evidence yet, so these nights do not decide."
     if state.waiting == state.nights:
-        return "indeterminate", f"{said} {_too_few(state)}"
+        return "indeterminate", f"{said} {_too_few(gate, state)}"
     beyond, within = _beyond(limits, observed), _within(limits, observed)
     whole = f"{said} The evidence{_kind(state)} of {_counted(state)} that it is"
     needed = numbers.evidence(state.threshold)
@@ -242,10 +241,10 @@ def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) ->
         f"{numbers.evidence(state.kept)}; either decides at {needed}, so these nights do not decide.")
 
 
-def _too_few(state: GateSequence) -> str:
+def _too_few(gate: GatePlan, state: GateSequence) -> str:
     """Say that nights have too few rows yet."""
     few = "1 night has" if state.nights == 1 else f"{state.nights:,} nights have"
-    needed = f"that takes {numbers.plain(ENOUGH)} of the rarer outcome and an interval"
+    needed = f"that takes {numbers.plain(max(ENOUGH, least_night(gate.entries)))} of the rarer outcome and an interval"
     return f"{few} too few rows for evidence: {needed}, so these nights do not decide."
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.chapters.gates.spec import AVERAGED, BOUNDED, F_MEASURES, SequenceRule
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, SequenceRule
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from evalpipe.chapters.gates.spec import AgainstEarlier, GateRule
     from evalpipe.errors import Place
@@ -146,9 +146,12 @@ def made_of(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
     return "losses" if entry.metric.name in BOUNDED else "cells" if entry.metric.name in F_MEASURES else None
 
 
-def is_averaged(entry: MetricPlan) -> bool:
-    """Tell whether the mean of a measure over nights is its value, however few rows they have."""
-    return entry.metric.interval == "proportion" or entry.metric.name in AVERAGED
+def least_night(entries: Iterable[MetricPlan]) -> int:
+    """Return the rows of the rarer outcome that a night must lead to expect to tell of measures.
+
+    0 where the mean of each over nights is its value, however few rows they have.
+    """
+    return max(LARGE_NIGHTS.get(entry.metric.name, 0) for entry in entries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.spec import AVERAGED, BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier
 from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,12 +30,11 @@ REFUSED: dict[str | None, tuple[str, str]] = {
 }
 """Why measures of which intervals know the noise have no evidence of many nights, and the way out."""
 
-SQUARES = ("mse", "rmse", "rmse_relative", "r2", "explained_variance", "ccc")
-"""Measures of which few rows with large errors make up the most."""
-
-OF_SQUARES = (
-    "few rows with large errors make up most of it, and many nights show a false error of it",
-    "judge 'mae' or 'huber', or write 'on: interval'")
+OF_NUMBERS = (
+    "its outcome is a number, so a few rows may make up most of what it says, and no evidence keeps its level",
+    "write 'on: interval'")
+"""The same of measures of numbers and counts: Bahadur & Savage (1956), The nonexistence of certain statistical
+procedures in nonparametric problems."""
 
 UNPROVEN = (
     "no evidence of it is known to keep the level over many nights",
@@ -93,7 +93,8 @@ def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         return
     name, kind = entry.metric.name, entry.metric.interval
     if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
-        reason, hint = OF_SQUARES if name in SQUARES else REFUSED.get(kind, UNPROVEN)
+        unproven = UNPROVEN if set(entry.metric.tasks) & set(CLASSES) else OF_NUMBERS
+        reason, hint = REFUSED.get(kind, unproven)
         yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
     elif draft.spec.intervals.method == "none" and not _from_rows(draft, entry.metric):
         message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"

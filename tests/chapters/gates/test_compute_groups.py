@@ -35,8 +35,7 @@ def nights(values: list[float], errors: list[float], rows: list[float], support:
 
 
 def test_nights_are_gathered_until_there_are_enough_rows_of_the_rarer_outcome() -> None:
-    groups = gathered(nights([0.8, 0.7, 0.9, 0.6], [0.1, 0.2, 0.1, 0.1], [100, 300, 600, 20], [20, 30, 60, 5]),
-                      averaged=True)
+    groups = gathered(nights([0.8, 0.7, 0.9, 0.6], [0.1, 0.2, 0.1, 0.1], [100, 300, 600, 20], [20, 30, 60, 5]), 0)
     np.testing.assert_array_equal(np.isnan(groups.values), [True, False, False, True])
     # The mean by rows, and its error by hand.
     assert groups.values[1] == pytest.approx((100 * 0.8 + 300 * 0.7) / 400, rel=1e-15)
@@ -46,18 +45,18 @@ def test_nights_are_gathered_until_there_are_enough_rows_of_the_rarer_outcome() 
 
 def test_a_night_without_an_error_waits_for_one_that_has_it() -> None:
     waiting = nights([0.95, 0.95, 0.9], [math.nan, math.nan, 0.05], [100, 100, 100], [60, 60, 60])
-    groups = gathered(waiting, averaged=True)
+    groups = gathered(waiting, 0)
     np.testing.assert_array_equal(np.isnan(groups.values), [True, True, False])
     assert groups.values[2] == pytest.approx(2.8 / 3, rel=1e-15)
     assert groups.errors[2] == pytest.approx(0.05 / math.sqrt(3), rel=1e-15)
-    apart = gathered(waiting._replace(values=np.array([1.0, 1.0, 0.7])), averaged=True)
+    apart = gathered(waiting._replace(values=np.array([1.0, 1.0, 0.7])), 0)
     # How far the nights differ is more: the standard error of the mean of 1, 1 and 0.7. Squares lose two digits.
     assert apart.errors[2] == pytest.approx(np.std([1.0, 1.0, 0.7], ddof=1) / math.sqrt(3), rel=1e-12)
 
 
 def test_small_nights_of_a_measure_that_few_rows_move_count_for_nothing() -> None:
     small = nights([0.2, 0.7, 0.4], [0.3, 0.1, 0.2], [100, 400, 99], [ENOUGH, 4 * ENOUGH, ENOUGH])
-    groups = gathered(small, averaged=False)
+    groups = gathered(small, ENOUGH)
     # Nothing is expected of the first; half of the rows of the second; of the third just fewer than enough.
     np.testing.assert_array_equal(np.isnan(groups.values), [True, False, True])
     assert (groups.values[1], groups.errors[1]) == pytest.approx((0.7, 0.1), rel=1e-15)
@@ -71,7 +70,7 @@ def test_nights_are_not_chosen_by_how_many_events_they_have() -> None:
     """
     events, expected = np.random.default_rng(5).binomial(300, 53 / 300, 4_000), 53 / 300
     rates, errors = events / 300, np.sqrt(events * (300 - events) / 300**3)
-    groups = gathered(Nights(rates - expected, errors, np.full(4_000, 300.0), events.astype(float)), averaged=False)
+    groups = gathered(Nights(rates - expected, errors, np.full(4_000, 300.0), events.astype(float)), 50)
     counted = ~np.isnan(groups.values)
     assert counted[100:].all()
     assert np.mean(groups.values[counted] * 300 / math.sqrt(53 * 247 / 300)) == pytest.approx(0, abs=0.064)
@@ -83,9 +82,9 @@ def test_a_night_on_which_no_group_ends_has_no_evidence() -> None:
     assert night.against[1].any()
 
 
-def wrong(nights: Nights, limit: float, *, averaged: bool = True, between: bool = False) -> list[float]:
+def wrong(nights: Nights, limit: float, *, least: int = 0, between: bool = False) -> list[float]:
     """Return the shares of years in which nights on a limit ever fail, and ever pass."""
-    night = evidence(gathered(nights, averaged=averaged), limit, -1, between=between)
+    night = evidence(gathered(nights, least), limit, -1, between=between)
     return [float((process(logs, NEEDED) >= NEEDED).any(axis=1).mean()) for logs in night]
 
 

@@ -122,6 +122,18 @@ def test_small_nights_wait_for_others_and_count_together(tmp_path: Path) -> None
     assert second.sequence.kept > 1
 
 
+def test_average_precision_needs_nights_of_100_events(tmp_path: Path) -> None:
+    """With 50 it is up to a quarter of its error too high, which many nights would add up."""
+    keys: dict[str, Any] = {**SCORED, "metrics": ["average_precision", "kappa"], "gates": [
+        {"metric": name, "min": 0.3, "on": "sequence"} for name in ("average_precision", "kappa")]}
+    for sizes, waiting in (((180, 180), [2, 0]), ((400, 400), [0, 0])):
+        root = tmp_path / str(sizes[0])
+        *_, last = (night(root, number, data(number, n=n), **keys) for number, n in enumerate(sizes))
+        assert [gate.sequence and gate.sequence.waiting for gate in last.gates] == waiting
+        if waiting[0]:
+            assert "that takes 100 of the rarer outcome" in last.gates[0].reason
+
+
 def test_a_pass_asks_that_recent_nights_agree(tmp_path: Path) -> None:
     sensitivities = [0.9] * 8 + [0.6]
     gates = [only(night(tmp_path, number, data(number, share))) for number, share in enumerate(sensitivities)]
