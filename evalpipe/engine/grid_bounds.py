@@ -40,6 +40,9 @@ ROUNDED = {"rounded_sum", "rounded_events", "rounded_others"}
 COARSE = 0.01
 """Where a cell is wider than this, in standard deviations of the log odds, nothing is known of smooth curves."""
 
+FEW_SCORES = 20
+"""Where fewer scores are told apart, cells that hold several move knots and steps of curves: as little is known."""
+
 Reach = tuple[float, float]
 """The least and the largest value that a measure may have."""
 
@@ -112,20 +115,21 @@ def _distances(summary: Summary, entry: MetricPlan) -> Iterator[float]:
     """Yield a measure of how far probabilities are from a curve, with each row as near and as far as it may be.
 
     That is as near and as far as it is with cells at any of their ends, and once more by how much these differ and by
-    how much probabilities may in a cell.
+    how much probabilities may in a cell; twice more for an isotonic curve, which jumps.
     """
-    rows = summary.rows
-    if entry.params["smooth"] != "isotonic" and widest(summary) > COARSE:
+    rows, smooth = summary.rows, entry.params["smooth"]
+    low, high = present(rows.ends, "ends of cells").T
+    moved = smooth != "logistic" and len(rows.distinct) < FEW_SCORES and (low < high).any()
+    if moved or (smooth != "isotonic" and widest(summary) > COARSE):
         yield from (0.0, 1.0)
         return
-    low, high = present(rows.ends, "ends of cells").T
     tried = [summary, *_placements(summary, of_chances=True)]
     away = np.stack([np.asarray(at("curve_distance_at", entry.params))[_places(at.rows)] for at in tried])
     if np.isnan(away).all():
         return
     weights = {"events_at": summary.floats * rows.truth, "others_at": summary.floats * ~rows.truth}
     nearest, farthest = np.nanmin(away, axis=0), np.nanmax(away, axis=0)
-    spread = farthest - nearest + high - low
+    spread = (farthest - nearest + high - low) * (2.0 if smooth == "isotonic" else 1.0)
     for side in (np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)):
         tables = {**weights, "curve_distance_at": side}
         yield float(entry.metric(*(tables[name] for name in entry.metric.takes), **entry.params))
