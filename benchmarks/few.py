@@ -89,8 +89,8 @@ of the events and of the others. Percentile limits → Newcombe's:
 {events}
 
 **Few expected events** in the 10 groups of the test of Hosmer and Lemeshow: p < 0.05 under perfect calibration, by rows
-and the middle of the probabilities. Their log odds have a standard deviation of {spread:g}. In brackets are the expected
-events a group; fewer than {least} mark the test `degenerate` (*few*):
+and the middle of the probabilities. Their log odds have a standard deviation of {spread:g}. In brackets are the
+expected events a group; fewer than {least} mark the test `degenerate` (*few*):
 
 {expected}
 """
