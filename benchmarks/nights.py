@@ -31,8 +31,8 @@ SIZES = (20, 60, 300, 2000)
 LARGE = 2000
 """Rows from which a third of the nights is enough."""
 POOL = 120_000
-"""Rows of the nights of a size, at least: the mean of the nights that years are drawn from is then off the truth by less
-than a tenth of a standard error of 500 rows."""
+"""Rows of the nights of a size, at least: the mean of the nights that years are drawn from is then off the truth by
+less than a tenth of a standard error of 500 rows."""
 AT_ONCE = 12_000
 """Rows of a run: each is drawn by itself up to 16,384."""
 WHOLE = 2_000_000
