@@ -187,10 +187,10 @@ class ClusterCounts:
 
     def holds(self, rows: Wholes | None) -> Flags:
         """Tell in which of the clusters or groups some rows may be, [clusters, rows]; all rows where None."""
-        table = np.zeros((self.units, len(self.sizes)), bool)
-        table[self.clusters, self.cells] = True
-        held = table[:, self.place if rows is None else self.place[rows]]
-        return held if rows is None else held[held.any(axis=1)]
+        by_cell = np.zeros((self.units, len(self.sizes)), bool)
+        by_cell[self.clusters, self.cells] = True
+        by_row = by_cell[:, self.place if rows is None else self.place[rows]]
+        return by_row if rows is None else by_row[by_row.any(axis=1)]
 
     def totals(self, values: Floats) -> Floats:
         """Return the weighted total of values of rows [n] in each cluster, [units].

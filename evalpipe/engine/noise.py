@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.contrasts import is_proportion
 from evalpipe.intervals.bins import ENOUGH
 from evalpipe.intervals.clusters import FEWEST
 from evalpipe.intervals.declare import FEW_CLUSTERS
@@ -65,13 +64,13 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
 def rare_in_clusters(given: Given, sample: Sample, subset: Subset) -> str | None:
     """Return why limits from clusters cover too seldom where few of them have a row of the rarer level; else None.
 
-    Of a proportion of predicted classes: where few have a success, or a failure. Looked at up to `FEW_CLUSTERS`.
+    Of a proportion: where few have a success, or a failure. Looked at up to `FEW_CLUSTERS`.
     """
     entry, clusters, rows = given.entry, subset.clusters, given.summary.rows
     if clusters is None or clusters > FEW_CLUSTERS or not hasattr(rows, "codes"):
         return None
     by_cluster = Summary(rows, subset.by_clusters(sample, given.summary.weights))
-    if is_proportion(entry) and entry.average in (None, "none"):
+    if entry.metric.interval == "proportion" and entry.average in (None, "none"):
         successes, trials = by_cluster.proportion(entry.metric, given.options)
         seen = {"successes are": successes, "failures are": trials - successes}
     else:
