@@ -13,6 +13,7 @@ import numpy as np
 
 from evalpipe.engine.averages import values, weighed
 from evalpipe.engine.grid_bins import bin_ranges
+from evalpipe.engine.grid_isotonic import isotonic_distances
 from evalpipe.engine.grid_lines import line_errors, widest
 from evalpipe.statistics import Summary
 from evalpipe.statistics.rows import present
@@ -41,7 +42,7 @@ COARSE = 0.01
 """Where a cell is wider than this, in standard deviations of the log odds, nothing is known of smooth curves."""
 
 FEW_SCORES = 20
-"""Where fewer scores are told apart, cells that hold several move knots and steps of curves: as little is known."""
+"""Where fewer scores are told apart, cells that hold several move the knots of a spline: as little is known."""
 
 Reach = tuple[float, float]
 """The least and the largest value that a measure may have."""
@@ -112,27 +113,37 @@ def _binned(summary: Summary, entry: MetricPlan, *, exact: bool) -> Reach:
 
 
 def _distances(summary: Summary, entry: MetricPlan) -> Iterator[float]:
-    """Yield a measure of how far probabilities are from a curve, with each row as near and as far as it may be.
+    """Yield a measure of how far probabilities are from a curve, with each row as near and as far as it may be."""
+    rows, smooth = summary.rows, entry.params["smooth"]
+    if smooth == "isotonic":
+        sides = isotonic_distances(*_in_order(rows), summary.floats)
+    else:
+        low, high = present(rows.ends, "ends of cells").T
+        moved = smooth == "spline" and len(rows.distinct) < FEW_SCORES and (low < high).any()
+        if moved or widest(summary) > COARSE:
+            yield from (0.0, 1.0)
+            return
+        sides = _smooth_distances(summary, entry)
+    weights = {"events_at": summary.floats * rows.truth, "others_at": summary.floats * ~rows.truth}
+    for side in sides:
+        tables = {**weights, "curve_distance_at": side}
+        yield float(entry.metric(*(tables[name] for name in entry.metric.takes), **entry.params))
+
+
+def _smooth_distances(summary: Summary, entry: MetricPlan) -> tuple[Floats, Floats]:
+    """Return how near to a smooth curve each row may be, and how far, both [n].
 
     That is as near and as far as it is with cells at any of their ends, and once more by how much these differ and by
-    how much probabilities may in a cell; twice more for an isotonic curve, which jumps.
+    how much probabilities may in a cell.
     """
-    rows, smooth = summary.rows, entry.params["smooth"]
-    low, high = present(rows.ends, "ends of cells").T
-    moved = smooth != "logistic" and len(rows.distinct) < FEW_SCORES and (low < high).any()
-    if moved or (smooth != "isotonic" and widest(summary) > COARSE):
-        yield from (0.0, 1.0)
-        return
+    low, high = present(summary.rows.ends, "ends of cells").T
     tried = [summary, *_placements(summary, of_chances=True)]
     away = np.stack([np.asarray(at("curve_distance_at", entry.params))[_places(at.rows)] for at in tried])
     if np.isnan(away).all():
-        return
-    weights = {"events_at": summary.floats * rows.truth, "others_at": summary.floats * ~rows.truth}
+        return away[0], away[0]
     nearest, farthest = np.nanmin(away, axis=0), np.nanmax(away, axis=0)
-    spread = (farthest - nearest + high - low) * (2.0 if smooth == "isotonic" else 1.0)
-    for side in (np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)):
-        tables = {**weights, "curve_distance_at": side}
-        yield float(entry.metric(*(tables[name] for name in entry.metric.takes), **entry.params))
+    spread = farthest - nearest + high - low
+    return np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)
 
 
 def _places(rows: Rows) -> Wholes:
