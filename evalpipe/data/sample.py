@@ -15,7 +15,7 @@ from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import polars as pl
 
@@ -185,12 +185,15 @@ class ClusterCounts:
         chosen[self.place[rows]] = True
         return len(np.unique(self.clusters[chosen[self.cells]]))
 
-    def holds(self, rows: Wholes | None) -> Flags:
-        """Tell in which of the clusters or groups some rows may be, [clusters, rows]; all rows where None."""
-        by_cell = np.zeros((self.units, len(self.sizes)), bool)
-        by_cell[self.clusters, self.cells] = True
-        by_row = by_cell[:, self.place if rows is None else self.place[rows]]
-        return by_row if rows is None else by_row[by_row.any(axis=1)]
+    def of_each(self, rows: Wholes | None) -> Iterator[Wholes]:
+        """Yield the positions, among some rows or all, of those that may be of each cluster or group of them."""
+        place = self.place if rows is None else self.place[rows]
+        for cluster in range(self.units):
+            occupied = np.zeros(len(self.sizes), bool)
+            occupied[self.cells[self.clusters == cluster]] = True
+            positions = np.flatnonzero(occupied[place])
+            if len(positions):
+                yield positions
 
     def totals(self, values: Floats) -> Floats:
         """Return the weighted total of values of rows [n] in each cluster, [units].

@@ -69,16 +69,21 @@ def rare_in_clusters(given: Given, sample: Sample, subset: Subset) -> str | None
     entry, clusters, rows = given.entry, subset.clusters, given.summary.rows
     if clusters is None or clusters > FEW_CLUSTERS or not hasattr(rows, "codes"):
         return None
-    by_cluster = Summary(rows, subset.by_clusters(sample, given.summary.weights))
-    if entry.metric.interval == "proportion" and entry.average in (None, "none"):
-        successes, trials = by_cluster.proportion(entry.metric, given.options)
-        seen = {"successes are": successes, "failures are": trials - successes}
-    else:
-        occurring = by_cluster("occurring")
-        seen = {"the rarer level is": occurring[:, occurring.any(axis=0)].T}
-    for what, totals in seen.items():
-        inside = int(np.count_nonzero(totals, axis=-1).min())
-        if 0 < inside < FEWEST:
-            return (f"{what} in {inside} of {clusters} clusters, fewer than {FEWEST}: "
-                    "limits from so few cover the true value too seldom")
-    return None
+    proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
+    inside = np.zeros(2 if proportion else rows.levels, int)
+    for positions in subset.of_each_cluster(sample):
+        cluster = Summary(rows.taken(positions), given.summary.weights[positions])
+        if proportion:
+            successes, trials = cluster.proportion(entry.metric, given.options)
+            inside += [successes > 0, trials > successes]
+        else:
+            inside += cluster("occurring") > 0
+        if (inside >= FEWEST).all():
+            return None
+    occurring = np.where(inside > 0, inside, FEWEST)
+    few = occurring.min()
+    if few >= FEWEST:
+        return None
+    what = ("successes are", "failures are")[occurring.argmin()] if proportion else "the rarer level is"
+    return (f"{what} in {few} of {clusters} clusters, fewer than {FEWEST}: "
+            "limits from so few cover the true value too seldom")

@@ -10,9 +10,10 @@ import numpy as np
 
 from evalpipe.engine.rows import rows_of
 from evalpipe.statistics import Summary
+from evalpipe.statistics.groups import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.arraytypes import Values, Wholes
     from evalpipe.data.sample import ClusterCounts, Predictions, Sample
@@ -47,16 +48,16 @@ class Subset:
             return self.by_cluster.inside(self.rows)
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
-    def by_clusters(self, sample: Sample, weights: Values) -> Values:
-        """Return the weights [m] of its rows in each of its clusters, [clusters, m], 0 outside.
+    def of_each_cluster(self, sample: Sample) -> Iterator[Wholes]:
+        """Yield the positions, among its rows, of those of each of its clusters.
 
-        Where rows are cells, those of a cell count in every cluster that has some of them. ``sample`` is what its
-        positions are of.
+        Where rows are cells, a cell is of every cluster that has rows in it. ``sample`` is what its positions are of.
         """
         if sample.by_cluster is not None:
-            return np.where(sample.by_cluster.holds(self.rows), weights, np.zeros((), weights.dtype))
-        cluster = np.asarray(self.of(sample.cluster))
-        return np.where(np.unique(cluster)[:, None] == cluster, weights, np.zeros((), weights.dtype))
+            yield from sample.by_cluster.of_each(self.rows)
+        else:
+            groups = Groups.by(np.asarray(self.of(sample.cluster)))
+            yield from np.split(groups.order, groups.starts[1:])
 
     def of(self, values: Some) -> Some:
         """Return the values of its rows, out of those of all rows; None where there are none."""
