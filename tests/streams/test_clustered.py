@@ -215,17 +215,21 @@ def test_few_clusters_are_told(tmp_path: Path, frame: Callable[[pl.DataFrame], p
     assert [warning.message for warning in streamed.warnings] == [warning.message for warning in held.warnings]
 
 
-def test_few_clusters_of_a_slice_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("method", "used", "reason"), [
+    ("auto", "cluster_t", None),
+    ("percentile", "percentile",
+     "15 clusters, fewer than 20: limits from so few cover the true value less often than 95%"),
+])
+def test_few_clusters_of_a_slice_are_told(tmp_path: Path, method: str, used: str, reason: str | None) -> None:
     frame = clustered(3000, 400).with_columns(
         s=pl.when(pl.col("who").is_in([f"client {number}" for number in range(15)])).then(pl.lit("few")).otherwise("s"))
     path = write(frame, tmp_path / "d", [1000])
     keys: dict[str, Any] = {
-        "cluster": "who", "metrics": ["brier"], "slices": ["s"],
-        "intervals": {"method": "percentile", "replicates": 200}}
+        "cluster": "who", "metrics": ["brier"], "slices": ["s"], "intervals": {"method": method, "replicates": 200}}
     streamed, held = (run(path, mode, **keys) for mode in ("grid", "exact"))
-    told = [[(row.slice, row.status, row.reason) for row in results.rows] for results in (streamed, held)]
+    told = [[(row.slice, row.status, row.method, row.reason) for row in results.rows] for results in (streamed, held)]
     assert told[0] == told[1]
-    assert any("clusters, fewer than 20" in str(reason) for _, _, reason in told[0])
+    assert ({"s": "few"}, "ok" if reason is None else "degenerate", used, reason) in told[0]
 
 
 def test_a_row_without_a_cluster_is_told_as_of_held_rows(tmp_path: Path) -> None:
