@@ -188,7 +188,7 @@ def _doubt(summary: Summary, entry: MetricPlan, options: Mapping[str, object]) -
     """Return why a measure without limits cannot be relied on, by what its metric declares; None of an average."""
     if entry.metric.doubt is None or entry.average not in (None, "none"):
         return None
-    return entry.metric.doubt(*(summary(name, options) for name in entry.metric.takes), **options)
+    return entry.metric.doubt(*summary.inputs(entry.metric, options), **options)
 
 
 def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) -> tuple[float, float]:
@@ -272,5 +272,5 @@ def _freedom(scope: Scope, entry: MetricPlan, chosen: int | None) -> int | None:
         return None
     summary, options = ((scope.summary, entry.params) if chosen is None else
                         (scope.summary.classes[chosen], entry.of_class[chosen]))
-    freedom = float(entry.metric.freedom(*(summary(name, options) for name in entry.metric.takes), **options))
+    freedom = float(entry.metric.freedom(*summary.inputs(entry.metric, options), **options))
     return None if math.isnan(freedom) else int(freedom)

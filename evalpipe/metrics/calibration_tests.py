@@ -98,10 +98,9 @@ def _few_expected(
     events_at: Floats, others_at: Floats, probability_at: Floats, _trained_on: Floats, *, groups: int
 ) -> str | None:
     """Return why a chi-squared of so few expected events, or non-events, does not have its distribution; else None."""
-    at = events_at + others_at
-    used = np.count_nonzero(totals_in(equal_weight(at, groups), at, groups))
-    expected = float(probability_at.sum())
-    rarer, name = min((expected, "events"), (float(at.sum()) - expected, "non-events"))
+    _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
+    used, events = np.count_nonzero(rows), float(expected.sum())
+    rarer, name = min((events, "events"), (float(rows.sum()) - events, "non-events"))
     if rarer >= EXPECTED * used:
         return None
     return (f"{rarer:,.0f} {name} are expected in {used} groups, fewer than {EXPECTED} a group: the chi-squared "
@@ -146,9 +145,7 @@ def _chi2(
     The fit of a model takes two off on the rows of the fit, which Hosmer & Lemeshow (1980) found by simulation. It
     takes none off on other rows: Hosmer, Lemeshow & Sturdivant (2013), Applied Logistic Regression, 5.2.2.
     """
-    at = events_at + others_at
-    place = equal_weight(at, groups)
-    events, rows, expected = (totals_in(place, table, groups) for table in (events_at, at, probability_at))
+    events, rows, expected = _grouped(events_at, others_at, probability_at, groups)
     used = (rows > 0).sum(axis=-1)
     gap = events - expected
     spread = ratio(expected * (rows - expected), rows, empty=0.0)
@@ -156,3 +153,10 @@ def _chi2(
     impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
     freedom = np.where((used > 2) & ~impossible, _free(used, rows_trained_on > 0), np.nan)
     return np.where(np.isnan(freedom), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), freedom
+
+
+def _grouped(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, ...]:
+    """Return the events, the rows and the expected events of groups of equal weight, each [..., groups]."""
+    at = events_at + others_at
+    place = equal_weight(at, groups)
+    return tuple(totals_in(place, table, groups) for table in (events_at, at, probability_at))

@@ -248,17 +248,17 @@ class Summary:
 
     def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return a metric's value on these statistics, shape [...]."""
-        return metric(*self._inputs(metric, options), **options)
+        return metric(*self.inputs(metric, options), **options)
 
     def proportion(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
         """Return successes and trials of a proportion."""
-        return metric.proportion(*self._inputs(metric, options), **options)
+        return metric.proportion(*self.inputs(metric, options), **options)
 
     def gaps(self, metric: Metric, options: Mapping[str, object]) -> Gaps:
         """Return the bins of a metric of `Gaps`."""
-        return metric.gaps(*self._inputs(metric, options), **options)
+        return metric.gaps(*self.inputs(metric, options), **options)
 
-    def _inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:
+    def inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:
         """Return the statistics and fits that a metric's function takes, in order."""
         summary = self.seen_by(metric)
         return [summary(name, options) for name in metric.takes]

@@ -154,7 +154,8 @@ def _of_event(
 ) -> tuple[Groups, Rows]:
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
-        return (groups := Groups.by(rows.truth, predicted)), rows.taken(groups.first)  # there is no equivocal zone
+        groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
+        return groups, rows.taken(groups.first)
     stated = rows.probability if rows.stated is None else rows.stated
     if exact or len(rows.starts) <= EXACT:
         scores: Floats | Wholes = rows.scored
