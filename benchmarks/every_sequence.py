@@ -207,9 +207,8 @@ in which the gate ever fails, and ever passes, with {sizes} rows a night. *On it
 limit, so both are false. *Inside* and *beyond*: it is one standard error of {common} rows away, where a failure and a
 pass are false. Two standard errors of 5 % are {error:.1f} %. Exact evidence is of rows; asymptotic of values and
 intervals that the engine gave of at least 450 nights (150 of 2,000 rows) with 120,000 rows together, of which years are
-drawn. Data are
-*calibrated*, with three events in ten, or *rare*, with one in ten and overconfident. *levels* are three in order.
-That recent nights must agree makes passes fewer still, and is left out."""
+drawn. Data are *calibrated*, with three events in ten, or *rare*, with one in ten and overconfident. *levels* are three
+in order. That recent nights must agree makes passes fewer still, and is left out."""
 DEPENDENT = """\
 A sensitivity of 0.75, on its limit, with 300 events a night: per cent of years in which the gate fails · passes, by
 evidence of rows, by that of values, and with `between_nights`."""
