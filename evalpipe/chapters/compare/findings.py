@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card.names import names_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Comparison, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.findings import Finding, FindingKind
 
 UNCORRECTED = ", but not certain once all differences of the table are allowed for"
 """What keeps a difference undecided whose interval excludes zero."""
@@ -24,13 +25,49 @@ MOST_MEASURES = 3
 """The most measures that a sentence on two models gives."""
 
 
+@dataclass(frozen=True, slots=True)
+class PairFinding:
+    """What is said of models and what they are compared with, on the measures of one verdict.
+
+    ``kind`` and ``weight`` are those of the finding; ``verb`` stands between the two names, ``doubt`` at the end.
+    """
+
+    kind: FindingKind
+    weight: float
+    verb: str
+    doubt: str = ""
+
+    def __call__(self, results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+        """Yield a finding for each pair."""
+        for pair in _pairs(rows):
+            text = _sentence(results, pair, self.verb, self.doubt)
+            yield finding(self.kind, self.weight, text, _anchor(results, pair), pair)
+
+
+BETWEEN_MODELS = {
+    "better": PairFinding("holds", weights.MODEL_BETTER, "is better than"),
+    "worse": PairFinding("fails", weights.MODEL_WORSE, "is worse than"),
+    "equivalent": PairFinding("same", weights.MODELS_SAME, "is equivalent, within the margin, to"),
+    "undecided": PairFinding("open", weights.MODELS_OPEN, "cannot be told apart from"),
+    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may be worse than", UNCORRECTED),
+    "perhaps_better": PairFinding("open", weights.MODELS_OPEN, "may be better than", UNCORRECTED),
+}
+"""What is said of a model and the baseline; that they are the same has words of its own."""
+
+BETWEEN_DATASETS = {
+    "better": PairFinding("note", weights.CHECKED, "does better than on"),
+    "worse": PairFinding("fails", weights.WORSE_THERE, "does worse than on"),
+    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may do worse than on", UNCORRECTED),
+}
+"""What is said of a model on a dataset and on an earlier one."""
+
+
 @rule
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
-    says = {"better": better, "worse": worse, "equivalent": equivalent, "same": same, "undecided": undecided,
-            "perhaps_worse": perhaps_worse, "perhaps_better": perhaps_better}
     for row in results.comparisons:
-        say = says.get(_leaning(results, row))
+        verdict = _leaning(results, row)
+        say = _same if verdict == "same" else BETWEEN_MODELS.get(verdict)
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         if between_models and row.slice is None and row.class_ is None and say is not None:
             yield Claim(row, say)
@@ -39,9 +76,8 @@ def models_compared(results: Results) -> Iterator[Claim]:
 @rule
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
-    says = {"better": better_than_earlier, "worse": worse_than_earlier, "perhaps_worse": perhaps_worse_than_earlier}
     for row in results.comparisons:
-        say = says.get(_leaning(results, row))
+        say = BETWEEN_DATASETS.get(_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
         if as_given and row.slice is None and row.class_ is None and say is not None:
             yield Claim(row, say)
@@ -58,28 +94,7 @@ def _leaning(results: Results, row: Comparison) -> str:
     return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
 
 
-def better(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models are better than the baseline."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "is better than")
-        yield finding("holds", weights.MODEL_BETTER, text, _anchor(results, pair), pair)
-
-
-def worse(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models are worse than the baseline."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "is worse than")
-        yield finding("fails", weights.MODEL_WORSE, text, _anchor(results, pair), pair)
-
-
-def equivalent(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models are as good as the baseline, within the margin."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "is equivalent, within the margin, to")
-        yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
-
-
-def same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+def _same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in what models give the very numbers of the baseline."""
     for pair in _pairs(rows):
         names, first = names_of(results), pair[0]
@@ -87,48 +102,6 @@ def same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
         text = f"{both} have the same {listed} in every resample."
         yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
-
-
-def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models cannot be told from the baseline."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "cannot be told apart from")
-        yield finding("open", weights.MODELS_OPEN, text, _anchor(results, pair), pair)
-
-
-def perhaps_worse(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models may be worse than the baseline: by intervals, without correction for their number."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "may be worse than", UNCORRECTED)
-        yield finding("open", weights.MODEL_PERHAPS_WORSE, text, _anchor(results, pair), pair)
-
-
-def perhaps_better(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models may be better than the baseline: by intervals, without correction for their number."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "may be better than", UNCORRECTED)
-        yield finding("open", weights.MODELS_OPEN, text, _anchor(results, pair), pair)
-
-
-def perhaps_worse_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models may be worse than on the earlier dataset: by intervals, without correction."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "may do worse than on", UNCORRECTED)
-        yield finding("open", weights.MODEL_PERHAPS_WORSE, text, _anchor(results, pair), pair)
-
-
-def worse_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models are worse than on the earlier dataset."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "does worse than on")
-        yield finding("fails", weights.WORSE_THERE, text, _anchor(results, pair), pair)
-
-
-def better_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models are better than on the earlier dataset."""
-    for pair in _pairs(rows):
-        text = _sentence(results, pair, "does better than on")
-        yield finding("note", weights.CHECKED, text, _anchor(results, pair), pair)
 
 
 def _pairs(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
