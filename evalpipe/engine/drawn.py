@@ -83,7 +83,8 @@ class Drawn:
     they are ``absent`` then. ``replicates`` is None where none were drawn. ``units`` is how many rows were resampled,
     or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
     ``jackknife`` [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from
-    the grid that replicates were drawn on; see `Replicates`.
+    the grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
+    from its clusters cover too seldom, as few have a row of the rarer level; None where enough have.
     """
 
     value: Any
@@ -96,6 +97,7 @@ class Drawn:
     errors: Floats | None = None
     error: Floats | None = None
     shift: Floats | None = None
+    rare: Sequence[str | None] = ()
 
     @property
     def clusters(self) -> int | None:
@@ -120,7 +122,7 @@ class Drawn:
 
         return replace(
             self, value=float(self.value[k]), replicates=of(self.replicates), jackknife=of(self.jackknife),
-            errors=of(self.errors), error=of(self.error), shift=of(self.shift))
+            errors=of(self.errors), error=of(self.error), shift=of(self.shift), rare=self.rare[k : k + 1])
 
     def __sub__(self, other: Drawn) -> Drawn:
         """Return the difference of two numbers that were drawn together."""
@@ -151,9 +153,11 @@ class Drawn:
         return self.few(level, method)
 
     def few(self, level: float, method: str = "percentile") -> str | None:
-        """Return why limits of a method from so few clusters cannot be relied on; None where there are enough."""
+        """Return why limits of a method from few clusters, or few of rare rows, cannot be relied on, if so."""
         least = FEWEST if method in STUDENTS else CLUSTERS
-        return None if self.clusters is None or self.clusters >= least else few_clusters(self.clusters, least, level)
+        if self.clusters is not None and self.clusters < least:
+            return few_clusters(self.clusters, least, level)
+        return next((reason for reason in self.rare if reason is not None), None)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
         """Return the number with the limits that ``limits_of`` makes of value and replicates, and what is wrong.
@@ -178,8 +182,8 @@ def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Dra
     drawn = [part.replicates for part in parts if part.replicates is not None]
     replicates = reduced(np.stack(drawn, axis=-1)) if len(drawn) == len(parts) else None
     value = float(reduced(np.array([part.value for part in parts])))
-    first = parts[0]
-    return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined)
+    first, rare = parts[0], [reason for part in parts for reason in part.rare]
+    return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined, rare=rare)
 
 
 def quotient(over: Floats, under: Floats) -> Floats:

@@ -75,7 +75,15 @@ class Scope:
             units=self.subset.n if clusters is None else clusters, clustered=clusters is not None,
             undefined=entry.undefined if self.subset.n else NO_ROW, jackknife=replicates.jackknife.get(key),
             errors=replicates.errors.get(key), error=replicates.error.get(key),
-            shift=shift)
+            shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
+
+    def _rare(self, entry: MetricPlan) -> list[str | None]:
+        """Return why limits from clusters with so few rows of the rarer level cover too seldom, of each class."""
+        sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
+        if entry.average == "none":
+            seen = (against.seen_by(entry.metric) for against in self.summary.classes)
+            pairs = list(zip(seen, entry.of_class, strict=True))
+        return [rare_in_clusters(summary, entry, options, sample, self.subset) for summary, options in pairs]
 
     def seen_by(self, entry: MetricPlan) -> Scope:
         """Return what a measure is of: of predicted classes, the rows that have one alone; of ranks, rows by these."""
@@ -179,8 +187,6 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
     estimate = estimate.doubted(_thin(scope, summary, entry, drawn)).doubted(few_for_curve(entry, given))
-    part = scope.sample.of(scope.model, scope.subset.slicing)
-    estimate = estimate.doubted(rare_in_clusters(given, part, scope.subset) if entry.drawn else None)
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 

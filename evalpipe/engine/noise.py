@@ -12,6 +12,8 @@ from evalpipe.intervals.declare import FEW_CLUSTERS
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.data.sample import Sample
     from evalpipe.engine.given import Given
     from evalpipe.engine.subsets import Subset
@@ -61,20 +63,22 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
             f"underestimated: ask for fewer {fewer}")
 
 
-def rare_in_clusters(given: Given, sample: Sample, subset: Subset) -> str | None:
+def rare_in_clusters(
+    summary: Summary, entry: MetricPlan, options: Mapping[str, object], sample: Sample, subset: Subset
+) -> str | None:
     """Return why limits from clusters cover too seldom where few of them have a row of the rarer level; else None.
 
     Of a proportion: where few have a success, or a failure. Looked at up to `FEW_CLUSTERS`.
     """
-    entry, clusters, rows = given.entry, subset.clusters, given.summary.rows
+    rows, clusters = summary.rows, subset.clusters
     if clusters is None or clusters > FEW_CLUSTERS or not hasattr(rows, "codes"):
         return None
     proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
     inside = np.zeros(2 if proportion else rows.levels, int)
     for positions in subset.of_each_cluster(sample):
-        cluster = Summary(rows.taken(positions), given.summary.weights[positions])
+        cluster = Summary(rows.taken(positions), summary.weights[positions])
         if proportion:
-            successes, trials = cluster.proportion(entry.metric, given.options)
+            successes, trials = cluster.proportion(entry.metric, options)
             inside += [successes > 0, trials > successes]
         else:
             inside += cluster("occurring") > 0

@@ -235,3 +235,18 @@ def test_limits_of_a_proportion_of_clusters_need_successes_and_failures_in_three
             truth, chance, event=1, metrics=["accuracy"], cluster=cluster, intervals={"replicates": 200}).rows[0]
         few = "failures are in {} of 5 clusters, fewer than 3: limits from so few cover the true value too seldom"
         assert (row.status, row.reason) == (("ok", None) if inside == 3 else ("degenerate", few.format(inside)))
+
+
+def test_differences_in_clusters_need_the_rarer_level_in_three_of_them() -> None:
+    """Of 20 to 40 clusters, with events in two of them, limits of a difference covered 12 to 89 %."""
+    cluster, chance = np.arange(500) // 20, np.linspace(0.01, 0.05, 500)
+    for places, inside in (([3, 27], 2), ([3, 27, 44], 3)):
+        truth = np.zeros(500, int)
+        truth[places] = 1
+        results = evalpipe.evaluate(
+            truth, {"a": chance, "b": chance[::-1]}, event=1, metrics=["brier"], cluster=cluster,
+            intervals={"replicates": 200}, compare={"baseline": "b"})
+        few = "the rarer level is in 2 of 25 clusters, fewer than 3: limits from so few cover the true value too seldom"
+        (difference,) = results.comparisons
+        assert (difference.status, difference.reason) == (("ok", None) if inside == 3 else ("degenerate", few))
+        assert (difference.p_value is None, difference.verdict == "untested") == (inside == 2,) * 2
