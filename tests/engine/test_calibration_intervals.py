@@ -250,3 +250,16 @@ def test_differences_in_clusters_need_the_rarer_level_in_three_of_them() -> None
         (difference,) = results.comparisons
         assert (difference.status, difference.reason) == (("ok", None) if inside == 3 else ("degenerate", few))
         assert (difference.p_value is None, difference.verdict == "untested") == (inside == 2,) * 2
+
+
+def test_desirability_in_clusters_needs_the_rarer_level_in_three_of_them() -> None:
+    cluster, chance = np.arange(500) // 20, np.linspace(0.01, 0.05, 500)
+    for places, inside in (([3, 27], 2), ([3, 27, 44], 3)):
+        truth = np.zeros(500, int)
+        truth[places] = 1
+        results = evalpipe.evaluate(
+            truth, chance, event=1, metrics=["brier"], cluster=cluster, intervals={"replicates": 200},
+            desirability=[{"metric": "brier", "minimize": {"low": 0, "high": 0.1}}])
+        few = "the rarer level is in 2 of 25 clusters, fewer than 3: limits from so few cover the true value too seldom"
+        rows = [*results.desirability.individual, *results.desirability.overall]
+        assert [(row.status, row.reason) for row in rows] == [("ok", None) if inside == 3 else ("degenerate", few)] * 2

@@ -26,7 +26,7 @@ from evalpipe.intervals.resampling import stream
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -99,6 +99,12 @@ class Field:
         """Return the dataset, the model and the variant of a candidate."""
         sample = self.evaluated.sample
         return {"dataset": sample.dataset, **sample.named(name)}
+
+    def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[str | None]:
+        """Return why limits of a candidate from few clusters cover too seldom, by each measure of some goals."""
+        whole = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
+        return [reason for goal in goals if goal.entry is not None
+                for reason in whole.seen_by(goal.entry).drawn(goal.entry, self.evaluated.replicates).rare]
 
     @property
     def clusters(self) -> int | None:
@@ -177,13 +183,15 @@ def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) 
     return drawn
 
 
-def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[str, object]:
-    """Return limits, level and status of a defined desirability, from its replicates [B]."""
+def _uncertain(
+    field: Field, name: str, goals: Sequence[GoalPlan], value: float, replicates: Floats | None
+) -> dict[str, object]:
+    """Return limits, level and status of a defined desirability by some goals, from its replicates [B]."""
     if replicates is None or np.isnan(value):
         return {}
     clusters, level = field.clusters, field.plan.level
     units = field.evaluated.sample.summary.n if clusters is None else clusters
-    drawn = Drawn(value, replicates, units, clustered=clusters is not None)
+    drawn = Drawn(value, replicates, units, clustered=clusters is not None, rare=field.rare(name, goals))
     limited = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
@@ -202,7 +210,7 @@ def _individual(field: Field) -> Iterator[Individual]:
         for k, goal in enumerate(field.goals):
             x, d = field.values[m][k], float(field.d[m, k])
             drawn = None if field.drawn is None or goal.entry is None else field.drawn[m, k]
-            uncertainty = _uncertain(field, d, drawn)
+            uncertainty = _uncertain(field, name, [goal], d, drawn)
             if x is None:
                 uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
@@ -225,7 +233,7 @@ def _overall(field: Field) -> Iterator[Overall]:
     order, shares = scale.ranks(field.overall), _weightings(field)
     for m, name in enumerate(field.names):
         value = float(field.overall[m])
-        uncertainty = _uncertain(field, value, None if drawn is None else drawn[m])
+        uncertainty = _uncertain(field, name, field.goals, value, None if drawn is None else drawn[m])
         if np.isnan(value):
             lacking = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
             uncertainty = {"status": "undefined", "reason": f"no desirability in: {', '.join(lacking)}"}
