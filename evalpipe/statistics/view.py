@@ -157,10 +157,9 @@ def _of_event(
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
         return groups, rows.taken(groups.first)
     stated = rows.probability if rows.stated is None else rows.stated
-    if exact or len(rows.starts) <= EXACT:
-        scores: Floats | Wholes = rows.scored
-        score = rows.scored
-    else:
+    scores: Floats | Wholes = rows.scored
+    score = rows.scored
+    if not (exact or len(rows.starts) <= EXACT):
         chance_ends = [] if rows.probability is None else [(present(stated, "probabilities"), ends)]
         scores = cut(rows.scored, CELLS, *chance_ends, *([] if edges is None else [(rows.scored, edges)]))
         score = means(rows.scored, scores, sizes)[scores]
