@@ -31,7 +31,7 @@ from evalpipe.intervals.clusters import cluster_limits
 from evalpipe.intervals.noise import mean_square_limits, scatter_limits
 from evalpipe.intervals.recovered import net_benefit_limits
 from evalpipe.metrics import registry as metrics
-from evalpipe.metrics.calibration_tests import EXPECTED
+from evalpipe.metrics.calibration_tests import EXPECTED, LEAST_EXPECTED
 from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Rows, Summary
 
@@ -90,7 +90,8 @@ of the events and of the others. Percentile limits → Newcombe's:
 
 **Few expected events** in the 10 groups of the test of Hosmer and Lemeshow: p < 0.05 under perfect calibration, by rows
 and the middle of the probabilities. Their log odds have a standard deviation of {spread:g}. In brackets are the
-expected events a group; fewer than {least} mark the test `degenerate` (*few*):
+expected events a group. Fewer than {average} on average, or than {least} in a group, mark the test `degenerate`
+(*few*, with the share of the data sets in which it is, where not all):
 
 {expected}
 """
@@ -288,7 +289,7 @@ def expected_table(sets: int) -> Iterator[str]:
                 below += bool(summary.value(test, {"groups": 10}) < 0.05)
                 few += test.doubt(*(summary(name, {"groups": 10}) for name in test.takes), groups=10) is not None
                 events += min(p.sum(), n - p.sum()) / 10
-            told = {0: "", sets: ", *few*"}.get(few, f", *few* in {few / sets:.0%}")
+            told = {0: "", sets: ", *few*"}.get(few, f", *few* in {few / sets:.1%}")
             cells.append(f"{100 * below / sets:.1f} ({events / sets:.1f}{told})")
         yield f"| {n:,} | {' | '.join(cells)} |"
 
@@ -314,7 +315,7 @@ def main() -> None:
         say(f"{name}\n{written[name]}")
     text = TEXT.format(
         sets=sets, engine=engine, error=two_errors(sets), wide=two_errors(engine), seed=SEED, rows=CLUSTER_ROWS,
-        uneven=UNEVEN, net_rows=NET_ROWS, spread=SPREAD, least=EXPECTED, **written)
+        uneven=UNEVEN, net_rows=NET_ROWS, spread=SPREAD, average=EXPECTED, least=LEAST_EXPECTED, **written)
     text = f"{BEGIN}\n\n{text}\n{END}"
     print(text)
     if asked is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.bins import equal_weight, totals_in
+from evalpipe.metrics.bins import ROUNDING, equal_weight, totals_in
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 UNIT = (0.0, 1.0)
 SURE = "all probabilities are 0, one half or 1"
 FEW = "fewer than three groups, or a group of probabilities 0 with events or of 1 with non-events"
-EXPECTED = 5
-"""The expected events a group, or non-events, from which on chi-squared has its distribution: of perfect predictions
-p is below 0.05 in 4.5 to 6.1 % of sets, with fewer in up to 13.5 % (*Few of anything* in docs/methods.md)."""
+EXPECTED, LEAST_EXPECTED = 5, 1
+"""The expected events a group, or non-events, on average, and those in each group, from which on chi-squared has its
+distribution: of perfect predictions p is below 0.05 in 2.4 to 6.5 % of sets, with fewer in up to 27 % (*Few of
+anything* in docs/methods.md)."""
 Groups = Annotated[int, Field(ge=3, le=1000)]
 
 
@@ -99,12 +100,18 @@ def _few_expected(
 ) -> str | None:
     """Return why a chi-squared of so few expected events, or non-events, does not have its distribution; else None."""
     _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
-    used, events = np.count_nonzero(rows), float(expected.sum())
-    rarer, name = min((events, "events"), (float(rows.sum()) - events, "non-events"))
-    if rarer >= EXPECTED * used:
+    rows, expected = rows[rows > 0], expected[rows > 0]
+    rarer, name = min((float(expected.sum()), "events"), (float((rows - expected).sum()), "non-events"))
+    sparse = np.count_nonzero(np.minimum(expected, rows - expected) < LEAST_EXPECTED * (1 - ROUNDING))
+    if rarer < EXPECTED * len(rows) * (1 - ROUNDING):
+        # Rounded down, so that the number is below what is needed as well.
+        rounded = np.floor(rarer * 10 * (1 + ROUNDING)) / 10
+        few = f"{rounded:,g} {name} are expected in {len(rows)} groups, fewer than {EXPECTED} a group"
+    elif sparse:
+        few = f"fewer than {LEAST_EXPECTED} event or non-event is expected in {sparse} of {len(rows)} groups"
+    else:
         return None
-    return (f"{rarer:,.0f} {name} are expected in {used} groups, fewer than {EXPECTED} a group: the chi-squared "
-            "distribution does not hold, ask for fewer groups")
+    return f"{few}: the chi-squared distribution does not hold, ask for fewer groups"
 
 
 hosmer_and_lemeshow = partial(

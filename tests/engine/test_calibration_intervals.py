@@ -162,6 +162,7 @@ def test_a_disparity_lies_in_its_limits() -> None:
 def test_a_test_has_no_limits(method: str) -> None:
     truth, chance = drawn(7)
     metrics = ["spiegelhalter_z", "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p"]
+    metrics[2:] = [{"metric": name, "groups": 5} for name in metrics[2:]]
     rows = evalpipe.evaluate(
         truth, chance, event=1, metrics=metrics, intervals={"method": method, "replicates": 100},
     ).rows
@@ -200,18 +201,42 @@ def test_each_class_has_its_degrees_of_freedom_and_their_average_none() -> None:
     assert [row.degrees_of_freedom for row in run(frame, metrics=[asked], datasets=FITTED, **many).rows][:3] == [8] * 3
 
 
+HOSMER = ["hosmer_lemeshow", {"metric": "hosmer_lemeshow_p"}]
+
+
 def test_a_chi_squared_test_of_few_expected_events_is_not_relied_on() -> None:
     """Of 200 rows with 2 % events p is below 0.05 in 10.6 % of sets under perfect calibration (docs/methods.md)."""
     chance = np.linspace(0.005, 0.035, 200)
     truth = (np.arange(200) % 50 == 49).astype(int)
-    asked = ["hosmer_lemeshow", {"metric": "hosmer_lemeshow_p"}]
     few = ("{} are expected in 10 groups, fewer than 5 a group: the chi-squared distribution does not hold, "
            "ask for fewer groups")
     for truths, chances, rarer in ((truth, chance, "4 events"), (1 - truth, 1 - chance, "4 non-events")):
-        rows = evalpipe.evaluate(truths, chances, event=1, metrics=asked).rows
+        rows = evalpipe.evaluate(truths, chances, event=1, metrics=HOSMER).rows
         assert [(row.status, row.reason) for row in rows] == [("degenerate", few.format(rarer))] * 2
-    enough = evalpipe.evaluate(np.tile(truth, 13), np.tile(chance, 13), event=1, metrics=asked).rows
+    enough = evalpipe.evaluate(np.tile(truth, 13), np.tile(chance, 13), event=1, metrics=HOSMER).rows
     assert [(row.status, row.reason) for row in enough] == [("ok", None)] * 2
+
+
+@pytest.mark.parametrize(("share", "reason"), [
+    (0.25, None),
+    (0.2499, ("49.9 events are expected in 10 groups, fewer than 5 a group: the chi-squared distribution does not "
+              "hold, ask for fewer groups"))])
+def test_as_many_events_as_the_chi_squared_test_needs_are_enough(share: float, reason: str | None) -> None:
+    """The number that the reason names is rounded down: it never says that 50 are fewer than 5 in each of 10 groups."""
+    chance = share + np.linspace(-0.01, 0.01, 200)
+    rows = evalpipe.evaluate((np.arange(200) % 4 == 0).astype(int), chance, event=1, metrics=HOSMER).rows
+    assert [row.reason for row in rows] == [reason] * 2
+
+
+def test_a_chi_squared_test_of_groups_that_expect_next_to_nothing_is_not_relied_on() -> None:
+    """Of 900 rows at 0.0005 and 100 at one half p is below 0.05 in a quarter of sets under perfect calibration."""
+    chance = np.concatenate([np.linspace(4e-4, 6e-4, 900), np.linspace(0.45, 0.55, 100)])
+    truth = (np.arange(1000) % 2 == 1) & (chance > 0.4)
+    for truths, chances in ((truth, chance), (~truth, 1 - chance)):
+        rows = evalpipe.evaluate(truths.astype(int), chances, event=1, metrics=HOSMER).rows
+        few = ("fewer than 1 event or non-event is expected in 9 of 10 groups: the chi-squared distribution does not "
+               "hold, ask for fewer groups")
+        assert [(row.status, row.reason) for row in rows] == [("degenerate", few)] * 2
 
 
 def test_limits_of_clusters_need_the_rarer_level_in_three_of_them() -> None:
