@@ -33,6 +33,7 @@ from evalpipe.intervals.recovered import net_benefit_limits
 from evalpipe.metrics import registry as metrics
 from evalpipe.metrics.calibration_tests import EXPECTED, LEAST_EXPECTED
 from evalpipe.plan.plan import Plan
+from evalpipe.spelling import joined
 from evalpipe.statistics import Rows, Summary
 
 Array = np.ndarray[Any, Any]
@@ -45,8 +46,10 @@ REPLICATES, ENGINE_REPLICATES = 1000, 500
 CLUSTERS = (3, 5, 8, 12, 20, 40)
 CORRELATIONS = {0.05: 0.173, 0.3: 1.41}
 """The intraclass correlation on the logit scale, and the variance of the intercepts of clusters that it comes from."""
-CLUSTER_ROWS, UNEVEN, STEEP = 20, 0.6, 1.2
-"""The rows of a cluster on average; the standard deviation of the logarithm of their number; the slope of the model."""
+CLUSTER_ROWS, STEEP = 20, 1.2
+"""The rows of a cluster on average; the slope of the model."""
+SIZES = {"equal": 0.0, "unequal": 0.6, "very unequal": 1.2}
+"""The standard deviation of the logarithm of the rows of a cluster."""
 CLUSTERED = {"accuracy": 1.0, "sensitivity": 1.0, "ROC AUC": 1.0, "Brier score": 1.0, "log loss": np.inf}
 """The measures of clusters, and the upper end of their range."""
 
@@ -68,8 +71,8 @@ TEXT = """\
 In per cent, with {sets:,} data sets a cell ({engine} where *rows* are few); two standard errors of a figure near 95 are
 {error:.1f} points ({wide:.1f}). `python benchmarks/few.py` writes this section (seed {seed}).
 
-**Few clusters**, of {rows} rows on average (*unequal*: the logarithm of their number has a standard deviation of
-{uneven}), whose intercepts on the logit scale give the intraclass correlation. Percentile limits → Student's:
+**Few clusters**, of {rows} rows on average, whose intercepts on the logit scale give the intraclass correlation. The
+logarithm of their rows has a standard deviation of {sizes}. Percentile limits → Student's:
 
 {clusters}
 
@@ -97,11 +100,11 @@ expected events a group. Fewer than {average} on average, or than {least} in a g
 """
 
 
-def clustered(generator: np.random.Generator, k: int, variance: float, *, uneven: bool) -> tuple[Array, Array, Array]:
-    """Draw the cluster, outcome and probability of rows of ``k`` clusters."""
-    spread = generator.normal(scale=UNEVEN, size=k) - UNEVEN**2 / 2
-    sizes = np.maximum(np.round(CLUSTER_ROWS * np.exp(spread * uneven)), 2).astype(int)
-    of = np.repeat(np.arange(k), sizes)
+def clustered(generator: np.random.Generator, k: int, variance: float, sizes: str) -> tuple[Array, Array, Array]:
+    """Draw the cluster, outcome and probability of rows of ``k`` clusters of ``sizes``, a key of `SIZES`."""
+    logarithms = generator.normal(size=k) * SIZES[sizes] - SIZES[sizes] ** 2 / 2
+    rows = np.maximum(np.round(CLUSTER_ROWS * np.exp(logarithms)), 2).astype(int)
+    of = np.repeat(np.arange(k), rows)
     score = STEEP * generator.normal(size=len(of))
     shift = generator.normal(scale=np.sqrt(variance), size=k)[of]
     return of, generator.random(len(of)) < expit(score + shift), expit(score)
@@ -123,16 +126,16 @@ def measured(totals: Array, rows: Array, pairs: Array) -> Array:
 @cache
 def true_of_clusters(variance: float) -> Array:
     """Return the true values of the measures of `CLUSTERED`, from 60,000 clusters."""
-    _, y, p = clustered(np.random.default_rng([SEED, 0]), 60_000, variance, uneven=False)
+    _, y, p = clustered(np.random.default_rng([SEED, 0]), 60_000, variance, "equal")
     events = int(y.sum())
     pairs = rankdata(p)[y].sum() - events * (events + 1) / 2
     return np.asarray(measured(losses(y, p).sum(1)[None], np.array([len(y)]), np.array([pairs]))[0])
 
 
-def of_clusters(k: int, variance: float, index: int, *, uneven: bool) -> Array:
+def of_clusters(k: int, variance: float, index: int, sizes: str) -> Array:
     """Return whether percentile and Student's limits hold the true values, [2, 5]."""
-    generator = np.random.default_rng([SEED, k, round(1000 * variance), uneven, index])
-    of, y, p = clustered(generator, k, variance, uneven=uneven)
+    generator = np.random.default_rng([SEED, k, round(1000 * variance), list(SIZES).index(sizes), index])
+    of, y, p = clustered(generator, k, variance, sizes)
     totals = np.stack([np.bincount(of, each, k) for each in losses(y, p)], axis=1)
     order = np.argsort(p)
     below = np.cumsum((~y)[order, None] * (of[order, None] == np.arange(k)), axis=0)
@@ -156,10 +159,10 @@ def clusters_table(sets: int) -> Iterator[str]:
     yield "|---|---|---|" + "---|" * len(CLUSTERED)
     for k in CLUSTERS:
         for correlation, variance in CORRELATIONS.items():
-            for uneven in (False, True):
-                held = np.mean([of_clusters(k, variance, index, uneven=uneven) for index in range(sets)], axis=0)
+            for sizes in SIZES:
+                held = np.mean([of_clusters(k, variance, index, sizes) for index in range(sets)], axis=0)
                 cells = " | ".join(f"{100 * before:.1f} → {100 * after:.1f}" for before, after in held.T)
-                yield f"| {k} | {correlation} | {'unequal' if uneven else 'equal'} | {cells} |"
+                yield f"| {k} | {correlation} | {sizes} | {cells} |"
         say(f"{k} clusters")
 
 
@@ -315,7 +318,8 @@ def main() -> None:
         say(f"{name}\n{written[name]}")
     text = TEXT.format(
         sets=sets, engine=engine, error=two_errors(sets), wide=two_errors(engine), seed=SEED, rows=CLUSTER_ROWS,
-        uneven=UNEVEN, net_rows=NET_ROWS, spread=SPREAD, average=EXPECTED, least=LEAST_EXPECTED, **written)
+        sizes=joined([f"{deviation:g} where *{name}*" for name, deviation in SIZES.items() if deviation], "and"),
+        net_rows=NET_ROWS, spread=SPREAD, average=EXPECTED, least=LEAST_EXPECTED, **written)
     text = f"{BEGIN}\n\n{text}\n{END}"
     print(text)
     if asked is None:

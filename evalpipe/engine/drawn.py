@@ -84,7 +84,7 @@ class Drawn:
     or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
     ``jackknife`` [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from
     the grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
-    from its clusters cover too seldom, as few have a row of the rarer level; None where enough have.
+    cover too seldom, as no row, or few clusters, have the rarer level; None where enough have.
     """
 
     value: Any

@@ -15,7 +15,7 @@ from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
 from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
-from evalpipe.engine.noise import few_for_curve, rare_in_clusters, thin
+from evalpipe.engine.noise import few_for_curve, rare_level, thin
 from evalpipe.engine.subsets import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
@@ -78,12 +78,12 @@ class Scope:
             shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
 
     def _rare(self, entry: MetricPlan) -> list[str | None]:
-        """Return why limits from clusters with so few rows of the rarer level cover too seldom, of each class."""
+        """Return why limits from so few rows of the rarer level cover too seldom, of each class."""
         sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
         if entry.average == "none":
             seen = (against.seen_by(entry.metric) for against in self.summary.classes)
             pairs = list(zip(seen, entry.of_class, strict=True))
-        return [rare_in_clusters(summary, entry, options, sample, self.subset) for summary, options in pairs]
+        return [rare_level(summary, entry, options, sample, self.subset) for summary, options in pairs]
 
     def seen_by(self, entry: MetricPlan) -> Scope:
         """Return what a measure is of: of predicted classes, the rows that have one alone; of ranks, rows by these."""

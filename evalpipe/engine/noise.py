@@ -63,17 +63,21 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
             f"underestimated: ask for fewer {fewer}")
 
 
-def rare_in_clusters(
+def rare_level(
     summary: Summary, entry: MetricPlan, options: Mapping[str, object], sample: Sample, subset: Subset
 ) -> str | None:
-    """Return why limits from clusters cover too seldom where few of them have a row of the rarer level; else None.
+    """Return why limits cover too seldom where no row, or few clusters, have the rarer of two levels; else None.
 
-    Of a proportion: where few have a success, or a failure. Looked at up to `FEW_CLUSTERS`.
+    Of a proportion of clusters: where few have a success, or a failure. Clusters are looked at up to `FEW_CLUSTERS`.
     """
     rows, clusters = summary.rows, subset.clusters
-    if clusters is None or clusters > FEW_CLUSTERS or not hasattr(rows, "codes"):
+    if not hasattr(rows, "codes"):
         return None
     proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
+    if rows.levels == 2 and not proportion and np.any(np.asarray(summary("occurring")) <= 0):
+        return "all rows are of one level: limits leave out what rows of the other would add"
+    if clusters is None or clusters > FEW_CLUSTERS:
+        return None
     inside = np.zeros(2 if proportion else rows.levels, int)
     for positions in subset.of_each_cluster(sample):
         cluster = Summary(rows.taken(positions), summary.weights[positions])

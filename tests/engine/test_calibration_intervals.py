@@ -242,13 +242,26 @@ def test_a_chi_squared_test_of_groups_that_expect_next_to_nothing_is_not_relied_
 def test_limits_of_clusters_need_the_rarer_level_in_three_of_them() -> None:
     """Of 5 clusters of 20 rows with 2.5 % events they covered 82 %, with events in three of them 93 % or more."""
     cluster, chance = np.arange(100) // 20, np.linspace(0.01, 0.05, 100)
-    for places, inside in (([3, 7], 1), ([3, 27], 2), ([3, 27, 44], 3)):
+    for places, inside in (([], 0), ([3, 7], 1), ([3, 27], 2), ([3, 27, 44], 3)):
         truth = np.zeros(100, int)
         truth[places] = 1
         row = evalpipe.evaluate(
             truth, chance, event=1, metrics=["brier"], cluster=cluster, intervals={"replicates": 200}).rows[0]
         few = "the rarer level is in {} of 5 clusters, fewer than 3: limits from so few cover the true value too seldom"
-        assert (row.status, row.reason) == (("ok", None) if inside == 3 else ("degenerate", few.format(inside)))
+        reason = few.format(inside) if inside else ONE_LEVEL
+        assert (row.status, row.reason) == (("ok", None) if inside == 3 else ("degenerate", reason))
+
+
+ONE_LEVEL = "all rows are of one level: limits leave out what rows of the other would add"
+
+
+@pytest.mark.parametrize("truth", [0, 1])
+def test_limits_of_rows_of_one_level_leave_out_what_the_other_would_add(truth: int) -> None:
+    """Of 50 rows with 2 % events a third of sets have none: their limits of the Brier score cover nothing."""
+    for metric in ("brier", "log_loss"):
+        row = evalpipe.evaluate(np.full(50, truth), np.linspace(0.01, 0.05, 50), event=1, levels=[1, 0],
+                                metrics=[metric, "accuracy"], intervals={"replicates": 200}).rows[0]
+        assert (row.status, row.reason) == ("degenerate", ONE_LEVEL)
 
 
 def test_limits_of_a_proportion_of_clusters_need_successes_and_failures_in_three_of_them() -> None:
