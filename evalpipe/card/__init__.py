@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
     """Make sure, before anything is computed, that the card can be made here; raises UsageError as `render` does."""
     if templates is not None:
-        from evalpipe.card.own import check_macros
+        from evalpipe.card.own import check_fit
 
-        check_macros(templates)
+        check_fit(templates)
     if "pdf" in formats:
         from evalpipe.card.pdf import load_weasyprint
 

@@ -12,10 +12,11 @@ from evalpipe.card.explorer import Explorer
 from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
-from evalpipe.card.own import PLAIN
+from evalpipe.card.own import PLAIN, card_names
 from evalpipe.card.theme import sheets
 from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.spelling import legible
+from evalpipe.templating.evidence import check_evidence
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page import Allowed, check_page, has_pictures
 from evalpipe.templating.sandbox import Bounded, Compiled, rendered
@@ -64,27 +65,35 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     ``linked`` figures are images at addresses of their own, as the PDF has them, and not part of the page.
     """
     templates = edition.templates
-    environment = Bounded(templates, packaged()) if templates.texts else _environment()
-    write = _writer(environment, templates)
-    environment.globals |= {
-        "write": write, "draw": edition.drawn, "limit": limit, "linked": linked,
-        "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
-        "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
     styles = sheets(edition.results.appearance, templates, linked=linked)
     scripts = [] if linked else _scripts(edition)
     texts = [sheet for _, sheet in styles]
     policy = None if linked else _policy(texts, scripts, pictures=has_pictures(templates))
     values = {"page": edition.card, "page_styles": [(media, _safe(sheet)) for media, sheet in styles],
               "scripts": scripts, "policy": policy}
+    plain_page = _prepared(_environment(), edition, limit, linked=linked).get_template(PAGE).render(values)
     if not templates.texts:
-        return environment.get_template(PAGE).render(values).encode("utf-8")
+        return plain_page.encode("utf-8")
+    environment = _prepared(Bounded(templates, packaged()), edition, limit, linked=linked)
     page = rendered(templates, environment, values)
-    kept = ((write(edition.card.identity), "the line with its id, its evidence and its status", KEEP_IDENTITY),
+    kept = ((_writer(environment, templates)(edition.card.identity),
+             "the line with its id, its evidence and its status", KEEP_IDENTITY),
             ('id="provenance"', "the section on its provenance", KEEP_SECTIONS))
     schemes = (FIGURE_SCHEME, FORMULA_SCHEME) if linked else ()
     own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
     check_page(templates, page, own)
+    check_evidence(templates, page, plain_page, card_names())
     return page.encode("utf-8")
+
+
+def _prepared(environment: Environment, edition: Edition, limit: int | None, *, linked: bool) -> Environment:
+    """Give an environment what the templates of a card call."""
+    templates = edition.templates if isinstance(environment, Bounded) else PLAIN
+    environment.globals |= {
+        "write": _writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
+        "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
+        "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
+    return environment
 
 
 def write_sections(card: Card, template: str) -> bytes:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, nodes
 
+from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
 from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.spelling import closest, listed, quoted
 from evalpipe.templating.check import check_templates
-from evalpipe.templating.files import BLOCKS, Templates, folder_of, placed, read_templates
+from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, placed, read_templates
+from evalpipe.templating.styles import hiding_problems, selector_names
 
 if TYPE_CHECKING:
     import os
 
     from evalpipe.results import Results
+
+NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
 
 PLAIN = Templates("", {})
 """No templates of others: evalpipe's own alone."""
@@ -45,17 +51,28 @@ def given_templates(folder: str | os.PathLike[str]) -> Templates:
 
 def _checked(templates: Templates) -> Templates:
     check_templates(templates)
-    check_macros(templates)
+    check_fit(templates)
     return templates
 
 
-def check_macros(templates: Templates) -> None:
-    """Raise UsageError with the macros of ``blocks.html`` that are named like a kind of block that there is not."""
-    if BLOCKS not in templates.texts:
-        return
+@cache
+def card_names() -> frozenset[str]:
+    """Return the classes and ids that evalpipe's own templates name and its style sheets style."""
+    written = [names for file in packaged().glob("*.html") for names in NAMES.findall(file.read_text(encoding="utf-8"))]
+    styled = [selector_names(file.read_text(encoding="utf-8")) for file in packaged().glob("*.css")]
+    return frozenset(" ".join(written).split()).union(*styled)
+
+
+def check_fit(templates: Templates) -> None:
+    """Raise UsageError with what of templates does not fit evalpipe's own.
+
+    These are rules of a theme that could hide elements of evalpipe, and macros of ``blocks.html`` that are named like a
+    kind of block that there is not.
+    """
+    faults = hiding_problems(templates.texts.get(STYLES, ""), card_names())
+    problems = [placed(templates, STYLES, *fault) for fault in faults]
     known = [macro.name for macro in _macros(text(BLOCKS))]
-    problems = []
-    for macro in _macros(templates.texts[BLOCKS]):
+    for macro in _macros(templates.texts.get(BLOCKS, "")):
         if macro.name[0].isupper() and macro.name not in known:
             guess = closest(macro.name, known)
             kinds = [name for name in known if name[0].isupper()]

@@ -11,7 +11,7 @@ from evalpipe.errors import Place, Problem, UsageError
 from evalpipe.spelling import closest, listed, quoted
 from evalpipe.templating.files import BLOCKS, CODE, PACKAGED, PAGE, STYLES, named, placed
 from evalpipe.templating.sandbox import NAMES, REFUSED_FILTERS, Bounded
-from evalpipe.templating.styles import style_problems
+from evalpipe.templating.styles import hiding_problems, style_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,8 @@ def _problems(templates: Templates) -> Iterator[Problem]:
             hint = f"did you mean '{guess}'?" if guess else f"include it from {PAGE}, or remove it"
             yield Problem(CODE, "no other template uses this one", Place(templates.shown(name)), hint)
     if STYLES in templates.texts:
-        for line, message, hint in style_problems(templates.texts[STYLES]):
+        sheet = templates.texts[STYLES]
+        for line, message, hint in [*style_problems(sheet)] or hiding_problems(sheet, ()):
             yield placed(templates, STYLES, line, message, hint)
 
 

@@ -271,8 +271,7 @@ def test_a_whole_page_of_ones_own_keeps_the_policy(plain: Results) -> None:
     whole = ('<!doctype html><html lang="en"><head><meta charset="utf-8">{% if policy %}'
              '<meta http-equiv="Content-Security-Policy" content="{{ policy }}">{% endif %}<title>x</title>'
              "</head><body><h1>{{ page.title }}</h1><p>{{ write(page.identity) }}</p>{{ write(page.masthead) }}"
-             "{% for section in page.sections if section.anchor == 'provenance' %}{{ write(section) }}{% endfor %}"
-             "</body></html>")
+             "{% for section in page.sections %}{{ write(section) }}{% endfor %}</body></html>")
     text = render(holding(plain, card__html=whole), ["html"])["card.html"].decode()
     assert "<h1>Naive Bayes on secondary mushrooms &amp; &lt;i&gt;friends&lt;/i&gt;</h1>" in text
 
@@ -291,6 +290,72 @@ def test_a_page_keeps_its_identity_and_its_provenance(plain: Results) -> None:
             "  = help: keep it: {{ super() }} in the block 'sections'")
 
 
+@pytest.mark.parametrize("around", [
+    "", "<div hidden>{{ super() }}</div>", "<template>{{ super() }}</template>", "<details>{{ super() }}</details>",
+    '<div class="skip">{{ super() }}</div>', '<div class="ours">{{ super() }}</div>', "<xmp>{{ super() }}</xmp>",
+    '<font color="white">{{ super() }}</font>', '<div dir="rtl">{{ super() }}</div>', "<dialog>{{ super() }}</dialog>",
+    "<svg><foreignObject>{{ super() }}</foreignObject></svg>", '<div aria-hidden="true">{{ super() }}</div>',
+    "<textarea>{{ super() }}</textarea>", "{{ super()|striptags|reverse }}",
+    "{{ super()|replace('0.9', '0.99') }}",
+])
+def test_a_template_hides_no_evidence(plain: Results, around: str) -> None:
+    text = f'{{% extends "evalpipe/card.html" %}}{{% block first_page %}}{around}{{% endblock %}}'
+    with pytest.raises(UsageError) as caught:
+        render(holding(plain, card__html=text, theme__css=".ours { color: #fff }"), ["html"])
+    assert "the page lacks or hides what evalpipe writes: '" in str(caught.value)
+
+
+def test_elements_are_closed_in_their_order(plain: Results) -> None:
+    # A browser opens the hidden element again within the paragraph.
+    assert message(plain, "<b hidden><p></b>{{ super() }}") == "</b> ends another element than the one that is open"
+
+
+def test_the_pdf_hides_none_either(plain: Results) -> None:
+    screens = "{% block first_page %}{% if not linked %}{{ super() }}{% endif %}{% endblock %}"
+    held = holding(plain, card__html=f'{{% extends "evalpipe/card.html" %}}{screens}')
+    assert render(held, ["html"])
+    with pytest.raises(UsageError, match="the page lacks "):
+        render(held, ["pdf"])
+
+
+def test_the_words_that_are_missing_are_told_with_the_way_out(plain: Results) -> None:
+    text = ('{% extends "evalpipe/card.html" %}{% block sections %}'
+            "{% for section in page.sections[1:] %}{{ write(section) }}{% endfor %}{% endblock %}")
+    with pytest.raises(UsageError) as caught:
+        render(holding(plain, card__html=text), ["html"])
+    assert str(caught.value) == (
+        "error[bad-template]: the page lacks or hides what evalpipe writes: "
+        "'Use and limits Intended use MISSING Not for'\n"
+        " --> results.json/card.html\n"
+        "  = help: keep {{ super() }} in each block, outside of elements that could hide it; docs/theming.md "
+        "says which these are")
+
+
+def test_a_macro_that_writes_nothing_is_refused(plain: Results) -> None:
+    with pytest.raises(UsageError, match="the page lacks or hides what evalpipe writes: '"):
+        render(holding(plain, blocks__html="{% macro Table(block) %}{% endmacro %}"), ["html"])
+
+
+def test_a_class_of_evalpipe_that_a_theme_hides_is_told_before_anything_is_computed() -> None:
+    with pytest.raises(UsageError, match="'display' could hide what evalpipe writes"):
+        ready([], Templates("ours", {"theme.css": ".measures, .ours { display: none }"}))
+
+
+def test_a_height_is_for_pictures_alone(plain: Results) -> None:
+    theme = ".ours { height: 1px }"
+    boxed = f'{HEAD}<p class="ours">x</p>{{{{ super() }}}}{{% endblock %}}'
+    drawn = boxed.replace("<p", "<svg").replace("</p>", "</svg>")
+    assert render(holding(plain, theme__css=theme, card__html=drawn), ["html"])
+    with pytest.raises(UsageError, match="an element 'ours' that is no picture has a height in "):
+        render(holding(plain, theme__css=theme, card__html=boxed), ["html"])
+
+
+def test_a_frame_around_evidence_is_let_through(plain: Results) -> None:
+    text = '{% extends "evalpipe/card.html" %}{% block first_page %}<div class="ours">{{ super() }}</div>{% endblock %}'
+    theme = ".ours { border: 1px solid var(--accent); padding: 1rem; font-family: serif }"
+    assert b'<div class="ours">' in render(holding(plain, card__html=text, theme__css=theme), ["html"])["card.html"]
+
+
 def test_the_document_has_every_block_and_every_name(root: Path) -> None:
     text = (root / "docs" / "theming.md").read_text(encoding="utf-8")
     names = re.search(r"The blocks of the page are.*?escaped\.", text, re.DOTALL)
@@ -307,7 +372,7 @@ def test_a_template_has_the_names_of_the_document(plain: Results, name: str) -> 
 
 
 def test_results_hold_what_their_card_is_rendered_with(plain: Results, tmp_path: Path) -> None:
-    results = holding(plain, card__html=f"{HEAD}<p>ours</p>{{% endblock %}}", theme__css="p { color: #b00020 }")
+    results = holding(plain, card__html=f"{HEAD}<p>ours</p>{{% endblock %}}", theme__css="p { border-color: #b00020 }")
     (tmp_path / "results.json").write_text(results.to_json(), encoding="utf-8")
     again = evalpipe.render(tmp_path, ["html", "pdf"])
     assert again == render(results, ["html", "pdf"])

@@ -164,7 +164,7 @@ def test_files_that_join_or_leave_a_folder_are_told(command: Command, folder: Pa
 def test_texts_templates_and_earlier_results_count(command: Command, folder: Path) -> None:
     Path("use.md").write_text("For claims.")
     Path("look").mkdir()
-    Path("look/theme.css").write_text("p { color: black }\n")
+    Path("look/theme.css").write_text("p { font-style: normal }\n")
     evalpipe.run("small.yaml", out="before")
     declare("card: {intended_use: {file: use.md}}\n"
             "gates: [{metric: brier, max_increase: 0.9, against: {results: before}}]\n",
@@ -173,7 +173,7 @@ def test_texts_templates_and_earlier_results_count(command: Command, folder: Pat
     assert command(*LINE).stdout == nothing("pass")
     Path("use.md").write_text("For bills.")
     assert command(*LINE).stderr == "runs because use.md has other bytes\n"
-    Path("look/theme.css").write_text("p { color: navy }\n")
+    Path("look/theme.css").write_text("p { font-style: italic }\n")
     assert command(*LINE).stderr == "runs because template theme.css has other bytes\n"
     change_data()
     evalpipe.run("small.yaml", out="before", overrides=["gates=[]"])

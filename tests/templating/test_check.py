@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ def message(line: str) -> str:
 def test_what_is_right_is_let_through() -> None:
     page = HEAD + "{{ super() }}<p>{{ page.title|upper }}, {% include 'address.html' %}</p>\n{% endblock %}"
     blocks = '{% from "evalpipe/blocks.html" import styled %}{% macro Text(b) %}{{ write(b.text) }}{% endmacro %}'
-    styles = "@media print { h1 { color: rgb(0 0 0 / 50%); } }\n@page { @bottom-left { content: 'x' attr(y); } }\n"
+    styles = ("@media print { h1.ours { color: rgb(0 0 0 / 50%); } }\n"
+              "@page { margin: 25mm; @bottom-center { content: 'x' attr(y); } }\n")
     check_templates(Templates("ours", {
         "card.html": page, "address.html": "1 Quay", "blocks.html": blocks, "theme.css": styles}))
 
@@ -116,6 +118,56 @@ def test_a_style_sheet_loads_nothing(style: str, line: int, said: str) -> None:
         check_templates(Templates("ours", {"theme.css": style}))
     told_first = caught.value.problems[0]
     assert (told_first.message, told_first.place and told_first.place.line) == (said, line)
+
+
+@pytest.mark.parametrize("style", [
+    "* { display: none }", "body { color: #fff }", "@media screen { main { visibility: hidden } }",
+    "@supports (display: grid) { td { opacity: 0 } }", ":root { --ink: #fff }", ".ours ~ * { display: none }",
+    ".ours * { color: white }", ".ours, td { display: none }", "td:not(.ours) { display: none }", "p { font-size: 0 }",
+    ".ours { position: fixed }", ".ours { outline: 9999px solid #fff }", ".ours { box-shadow: 0 0 0 99em #fff }",
+    ".ours { transform: scale(99) }", ".ours::after { content: 'APPROVED' }", ".ours { z-index: 9 }",
+    ".ours { animation: x 1s }", ".ours { font: 99px/0 x }", "p { text-indent: -99em }", "td { clip-path: circle(0) }",
+    "@page { size: 1mm }", "@page { @top-center { font-size: 99in } }",
+])
+def test_a_theme_hides_nothing_that_evalpipe_writes(style: str) -> None:
+    said = refused(style, "theme.css").partition("\n")[0]
+    assert re.fullmatch(r"error\[bad-template\]: '[\w-]+' could hide what evalpipe writes", said)
+
+
+@pytest.mark.parametrize("style", [
+    "main { margin-left: 5000px }", "main { margin: -1px }", "main { padding: 0 50% }", "p { margin: 9vw }",
+    "p { padding: calc(1px * 999) }", "p { border: 2in solid }", "td { letter-spacing: 1em }",
+    ".ours { line-height: .1 }", ".ours { line-height: 1px }", "@page { margin: 9in }",
+])
+def test_no_length_of_a_theme_pushes_evidence_away(style: str) -> None:
+    assert " could hide what evalpipe writes\n" in refused(style, "theme.css")
+    assert "lengths of margins, paddings and borders are from 0 to an inch" in refused(style, "theme.css")
+
+
+@pytest.mark.parametrize(("style", "said"), [
+    ("@layer a { * { display: none } }", "'@layer' is refused in a theme: it could hide what evalpipe writes"),
+    ("@keyframes a { to { opacity: 0 } }", "'@keyframes' is refused in a theme: it could hide what evalpipe writes"),
+    (".ours { & ~ main { display: none } }", "rules within rules are refused in a theme"),
+    ("@page { @bottom-left { content: none } }", "rules within rules are refused in a theme"),
+])
+def test_a_theme_has_plain_rules(style: str, said: str) -> None:
+    assert refused(style, "theme.css").startswith(f"error[bad-template]: {said}\n")
+
+
+def test_a_theme_is_free_with_what_its_templates_add() -> None:
+    style = (".ours { color: var(--accent); background: #fff; display: flex; font-size: 2rem; width: 50% }\n"
+             "h1 { font-family: serif; letter-spacing: .02em; border-bottom: 2px solid var(--accent); margin: 1em 0 }\n"
+             "@media print { p .ours > b.mark:hover { color: red; line-height: 1.2 } }\n")
+    check_templates(Templates("ours", {"theme.css": style}))
+
+
+def test_what_could_hide_evidence_is_told_with_its_line() -> None:
+    assert refused("h1 { margin: 0 }\nmain { color: #fff }", "theme.css") == (
+        "error[bad-template]: 'color' could hide what evalpipe writes\n"
+        " --> ours/theme.css:2:1\n"
+        "  |\n"
+        "2 | main { color: #fff }\n"
+        "  | ^^^^^^^^^^^^^^^^^^^^ set it for elements that your templates add, by a class of their own, such as .house")
 
 
 PIECES = [
