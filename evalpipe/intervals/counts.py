@@ -73,7 +73,10 @@ class PoissonCounts:
 
         low = np.maximum(np.floor(self.rate - FAR * (np.sqrt(self.rate) + 1)), 0).astype(np.intp)
         counts = low[:, None] + np.arange(self._width)
-        logs = counts * log(self.rate)[:, None] - gammaln(np.arange(counts.max() + 1) + 1.0)[counts]
+        # The factorial of each count up to the largest, where these are no more than the counts of the table.
+        few = counts.max() < counts.size
+        factorials = gammaln(np.arange(counts.max() + 1) + 1.0)[counts] if few else gammaln(counts + 1.0)
+        logs = counts * log(self.rate)[:, None] - factorials
         reached = np.cumsum(exp(logs - self.rate[:, None]), axis=1)
         reached[:, -1] = 1.0
         return low, np.minimum(reached, 1.0).ravel()
