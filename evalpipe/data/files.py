@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,7 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     if (root / written).is_file():  # looked for before globs are, for a file may be called as a glob is
         return [str(written)]
     if glob.has_magic(str(written)):
+        _refuse_whole_machine(root, written)
         matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - for absolute patterns
         names = sorted(name.replace(os.sep, "/") for name in matches if (root / name).is_file())
         if not names:
@@ -98,6 +100,15 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     if (root / written).exists():
         raise _Unfound("unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
     raise _missing(path, root, written)
+
+
+def _refuse_whole_machine(root: Path, written: PurePosixPath) -> None:
+    """Raise _Unfound where a glob looks through all folders of the machine."""
+    fixed = list(takewhile(lambda part: not glob.has_magic(part), written.parts))
+    top = root.joinpath(*fixed).resolve()
+    if "**" in written.parts and top == Path(top.anchor):
+        raise _Unfound("whole-machine", f"{written} looks through every folder of this machine",
+                       "name the folder that the files are in, before '**'")
 
 
 def _inside(root: Path, folder: PurePosixPath) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.data import delimited
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.quiet import quiet
+from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,10 +108,38 @@ def read(
         frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
             source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
     elif form == "parquet":
-        frame = _guard(path, form, csv, lambda source: _scan(form, source).select(wanted).slice(first, count).collect())
+        frame = _parquet(path, csv, wanted, first, count)
     else:
         frame = _guard(path, form, csv, lambda source: _scan(form, source).slice(first, count).select(wanted).collect())
     return frame.select(wanted), frozenset()
+
+
+def _parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count: int | None) -> pl.DataFrame:
+    """Read rows of a Parquet file; raises Unreadable with the first rows and the column that are damaged."""
+    def part(names: list[str], first: int, count: int | None) -> pl.DataFrame:
+        return _guard(path, "parquet", csv, lambda source: _scan(
+            "parquet", source).select(names).slice(first, count).collect())
+
+    def damaged(names: list[str], first: int, count: int) -> bool:
+        try:
+            part(names, first, count)
+        except Unreadable:
+            return True
+        return False
+
+    try:
+        return part(wanted, first, count)
+    except Unreadable as fault:
+        total = rows(path, "parquet", csv)
+        if fault.code != "corrupt-file" or total is None:
+            raise
+        low, high = first, total if count is None else min(total, first + count)
+        while high - low > 1:  # halves are read until the first row is left that cannot be
+            middle = (low + high) // 2
+            low, high = (low, middle) if damaged(wanted, low, middle - low) else (middle, high)
+        columns = [name for name in wanted if damaged([name], low, 1)]
+        place = f"from row {low + 1:,} of {total:,} on, in {listed(columns, 'and')}" if columns else ""
+        raise Unreadable(fault.code, f"{fault.reason}{place and f', {place}'}", fault.hint) from None
 
 
 def batches(
