@@ -291,7 +291,8 @@ Models, datasets and recalibrated variants may have the names that people use: `
 has 1 to 100 characters and begins with none of `-`, `=` and `@`. It holds no `+`, which stands between a model and its
 recalibrated variant (`Random forest+isotonic`); no space at either end; no line break, no unusual space, no invisible
 character. Names that differ in capitals are different names. Letters with accents are written in Unicode's composed
-form (NFC), so that no two names look the same.
+form (NFC). Where two names look the same, as one has Cyrillic or Greek letters that look like Latin ones, the second
+is refused.
 """
 
 PROSE = """

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 from evalpipe.metrics.grammar import IDENTIFIER
 from evalpipe.spec.kinds import MAX_NAME, NAME, RULES, UNSEEN
 from evalpipe.spelling import quoted
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _SIGNS = {"-": "which the command line reads as an option", "=": "which spreadsheets read as a formula",
           "@": "which spreadsheets read as a formula"}
 """What a name does not begin with, and why."""
+
+
+LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0410\u0412\u0415\u041a\u041c\u041d\u041e"
+    "\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1"
+    "\u03a4\u03a5\u03a7\u03bf\u03bd",
+    "aeopcyxijsdhABEKMHOPCTYXIJSABEZHIKMNOPTYXov")
+"""Letters of the Cyrillic and the Greek alphabet that look like Latin ones, by these (Unicode TS 39)."""
 
 
 def is_key(name: object) -> bool:
@@ -29,6 +41,22 @@ def bad_key(name: str, shown: str) -> tuple[str, str | None]:
     if message == _decomposed(shown):
         return message, f"write it in the composed form: unicodedata.normalize('NFC', {quoted(name)})"
     return message, f"write '{fixed}'" if is_key(fixed) else None
+
+
+def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name that is made of other letters than one before it and looks the same, with that one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        first = seen.setdefault(unicodedata.normalize("NFKC", name).translate(LOOKALIKES), name)
+        if first != name:
+            yield name, first
+
+
+def odd_letter(name: str, other: str) -> str:
+    """Say which is the first letter of a name that is not that of another, which looks the same."""
+    place = next(place for place, pair in enumerate(zip(name, other, strict=False)) if len({*pair}) > 1)
+    mine, theirs = (unicodedata.name(text[place], "unknown") for text in (name, other))
+    return f"letter {place + 1} is {mine}, there {theirs}"
 
 
 def bad_plain_name(name: str, shown: str) -> tuple[str, str | None]:

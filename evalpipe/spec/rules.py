@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters import functions
 from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.kinds import is_number
+from evalpipe.spec.named import alike, odd_letter
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_exposure import check_exposure
 from evalpipe.spec.rules_expressions import check_expressions
 from evalpipe.spec.rules_metrics import check_metrics
 from evalpipe.spec.rules_predictions import check_predictions
 from evalpipe.spec.rules_task import check_task
-from evalpipe.spelling import listed
+from evalpipe.spelling import listed, quoted
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
         check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _cluster(draft), _levels(draft),
-        _event(draft), _datasets(draft), _models(draft), _columns(draft), check_metrics(draft),
+        _event(draft), _names(draft), _datasets(draft), _models(draft), _columns(draft), check_metrics(draft),
         check_expressions(draft), check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
@@ -121,6 +122,15 @@ def _event(draft: Draft) -> Iterator[Problem]:
         hint = None if secret else f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
         message = f"the event {draft.tree.show(*here)} is not one of the declared levels"
         yield draft.tree.problem("unknown-event", message, *here, hint=hint)
+
+
+def _names(draft: Draft) -> Iterator[Problem]:
+    """Report names of datasets and of models that look the same."""
+    for key, names in (("datasets", draft.spec.datasets), ("models", draft.models)):
+        for name, first in alike(names):
+            message = f"{quoted(name)} looks like {quoted(first)}: its {odd_letter(name, first)}"
+            hint = "give it a name that looks different"
+            yield draft.tree.problem("names-alike", message, key, name, key=True, hint=hint)
 
 
 def _datasets(draft: Draft) -> Iterator[Problem]:
