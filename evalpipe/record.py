@@ -183,7 +183,9 @@ def refused(where: str, hint: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError.of("output-folder", f"cannot write {where}: {error.strerror or error}", hint) from None
+        busy = isinstance(error, BlockingIOError)
+        raise UsageError.of("output-folder", f"cannot write {where}: {error.strerror or error}",
+                            "wait until it has ended, and try again" if busy else hint) from None
 
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes], by: Signer | None = None) -> None:

@@ -439,7 +439,7 @@ def test_a_folder_that_a_run_holds_is_left_alone(folder: Path) -> None:
 
     assert str(error.value) == (
         "error[output-folder]: cannot write to 'out': another run is writing to it\n"
-        "  = help: take a copy of the folder that can be written")
+        "  = help: wait until it has ended, and try again")
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

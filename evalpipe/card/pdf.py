@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,8 @@ def layout(edition: Edition) -> Any:
 def load_weasyprint() -> Any:
     """Import the maker of PDFs; raises UsageError when a library of the operating system is missing."""
     try:
-        import weasyprint
+        with redirect_stdout(io.StringIO()):  # where a library is missing it prints a banner there
+            import weasyprint
     except OSError as error:
         raise UsageError.of(
             "missing-library", "the PDF cannot be made: the system library Pango is missing",

@@ -11,7 +11,7 @@ import click
 from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
-from evalpipe.cli.ending import asked_format, fault, interrupted, tell
+from evalpipe.cli.ending import asked_format, fault, interrupted, long_path, tell
 from evalpipe.cli.exporting import export
 from evalpipe.cli.forecasting import margin_and_drop
 from evalpipe.cli.forgetting import gc
@@ -22,7 +22,7 @@ from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
 from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
-from evalpipe.errors import EvalpipeError, InternalError, Problem
+from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.formats import FORMATS
 from evalpipe.version import VERSION
 
@@ -323,6 +323,8 @@ def _ended(arguments: list[str]) -> int:
     except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
         if isinstance(error, OSError) and lost(error):
             raise
-        if os.environ.get("EVALPIPE_DEBUG"):
+        long = long_path(error)
+        if long is None and os.environ.get("EVALPIPE_DEBUG"):
             raise
-        return tell(fault(error), code=InternalError.exit_code, form=asked_format(arguments))
+        code = InternalError.exit_code if long is None else UsageError.exit_code
+        return tell(long or fault(error), code=code, form=asked_format(arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from evalpipe.cli.annotations import annotation
 from evalpipe.cli.interrupt import ending
 from evalpipe.cli.output import tell_person
 from evalpipe.errors import EvalpipeError, InternalError, Problem
+from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +52,14 @@ def interrupted(error: BaseException) -> int:
     cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
     tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
     return code
+
+
+def long_path(error: Exception) -> Problem | None:
+    """Return the problem of a path that is too long for the system; None for any other error."""
+    if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
+        return None
+    return Problem("long-path", f"the path {quoted(str(error.filename))} is longer than this system allows",
+                   hint="give a shorter one")
 
 
 def fault(error: Exception) -> Problem:

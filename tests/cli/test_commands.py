@@ -112,7 +112,9 @@ def test_a_missing_library_is_told_before_anything_is_computed(folder: Path) -> 
         "import sys, builtins\n"
         "real = builtins.__import__\n"
         "def absent(name, *rest, **named):\n"
-        "    if name.split('.')[0] == 'weasyprint': raise OSError(\"cannot load library 'libpango-1.0-0'\")\n"
+        "    if name.split('.')[0] == 'weasyprint':\n"
+        "        print('-----\\nWeasyPrint could not import some external libraries.')\n"
+        "        raise OSError(\"cannot load library 'libpango-1.0-0'\")\n"
         "    return real(name, *rest, **named)\n"
         "builtins.__import__ = absent\n"
         "import evalpipe.cli\n"
@@ -123,6 +125,7 @@ def test_a_missing_library_is_told_before_anything_is_computed(folder: Path) -> 
     assert "4/7" not in done.stderr
     assert "error[missing-library]: the PDF cannot be made: the system library Pango is missing" in done.stderr
     assert "libpango-1.0-0" in done.stderr
+    assert done.stdout == ""
 
 
 def test_the_working_folder_is_no_output_folder(command: Command) -> None:
@@ -138,7 +141,29 @@ def test_two_runs_do_not_share_a_folder(command: Command, folder: Path) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = command("run", "small.yaml", "--out", "out", "--no-progress")
     assert done.returncode == 2
-    assert "cannot write to the output folder 'out': another run is writing to it" in done.stderr
+    assert done.stderr == (
+        "error[output-folder]: cannot write to the output folder 'out': another run is writing to it\n"
+        "  = help: wait until it has ended, and try again\n")
+
+
+@pytest.mark.parametrize("line", [
+    ("run", "LONG"), ("run", "small.yaml", "--out", "LONG"), ("validate", "LONG"), ("render", "LONG"), ("init", "LONG"),
+    ("diff", "LONG", "out"), ("init", "test.csv", "-o", "LONG"), ("accept", "LONG"), ("show", "LONG", "1"),
+    ("sign", "LONG"),
+    ("export", "LONG", "--to", "openlineage"), ("gc", "LONG", "--keep-runs", "3"), ("history", "LONG"),
+    ("cache", "ls", "LONG"), ("verify", "LONG"),
+])
+def test_a_path_that_is_too_long_is_told(line: tuple[str, ...], command: Command) -> None:
+    done = command(*(part.replace("LONG", "a" * 5000) for part in line))
+    assert done.returncode in {2, 3}, done.stderr[:300]
+    assert len(done.stderr) < 12_000
+    assert "fault of evalpipe" not in done.stderr
+
+
+def test_the_message_of_a_long_path_is_short(command: Command) -> None:
+    assert command("render", "a" * 5000).stderr == (
+        f"error[long-path]: the path '{'a' * 57}...' is longer than this system allows\n"
+        "  = help: give a shorter one\n")
 
 
 def test_a_killed_exchange_is_mended(command: Command, folder: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_second_run_at_once_is_refused_and_the_first_is_whole(spec: Path) -> N
     out = spec.parent / "out"
     assert refused[0].endswith(
         f"error[output-folder]: cannot write to the output folder '{out}': another run is writing to it\n"
-        "  = help: choose a folder that can be written with --out\n")
+        "  = help: wait until it has ended, and try again\n")
     assert run(spec) == (expected, {"read": 0, "cached": 3})
 
 
