@@ -177,6 +177,20 @@ def test_what_tests_need_and_cannot_be_installed_is_told_before_the_first(
     assert ("Those tests will be skipped." in ran.stderr) is (code == 0)
 
 
+def test_the_lock_of_apt_is_waited_for(tmp_path: Path) -> None:
+    tried = tmp_path / "tried"
+    lines = {"id": "echo 0", "sleep": "exit 0", "apt-get": f"""if [ -e {tried} ]; then exit 0; fi
+echo > {tried}
+echo 'E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (apt-get)' >&2
+exit 100"""}
+    for program, text in lines.items():
+        (tmp_path / program).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / program).chmod(0o755)
+    ran = run(shutil.which("bash") or "bash", ".ci/system", "test", sys.executable, CI="true", PATH=str(tmp_path))
+    assert "Another program uses apt-get; trying again in 10 seconds …" in ran.stdout
+    assert "could not install" not in ran.stderr
+
+
 def test_a_database_of_a_test_is_closed() -> None:
     """Leaving `with` ends a transaction, not the connection: Python 3.13 warns of it, in whatever test runs by then."""
     unclosed = re.compile(r"\bwith sqlite3\.connect\(")
