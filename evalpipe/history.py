@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Gate, Results
     from evalpipe.spec.models import Spec
+    from evalpipe.uris import DatabaseUri
 
 
-def open_ledger(named: str | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
+def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
     """Reach the ledger of an output folder, and record in it the results there that it lacks; None for none.
 
     It lacks those of a run that was killed before it could record them. Raises UsageError where it cannot be used.

@@ -127,7 +127,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "folders": set(),
     "history": {
         "chapters.plan", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
-        "digests", "errors",
+        "uris", "digests", "errors",
     },
     "ledger_changes": {
         "chapters.spec", "chapters.compute", "chapters.earlier", "history", "ledger", "results", "signatures", "spec",
@@ -142,7 +142,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "ownership": {"formats", "manifest", "signatures", "spelling", "errors"},
     "record": {"ed25519", "folders", "lock", "manifest", "ownership", "results", "digests", "errors"},
     "row_writing": {"cells", "digests"},
-    "ledger": {"results", "spelling", "digests", "errors"},
+    "ledger": {"results", "spelling", "uris", "digests", "errors"},
     "run": {
         "changes", "chapters.compute", "chapters.earlier", "commit", "ed25519", "formats", "inputs", "spec", "plan",
         "data", "history", "reading", "engine", "findings", "results", "card", "record", "row_writing", "ledger",

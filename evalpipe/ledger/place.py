@@ -1,4 +1,4 @@
-"""Where a ledger is: a file of SQLite, by default beside the output folders, or a database by its URL."""
+"""Where a ledger is: a file of SQLite, by default beside the output folders, or a database by its URI."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import UsageError
+from evalpipe.uris import DatabaseUri
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -16,17 +17,32 @@ FILE = "ledger.sqlite"
 """The file of the ledger beside output folders where the spec names no other."""
 
 
+OPTION = "--ledger"
+"""The option of the commands that take a ledger."""
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerPlace:
-    """A ``file`` of SQLite, or the ``url`` of a database, which may hold a password."""
+    """A ``file`` of SQLite, or the ``uri`` of a database, which may hold a password."""
 
     file: Path | None = None
-    url: str | None = None
+    uri: DatabaseUri | None = None
 
     @classmethod
     def of(cls, text: str) -> LedgerPlace:
-        """Return the place that a text names: a URL of SQLAlchemy, or the path of a file."""
-        return cls(url=text) if "://" in text else cls(file=Path(text).absolute())
+        """Return the place that a text names: a URI of SQLAlchemy, or the path of a file.
+
+        Raises UsageError where it names none, without the text, which may hold a password.
+        """
+        uri = DatabaseUri(text)
+        if uri.no_ledger is not None:
+            message, hint = uri.no_ledger
+            raise UsageError.of("bad-uri", f"{OPTION}: {message}", hint)
+        return cls._at(uri)
+
+    @classmethod
+    def _at(cls, uri: DatabaseUri) -> LedgerPlace:
+        return cls(uri=uri) if uri.scheme else cls(file=Path(uri.text).absolute())
 
     @classmethod
     def beside(cls, out: Path) -> LedgerPlace:
@@ -34,16 +50,16 @@ class LedgerPlace:
         return cls(file=out.absolute().parent / FILE)
 
     @classmethod
-    def named(cls, ledger: str | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
+    def named(cls, ledger: DatabaseUri | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
         """Return the ledger that a plan names for an output folder, True for that beside it; None for none."""
         if ledger is False:
             return None
-        return cls.beside(out) if ledger is True else cls.of(ledger)
+        return cls.beside(out) if ledger is True else cls._at(ledger)
 
     def found(self) -> LedgerPlace:
         """Return this place; raises UsageError where it is a file that is not there."""
         if self.file is not None and not self.file.exists():
-            hint = "the first 'evalpipe run' begins one; name another ledger with --ledger"
+            hint = f"the first 'evalpipe run' begins one; name another ledger with {OPTION}"
             raise UsageError.of("no-ledger", f"there is no ledger at '{self.shown}'", hint)
         return self
 
@@ -53,10 +69,10 @@ class LedgerPlace:
         from sqlalchemy import URL, make_url
         from sqlalchemy.exc import ArgumentError
 
-        if self.file is not None:
+        if self.uri is None:
             return URL.create("sqlite", database=str(self.file))
         try:
-            url = make_url(self.url or "")
+            url = make_url(self.uri.address)
         except ArgumentError:
             raise ValueError("it is no URL of a database") from None
         # psycopg is the driver that the extra installs; SQLAlchemy would look for the one before it.
@@ -65,13 +81,14 @@ class LedgerPlace:
     @property
     def shown(self) -> str:
         """What messages call it: never a password."""
-        if self.file is not None:
-            here = Path.cwd()
-            return str(self.file.relative_to(here)) if self.file.is_relative_to(here) else str(self.file)
-        try:
-            return self.address.render_as_string(hide_password=True)
-        except ValueError:
-            return "the URL of the ledger"
+        if self.file is None:
+            return "" if self.uri is None else self.uri.without_password
+        here = Path.cwd()
+        return str(self.file.relative_to(here)) if self.file.is_relative_to(here) else str(self.file)
+
+    def hidden(self, message: str) -> str:
+        """Return a message of a driver without the password."""
+        return message if self.uri is None else self.uri.hidden(message)
 
     def path_of(self, folder: str) -> Path:
         """Return the output folder that the ledger calls so."""

@@ -235,4 +235,4 @@ def _told(place: LedgerPlace) -> Iterator[None]:
         raise UsageError.of("ledger", f"no library knows the kind of database of '{place.shown}'", hint) from None
     except (SQLAlchemyError, ValueError, OSError) as error:
         why = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise UsageError.of("ledger", f"cannot use the ledger '{place.shown}': {why}", hint) from None
+        raise UsageError.of("ledger", f"cannot use the ledger '{place.shown}': {place.hidden(why)}", hint) from None

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
     from evalpipe.plan.streaming import StreamingPlan
     from evalpipe.tasks import Task
+    from evalpipe.uris import DatabaseUri
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Plan:
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
-    of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URL of the
+    of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URI of the
     ledger, True for that beside the output folder, False for none. ``sequence`` is what all gates `on: sequence`
     have in common.
     """
@@ -75,7 +76,7 @@ class Plan:
     workers: int | Literal["auto"]
     memory: int | None
     dask: str | None
-    ledger: str | bool
+    ledger: DatabaseUri | bool
     no_information: bool
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]

@@ -33,6 +33,7 @@ from evalpipe.plan.methods import proportions
 from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
+from evalpipe.uris import DatabaseUri
 
 if TYPE_CHECKING:
     from evalpipe.chapters.candidates.plan import CandidatesPlan
@@ -94,12 +95,12 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
     )
 
 
-def ledger_named(spec: Spec) -> str | bool:
-    """Return the file or the URL of the ledger; True for that beside the output folder, False for none."""
-    written = spec.ledger
-    if isinstance(written, bool) or "://" in written:
-        return written
-    return str(spec.origin.folder_of("ledger") / written)
+def ledger_named(spec: Spec) -> DatabaseUri | bool:
+    """Return the file or the URI of the ledger; True for that beside the output folder, False for none."""
+    uri = spec.ledger_uri
+    if uri is None:
+        return bool(spec.ledger)
+    return DatabaseUri(str(spec.origin.folder_of("ledger") / uri.text)) if uri.is_path else uri
 
 
 def _dask(spec: Spec) -> str | None:

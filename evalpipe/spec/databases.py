@@ -1,4 +1,4 @@
-"""Datasets that are queries: the URIs of their databases, which stay references, and what may not be asked."""
+"""The databases that a spec names, whose URIs stay references: those of queries, and that of the ledger."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.day import dated_path
 from evalpipe.spec.environment import literal
 from evalpipe.spelling import joined, quoted
-from evalpipe.uris import HIDDEN, SCHEMES, DatabaseUri
+from evalpipe.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
@@ -26,18 +26,18 @@ WAY = 'keep it in the environment: uri: "${env:DATABASE_URL}"'
 
 def with_references(root: Node) -> Node:
     """Return the spec with the URIs of databases as they are written, with their references: they may hold secrets."""
-    datasets = root.at(("datasets",))
+    root, datasets = _unread(root, "ledger"), root.at(("datasets",))
     if datasets is None or not isinstance(datasets.content, dict):
         return root
-    named = {name: _unread(dataset) for name, dataset in datasets.content.items()}
+    named = {name: _unread(dataset, "uri") for name, dataset in datasets.content.items()}
     return replace(root, content={**root.content, "datasets": replace(datasets, content=named)})
 
 
-def _unread(dataset: Node) -> Node:
-    uri = dataset.at(("uri",))
+def _unread(node: Node, key: str) -> Node:
+    uri = node.at((key,))
     if uri is None or uri.written is None or not isinstance(uri.content, str):
-        return dataset
-    return replace(dataset, content={**dataset.content, "uri": replace(uri, content=uri.written)})
+        return node
+    return replace(node, content={**node.content, key: replace(uri, content=uri.written)})
 
 
 def check_queries(draft: Draft, environment: Mapping[str, str]) -> Iterator[Problem]:
@@ -49,27 +49,52 @@ def check_queries(draft: Draft, environment: Mapping[str, str]) -> Iterator[Prob
     yield from _unordered(draft)
 
 
-def without_passwords(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
+def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Problem]:
+    """Read where the ledger is into ``draft.ledger``, and yield what is wrong with that."""
+    written = draft.spec.ledger
+    if not draft.readable("ledger") or isinstance(written, bool):
+        return
+    uri = yield from _read(draft, ("ledger",), written, environment)
+    fault = None if uri is None else uri.no_ledger
+    if fault is not None:
+        yield draft.tree.problem("bad-uri", fault[0], "ledger", hint=fault[1])
+    draft.ledger = uri
+
+
+def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -> Iterator[Problem]:
     """Yield problems without the passwords that are written in the spec, be it in a line of it that they show."""
-    written = (dataset.get("uri") for dataset in _mappings(draft.tree.get("datasets")))
-    literals = {text for uri in written if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
-    passwords = tuple(sorted(literals, key=len, reverse=True))
+    named = [] if draft is None else [draft.tree.get("ledger"), *(
+        dataset.get("uri") for dataset in _mappings(draft.tree.get("datasets")))]
+    literals = {text for uri in named if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
     for problem in problems:
         place, hint = problem.place, problem.hint
         if place is not None and place.text is not None:
-            place = replace(place, text=_hidden(place.text, passwords, aligned=True))
-        hint = None if hint is None else _hidden(hint, passwords)
-        yield replace(problem, place=place, message=_hidden(problem.message, passwords), hint=hint)
+            place = replace(place, text=_hidden(place.text, literals.union(secrets_in(place.text)), aligned=True))
+        message = _hidden(problem.message, literals.union(secrets_in(problem.message)))
+        yield replace(problem, place=place, message=message, hint=None if hint is None else _hidden(hint, literals))
 
 
 def _mappings(datasets: object) -> Iterable[Mapping[str, object]]:
     return [entry for entry in datasets.values() if isinstance(entry, dict)] if isinstance(datasets, dict) else []
 
 
-def _hidden(text: str, passwords: tuple[str, ...], *, aligned: bool = False) -> str:
-    for password in passwords:
+def _hidden(text: str, passwords: set[str], *, aligned: bool = False) -> str:
+    for password in sorted(passwords, key=len, reverse=True):
         text = text.replace(password, HIDDEN * (len(password) if aligned else 1))
     return text
+
+
+def _read(
+    draft: Draft, loc: Loc, written: str, environment: Mapping[str, str]
+) -> Generator[Problem, None, DatabaseUri | None]:
+    """Return a URI with what the environment holds; None after reporting why it cannot be read."""
+    try:
+        return DatabaseUri(dated_path(written, draft.spec.as_of, environment, str(loc[-1]), private=True))
+    except UsageError as error:
+        problem = error.problems[0]
+        message = problem.message.removeprefix(f"{loc[-1]}: ")
+        yield draft.tree.problem(problem.code, message, *loc, hint=problem.hint)
+        return None
 
 
 def _uri(
@@ -79,25 +104,23 @@ def _uri(
     here = (*loc, "uri")
     if not draft.readable(*here):
         return
-    if DatabaseUri(literal(dataset.uri)).passwords:
+    written = DatabaseUri(literal(dataset.uri))
+    if written.passwords and (dataset.driver is not None or written.fault is None):
         message = "a password is written in this URI, and a spec is printed on its card"
         yield draft.tree.problem("password-in-spec", message, *here, hint=WAY)
         return
-    try:
-        uri = DatabaseUri(dated_path(dataset.uri, draft.spec.as_of, environment, "uri"))
-    except UsageError as error:
-        problem = error.problems[0]
-        message = problem.message.removeprefix("uri: ")
-        yield draft.tree.problem(problem.code, message, *here, hint=problem.hint)
+    uri = yield from _read(draft, here, dataset.uri, environment)
+    if uri is None:
         return
     draft.uris[str(loc[-1])] = uri
-    if dataset.driver is None and uri.scheme not in SCHEMES:
+    if dataset.driver is not None:
+        return
+    if uri.scheme not in SCHEMES:
         what = f"databases of the scheme {quoted(uri.scheme)}" if uri.scheme else "this, which is no URI of a database"
         hint = "write postgresql://… or sqlite:///…, or name an installed ADBC driver under 'driver'"
         yield draft.tree.problem("unknown-scheme", f"evalpipe has no driver for {what}", *here, hint=hint)
-    elif dataset.driver is None and uri.scheme == "sqlite" and uri.file in ("", ":memory:"):
-        message = "a URI of SQLite names a file after three slashes"
-        yield draft.tree.problem("bad-uri", message, *here, hint="write it as in sqlite:///scores.db")
+    elif uri.fault is not None:
+        yield draft.tree.problem("bad-uri", uri.fault[0], *here, hint=uri.fault[1])
 
 
 def _statement(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Problem]:

@@ -86,13 +86,16 @@ class _Dating:
         self.problems.append(Problem(code, message, node.place, hint))
 
 
-def dated_path(path: str, day: str | None, environment: Mapping[str, str], option: str) -> str:
+def dated_path(
+    path: str, day: str | None, environment: Mapping[str, str], option: str, *, private: bool = False
+) -> str:
     """Return a path given under an ``option`` of the command line, with its references replaced as in a spec.
 
-    Raises UsageError for a reference that cannot be replaced, and for ``${date}`` where there is no ``day``.
+    Raises UsageError for a reference that cannot be replaced, for one to a secret unless the path is ``private``, and
+    for ``${date}`` where there is no ``day``.
     """
     try:
-        text = expand(path, environment, private=True)
+        text = expand(path, environment, private=private, printed="in messages")
     except BadReferenceError as error:
         code, message, hint = error.args
         raise UsageError.of(code, f"{option}: {message}", hint=hint) from None

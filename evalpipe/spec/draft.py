@@ -37,8 +37,8 @@ class Draft:
     ``spec`` holds every key as its declared type. A value that is wrong, or required and missing, is blank there (see
     `evalpipe.spec.partial`), never None: so None says that a key was not written. ``tree`` is what was written, with
     its places; ``error`` what pydantic found, None where each key is right. ``texts`` are what people state, by
-    location, ``templates`` those of the card, ``plugins`` those that are installed, and ``uris`` those of databases, by
-    dataset, as far as rules have read them.
+    location, ``templates`` those of the card, ``plugins`` those that are installed, ``uris`` those of databases, by
+    dataset, and ``ledger`` that of the ledger, as far as rules have read them.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -49,6 +49,7 @@ class Draft:
         self.templates: Templates | None = None
         self.plugins: tuple[Plugin, ...] = ()
         self.uris: dict[str, DatabaseUri] = {}
+        self.ledger: DatabaseUri | None = None
         self._blanks: frozenset[Loc] = frozenset()
         try:
             self.spec = kind_of_spec(tree.data).model_validate(tree.data)

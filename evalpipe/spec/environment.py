@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.ed25519 import SIGNING_KEY
+from evalpipe.uris import holds_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,6 @@ _DAY = "date"
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:PASSWORDS?|PASSWD|PASSPHRASE|SECRETS?|TOKENS?|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING)_?KEYS?)"
     r"(?:_|$)|_PWD$", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
 class BadReferenceError(Exception):
@@ -50,11 +50,14 @@ def refers(text: str) -> bool:
     return any(token["body"] not in (None, _DAY) for token in _TOKEN.finditer(text))
 
 
-def expand(text: str, environment: Mapping[str, str], *, private: bool = False) -> str | Dated:
+def expand(
+    text: str, environment: Mapping[str, str], *, private: bool = False, printed: str = "on the card"
+) -> str | Dated:
     """Replace the references in ``text``. A default is taken when its variable is unset or empty, as in a shell.
 
     A text with ``${date}`` waits for the day. Raises BadReferenceError for the first reference that cannot be replaced,
     and for one to a secret, by the name or the look of its value, unless the text is ``private``: in no output.
+    ``printed`` says where it is printed otherwise.
     """
     parts, end = [""], 0
     for token in _TOKEN.finditer(text):
@@ -63,7 +66,8 @@ def expand(text: str, environment: Mapping[str, str], *, private: bool = False) 
         if token["body"] == _DAY and token["end"]:
             parts.append("")
         else:
-            parts[-1] += "${" if token["body"] is None else _value(token, environment, private=private)
+            parts[-1] += "${" if token["body"] is None else _value(
+                token, environment, None if private else printed)
     parts[-1] += text[end:]
     return parts[0] if len(parts) == 1 else Dated(tuple(parts))
 
@@ -79,8 +83,8 @@ def _default(body: str) -> str:
     return "" if parts is None else parts["default"] or ""
 
 
-def _value(token: re.Match[str], environment: Mapping[str, str], *, private: bool) -> str:
-    """Return what a reference stands for."""
+def _value(token: re.Match[str], environment: Mapping[str, str], printed: str | None) -> str:
+    """Return what a reference stands for, which is ``printed`` somewhere; None where it stands in no output."""
     body = _BODY.fullmatch(token["body"])
     if not token["end"]:
         raise BadReferenceError("bad-reference", f"the reference {token[0][:40]!r} is not closed", "end it with '}'")
@@ -96,8 +100,8 @@ def _value(token: re.Match[str], environment: Mapping[str, str], *, private: boo
         raise BadReferenceError("secret-variable", f"{name} holds the key that cards are signed with",
                                 "a spec is printed on its card: leave the key out")
     value = environment.get(name)
-    if not private:
-        _refuse_secret(name, value or "")
+    if printed is not None:
+        _refuse_secret(name, value or "", printed)
     if default is not None:
         return value or default
     if value is None:
@@ -106,13 +110,13 @@ def _value(token: re.Match[str], environment: Mapping[str, str], *, private: boo
     return value
 
 
-def _refuse_secret(name: str, value: str) -> None:
+def _refuse_secret(name: str, value: str, printed: str) -> None:
     """Refuse a variable whose name or value is that of a secret."""
     if _SECRET_NAME.search(name):
         what = f"the name of the environment variable {name} is that of a secret"
-    elif _SECRET_VALUE.search(value):
+    elif holds_secret(value):
         what = f"the environment variable {name} holds a password or a private key"
     else:
         return
-    raise BadReferenceError("secret-variable", f"{what}, and this value is printed on the card",
+    raise BadReferenceError("secret-variable", f"{what}, and this value is printed {printed}",
                             "leave it out, or take it from a variable that holds no secret")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.origin import Origin
-from evalpipe.spec.databases import check_queries, with_references, without_passwords
+from evalpipe.spec.databases import check_ledger, check_queries, with_references, without_passwords
 from evalpipe.spec.day import on_day
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import explain
@@ -51,7 +51,7 @@ def load(
     root, path, newest = _root(source, layers, origin)
     problems = layers.problems
     if root is None:
-        raise SpecError(*_ordered(problems, layers))
+        raise SpecError(*without_passwords(_ordered(problems, layers)))
     root, refused = apply(root, overrides, layers.environment)
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
@@ -63,7 +63,7 @@ def load(
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
         raise SpecError(*without_passwords(_ordered(problems, layers), draft))
-    warnings = [problem for problem in reported if problem.severity != "error"]
+    warnings = list(without_passwords((problem for problem in reported if problem.severity != "error"), draft))
     written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))
     return _with_places(draft, written, _ordered(warnings, layers))
 
@@ -71,7 +71,7 @@ def load(
 def _reported(draft: Draft, layers: Layers) -> list[Problem]:
     """Return what is wrong with each key, and across keys."""
     reported = [*(explain(draft.error, draft.tree, model_schema()) if draft.error else ()), *check(draft),
-                *check_queries(draft, layers.environment)]
+                *check_queries(draft, layers.environment), *check_ledger(draft, layers.environment)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
         reported = [problem for problem in reported if problem.code != "missing-key"]
     return reported
@@ -82,7 +82,7 @@ def _with_places(draft: Draft, written: Origin, warnings: list[Problem]) -> Spec
     spec = draft.spec
     spec._origin, spec._texts = written, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
     spec._templates, spec._plugins, spec._warnings = draft.templates, draft.plugins, tuple(warnings)  # noqa: SLF001
-    spec._uris = MappingProxyType(draft.uris)  # noqa: SLF001
+    spec._uris, spec._ledger_uri = MappingProxyType(draft.uris), draft.ledger  # noqa: SLF001
     return spec
 
 

@@ -154,9 +154,10 @@ class Spec(SpecPart):
     engine: Engine = Engine()
     """How the numbers are computed."""
     ledger: Ledger = True
-    """Where runs are recorded: the path of an SQLite file, or a database by its URL, as in
-    `postgresql://user@host/name`; passwords belong into `${env:NAME}`. By default `ledger.sqlite` beside the output
-    folder; `false` records none. It changes no byte of the results, which do not hold this key."""
+    """Where runs are recorded: the path of an SQLite file, which ends in `.sqlite`, `.sqlite3`, `.db` or `.db3`, or a
+    database by its URL, as in `postgresql://user@host/name`; passwords belong into `${env:NAME}`. By default
+    `ledger.sqlite` beside the output folder; `false` records none. It changes no byte of the results, which do not
+    hold this key."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())
@@ -164,6 +165,7 @@ class Spec(SpecPart):
     _templates: Templates | None = PrivateAttr(default=None)
     _plugins: tuple[Plugin, ...] = PrivateAttr(default=())
     _uris: Mapping[str, DatabaseUri] = PrivateAttr(default_factory=dict)
+    _ledger_uri: DatabaseUri | None = PrivateAttr(default=None)
 
     @property
     def origin(self) -> Origin:
@@ -179,6 +181,11 @@ class Spec(SpecPart):
     def uris(self) -> Mapping[str, DatabaseUri]:
         """Where the databases of queries are, by dataset, with what the environment holds: they may hold passwords."""
         return self._uris
+
+    @property
+    def ledger_uri(self) -> DatabaseUri | None:
+        """Where the ledger is, with what the environment holds; None where `ledger` is true or false."""
+        return self._ledger_uri
 
     @property
     def templates(self) -> Templates | None:

@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 
 def to_text(spec: Spec) -> str:
-    """Return a spec as JSON; its paths start where they did here, wherever it is read."""
+    """Return a spec as JSON; its paths start where they did here, wherever it is read.
+
+    The ledger is left out: only the process of a run records it, and its reference may have no value elsewhere.
+    """
     origin = spec.origin
     folders = {name: str(folder.absolute()) for name, folder in origin.folders.items()}
     # Of a spec without a file paths start from the working folder, which is another one elsewhere.
     path = Path.cwd() / "spec" if origin.path is None else origin.path.absolute()
     return json.dumps({
-        "spec": spec.model_dump(mode="json", exclude_unset=True), "path": str(path), "newest": origin.newest,
-        "folders": folders, "values": _listed(origin.values), "keys": _listed(origin.keys),
+        "spec": spec.model_dump(mode="json", exclude_unset=True, exclude={"ledger"}), "path": str(path),
+        "newest": origin.newest, "folders": folders, "values": _listed(origin.values), "keys": _listed(origin.keys),
         "environment": sorted(origin.environment, key=str),
     }, separators=(",", ":"))
 

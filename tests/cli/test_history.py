@@ -76,8 +76,8 @@ def test_the_last_runs_are_those_that_were_asked_for(out: Path, capsys: pytest.C
     (["elsewhere/nightly"], 2, "", (
         "error[no-ledger]: there is no ledger at 'elsewhere/ledger.sqlite'\n"
         "  = help: the first 'evalpipe run' begins one; name another ledger with --ledger\n")),
-    (["reports/nightly", "--ledger", "spec.yaml"], 2, "", (
-        "error[ledger]: cannot use the ledger 'spec.yaml': file is not a database\n"
+    (["reports/nightly", "--ledger", "notes.db"], 2, "", (
+        "error[ledger]: cannot use the ledger 'notes.db': file is not a database\n"
         "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
         "records no runs\n")),
     (["reports/nightly", "--ledger", "oracl://me:horse@host/x"], 2, "", (
@@ -89,6 +89,7 @@ def test_what_is_told(
     out: Path, arguments: list[str], code: int, printed: str, error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert out.exists()
+    (out.parents[1] / "notes.db").write_text("no database " * 100)
     assert called(capsys, *arguments) == (code, printed, error)
 
 

@@ -80,7 +80,7 @@ def test_twenty_nights_at_once_lose_nothing_and_come_to_what_they_do_one_after_a
     assert len(expected) == 40
 
     root = tmp_path / "together"
-    spec, where = str(begin(root)), place.url or str(place.file)
+    spec, where = str(begin(root)), str(place.file) if place.uri is None else place.uri.text
     at_once([(spec, where, as_of) for as_of in DAYS], RUN)
     ledger, first = Ledger.read(place), results_in(root)
     with ledger.engine.connect() as connection:

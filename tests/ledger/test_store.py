@@ -144,7 +144,7 @@ def at_once(lines: Sequence[Sequence[str]], script: str = RUN) -> None:
 
 
 def test_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path) -> None:
-    path, where = spec(tmp_path), place.url or str(place.file)
+    path, where = spec(tmp_path), str(place.file) if place.uri is None else place.uri.text
     outs = [tmp_path / "reports" / f"out{number}" for number in range(3)]
     at_once([(str(path), str(out), "2", where) for out in outs])
 
@@ -158,7 +158,7 @@ def test_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path
 
 @pytest.mark.nightly
 def test_twenty_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_path: Path) -> None:
-    path, where = spec(tmp_path), place.url or str(place.file)
+    path, where = spec(tmp_path), str(place.file) if place.uri is None else place.uri.text
     outs = [tmp_path / "reports" / f"out{number}" for number in range(20)]
     at_once([(str(path), str(out), "3", where) for out in outs])
 
@@ -201,11 +201,13 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> Non
 
 def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:
     path, out = spec(tmp_path), tmp_path / "reports" / "nightly"
+    notes = tmp_path / "notes.db"
+    notes.write_text("no database " * 100)
     with pytest.raises(UsageError) as raised:
-        evalpipe.run(path, out=out, overrides=["ledger=spec.yaml"])
+        evalpipe.run(path, out=out, overrides=[f"ledger={notes}"])
 
     assert str(raised.value) == (
-        f"error[ledger]: cannot use the ledger '{path}': file is not a database\n"
+        f"error[ledger]: cannot use the ledger '{notes}': file is not a database\n"
         "  = help: see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
         "records no runs")
     assert not out.exists()
@@ -290,6 +292,37 @@ def test_a_server_that_refuses_is_told_without_the_password(
     assert raised.value.problems[0].code == "ledger"
     assert why in str(raised.value)
     assert "horse" not in str(raised.value)
+
+
+@pytest.mark.parametrize("change", [
+    ("postgresql://", "POSTGRESQL://"), ("postgresql://", "postgres://"), ("postgresql://", "postgresql+psycopg://"),
+    ("correct-horse", "correct%2Dhorse"), (":correct-horse@", "@", "?password=correct-horse"),
+])
+def test_a_database_is_a_ledger_in_every_form_of_its_uri(
+    database: str, results: Results, tmp_path: Path, change: tuple[str, ...]
+) -> None:
+    place = LedgerPlace.of(database.replace(change[0], change[1]) + "".join(change[2:]))
+    Ledger.open(place).record(results, tmp_path / "a", NOON)
+    assert len(recorded(tmp_path / "a", database)) == 1
+    assert "horse" not in place.shown
+
+
+def test_a_password_among_the_parameters_is_in_no_message(database: str) -> None:
+    address = database.replace(":correct-horse@", "@")
+    with pytest.raises(UsageError) as raised:
+        Ledger.open(LedgerPlace.of(f"{address}?password=correct-horse&sslmode=always"))
+    assert str(raised.value).splitlines()[0] == (
+        f"error[ledger]: cannot use the ledger '{address}': connection is bad: invalid sslmode value: \"always\"")
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "b.SQLITE3", "c d.db", "day=2026-11-21/e.db3", "./f.db", "h:i.db"])
+def test_a_path_that_ends_like_a_file_of_sqlite_is_one(
+    name: str, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Ledger.open(LedgerPlace.of(name)).record(results, tmp_path / "a", NOON)
+    assert Path(name).is_file()
 
 
 def test_a_password_from_the_environment_is_in_no_output(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.sql.database import TooSlowError
 from evalpipe.data.sql.faults import cannot_connect, cannot_read, too_slow
-from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.errors import DataError, EvalpipeError, Problem, UsageError
 from evalpipe.plan.sources import QuerySource
 from evalpipe.uris import SCHEMES
 
@@ -51,7 +51,12 @@ def opened(source: QuerySource, places: Origin) -> Iterator[Database]:
         database = _connected(source, places)
     except ModuleNotFoundError as error:
         raise _missing(source, places, str(error.name)) from None
-    except Error as error:
+    except EvalpipeError:
+        raise
+    except Exception as error:
+        if source.driver is None and not isinstance(error, Error):
+            raise
+        # A driver of others may raise anything, with the URI in its words.
         raise DataError(cannot_connect(error, source, places)) from None
     with database:
         yield database
@@ -67,7 +72,9 @@ def told(source: QuerySource, places: Origin) -> Iterator[None]:
         yield
     except TooSlowError:
         raise DataError(too_slow(source, places)) from None
-    except (Error, ArrowException, OSError) as error:
+    except Exception as error:
+        if source.driver is None and not isinstance(error, Error | ArrowException | OSError):
+            raise
         raise DataError(cannot_read(error, source, places)) from None
 
 
@@ -81,7 +88,7 @@ def _connected(source: QuerySource, places: Origin) -> Database:
     if source.driver is not None:
         from evalpipe.data.sql.other import OtherDatabase
 
-        return OtherDatabase(str(path.absolute()) if uri.file else uri.text, source.driver)
+        return OtherDatabase(str(path.absolute()) if uri.file else uri.address, source.driver)
     if SCHEMES[uri.scheme] == "sqlite":
         from evalpipe.data.sql.sqlite import SQLite
 

@@ -38,7 +38,7 @@ class PostgreSQL(Database):
         """Connect and begin the transaction."""
         from adbc_driver_postgresql import dbapi
 
-        self.connection = dbapi.connect(_with_usual(uri.text))
+        self.connection = dbapi.connect(_with_usual(uri.address))
         self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows will be asked for
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zlib
 from pathlib import Path
 
@@ -77,10 +78,55 @@ def test_a_mapping_may_refer_to_the_environment_too(folder: Path) -> None:
     ("host=h user=u password=hush dbname=d", "", {"hush"}),
     ("user:hush@account/db", "", {"hush"}),
     ("snowflake://u:p@account/db/schema", "snowflake:db/schema", {"p"}),
+    ("postgresql:///data?host=/run/postgresql", "postgresql:data", set()),
+    ("host=h password='a b' dbname=d", "", {"a b"}),
+    ("Server=h;UID=u;PWD={a;b};", "", {"a;b"}),
+    ("mssql+pyodbc:///?odbc_connect=UID%3Du%3BPWD%3Dhush", "mssql+pyodbc", {"hush"}),
+    ("postgresql://u:a@b/c@h/d", "postgresql:c@h/d", {"a@b/c", "a"}),
+    ("postgresql://u:hush/d", "postgresql:d", {"hush"}),
 ])
 def test_what_is_shown_of_a_uri(text: str, shown: str, passwords: set[str]) -> None:
     uri = DatabaseUri(text)
     assert uri.shown == shown
     assert passwords <= set(uri.passwords)
     assert bool(passwords) == bool(uri.passwords)
-    assert not any(secret in uri.redacted(f"cannot read {text}: '{secret}'") for secret in (*passwords, text))
+    assert not any(secret in uri.redacted(f"cannot read {text}: '{secret}'").removeprefix("cannot read ")
+                   for secret in (*passwords, text))
+
+
+@pytest.mark.parametrize("change", [
+    ("postgresql://", "POSTGRESQL://"), ("correct-horse", "correct%2Dhorse"),
+    (":correct-horse@", "@", "?password=correct-horse"),
+])
+def test_every_form_of_a_uri_reaches_the_database(
+    folder: Path, warehouse: str, change: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", warehouse.replace(change[0], change[1]) + "".join(change[2:]))
+    assert evalpipe.run(spec(folder, PLACES["postgresql"])).inputs[0].path == "postgresql:warehouse"
+
+
+def test_a_database_of_this_machine_has_no_host(folder: Path, warehouse: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    user, _, place = warehouse.removeprefix("postgresql://").partition("@")
+    host, _, port = place.partition("/")[0].partition(":")
+    query = f"host={host}&port={port}&user={user.partition(':')[0]}&password={PASSWORD}"
+    monkeypatch.setenv("DATABASE_URL", f"postgresql:///warehouse?{query}")
+    assert evalpipe.run(spec(folder, PLACES["postgresql"])).inputs[0].path == "postgresql:warehouse"
+
+
+@pytest.mark.parametrize("raised", ["RuntimeError", "ValueError", "TypeError"])
+def test_what_a_driver_of_others_raises_is_told_without_the_password(
+    folder: Path, raised: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = folder / "adbc_driver_frail"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "dbapi.py").write_text(
+        f"def connect(uri):\n    raise {raised}(f'cannot open {{uri}} of hush, \\'me\\'')\n")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "adbc_driver_frail.dbapi", raising=False)
+    monkeypatch.setenv("DATABASE_URL", "frail://me:hush@host/data")
+    path = spec(folder, PLACES["postgresql"] | {"driver": "frail"})
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(path)])
+    assert ended.value.code == 3
+    assert "cannot connect to the database of dataset 'warehouse': cannot open … of …, '…'\n" in capsys.readouterr().err
