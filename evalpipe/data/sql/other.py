@@ -31,22 +31,26 @@ class OtherDatabase(Database):
         with suppress(Error):
             self.connection.adbc_connection.set_options(**{"adbc.connection.readonly": "true"})
 
-    def __exit__(self, *raised: object) -> None:
+    def close(self) -> None:
+        """Roll back and close the connection."""
         from adbc_driver_manager import Error
 
         with suppress(Error):
             self.connection.rollback()
-        super().__exit__(*raised)
+        super().close()
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns as the database gives them for no row; decimals are read as floats."""
         from pyarrow import float64, types
 
-        with self.connection.cursor() as cursor:
-            cursor.execute(within(source, ["*"], " WHERE 1 = 0"), source.parameters or None)
-            schema = cursor.fetch_record_batch().schema
+        schema = self.in_time(lambda: self._schema(within(source, ["*"], " WHERE 1 = 0"), source))
         return [QueryColumn(field.name, named(field.name), float64() if types.is_decimal(field.type) else field.type,
                             None if is_readable(field.type) else str(field.type)) for field in schema]
+
+    def _schema(self, text: str, source: QuerySource) -> pa.Schema:
+        with self.connection.cursor() as cursor:
+            cursor.execute(text, source.parameters or None)
+            return cursor.fetch_record_batch().schema
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - as the driver makes them
         """Yield the rows of a statement."""

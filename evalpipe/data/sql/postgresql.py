@@ -53,8 +53,11 @@ class PostgreSQL(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns as the server prepares the query, of which it reads no row."""
+        return [_column(field) for field in self.in_time(lambda: self._schema(source.text))]
+
+    def _schema(self, text: str) -> pa.Schema:
         with self.connection.cursor() as cursor:
-            return [_column(field) for field in cursor.adbc_execute_schema(source.text)]
+            return cursor.adbc_execute_schema(text)
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a cursor, which the server opens for statements that read alone."""

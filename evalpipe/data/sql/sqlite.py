@@ -43,12 +43,16 @@ class SQLite(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns by the types of all their values."""
-        with self.connection.cursor() as cursor:
-            cursor.execute(within(source, ["*"], " LIMIT 0"), source.parameters or None)
-            names = cursor.fetch_record_batch().schema.names
+        names = self.in_time(lambda: self._names(source))
         counts = [count for at in range(0, len(names), TOLD)
                   for count in self._counted(source, names[at:at + TOLD])]
         return [_column(*column) for column in zip(names, counts, strict=True)]
+
+    def _names(self, source: QuerySource) -> list[str]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(within(source, ["*"], " LIMIT 0"), source.parameters or None)
+            names: list[str] = cursor.fetch_record_batch().schema.names
+        return names
 
     def _counted(self, source: QuerySource, names: list[str]) -> Iterator[tuple[int, ...]]:
         """Yield for each column how many values it has of each class."""

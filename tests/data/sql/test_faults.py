@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +127,47 @@ def test_a_query_that_takes_too_long_is_stopped(folder: Path, warehouse: str) ->
         assert running.fetchone() == (0,)
 
 
-def test_sqlite_is_timed_between_batches(folder: Path) -> None:
-    slow = {"uri": "sqlite:///scores.db", "timeout": 1e-9, "sql": "SELECT * FROM scores"}
-    assert told(spec(folder, slow)).startswith("error[query-timeout]: reading dataset 'warehouse' took longer than")
+ENDLESS = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) "
+           "SELECT count(*) AS died, 0.5 AS p FROM n")
+"""What SQLite needs minutes for, without a row until then."""
+
+UNFINISHED = 20.0
+"""The seconds within which a process ends whose query does not; it starts in about three."""
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "plan"])
+def test_a_query_of_sqlite_that_returns_no_row_is_stopped_when_its_time_is_over(folder: Path, command: str) -> None:
+    slow = spec(folder, {"uri": "sqlite:///scores.db", "timeout": 0.5, "sql": ENDLESS})
+    done = subprocess.run([sys.executable, "-m", "evalpipe", command, slow], capture_output=True, text=True,
+                          check=False, timeout=UNFINISHED)
+    assert done.returncode == 3
+    assert "error[query-timeout]: reading dataset 'warehouse' took longer than the 0.5 seconds" in done.stderr
+
+
+@pytest.mark.parametrize(("signal_sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("dataset", [
+    {"uri": "sqlite:///scores.db", "sql": ENDLESS}, asked("SELECT died, p FROM scores WHERE pg_sleep(1) IS NOT NULL"),
+], ids=["sqlite", "postgresql"])
+def test_a_signal_ends_a_run_whose_query_does_not_answer(
+    folder: Path, warehouse: str, dataset: dict[str, Any], signal_sent: signal.Signals, code: int
+) -> None:
+    line = [sys.executable, "-m", "evalpipe", "run", spec(folder, dataset)]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while not process.stderr.readline().startswith("2/7"):
+            pass
+        time.sleep(2.0)  # for the libraries of databases, and the query to begin
+        process.send_signal(signal_sent)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=UNFINISHED)
+        process.kill()  # which does nothing to one that has ended
+        assert process.wait() == code
+        assert process.stderr.read().strip().endswith("the earlier output is unchanged")
+    assert [path.name for path in (folder / "reports").rglob("*") if ".new-" in path.name] == []
+    assert not (folder / "reports" / ".scores.lock").exists()
+    with psycopg.connect(warehouse) as connection:
+        running = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'evalpipe'")
+        assert running.fetchone() == (0,)
 
 
 def test_a_connection_that_is_lost_while_rows_come_leaves_earlier_output(
