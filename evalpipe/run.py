@@ -148,6 +148,21 @@ def run_again(
         return _from_the_plan(spec, None, folder, clock, "fail", cache=False, before=before, evidence=evidence)
 
 
+def abandon(folder: Path | None) -> None:
+    """Clear up in a process that is about to end in the middle of a run: the standard error, and what was gathered.
+
+    ``folder`` is the output folder that the run holds, None where it holds none.
+    """
+    from evalpipe.data.quiet import turn_back
+    from evalpipe.record import abandon as abandon_folder
+    from evalpipe.streams.cache import cache_folder, sweep
+
+    turn_back()
+    if folder is not None:
+        sweep(cache_folder(folder))
+        abandon_folder(folder)
+
+
 def _from_the_plan(
     spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _Clock, fail_on: FailOn, *,
     cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from evalpipe.cli.durations import written
-from evalpipe.cli.ending import UNCHANGED, tell
-from evalpipe.cli.interrupt import Deadline, Interruptible, leave_at_once
+from evalpipe.cli.ending import UNCHANGED, interrupted, tell
+from evalpipe.cli.interrupt import Guard, Interruptible, leave_at_once
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.progress import Bar, Lines, Quiet
 from evalpipe.errors import DataError
@@ -70,15 +71,14 @@ class Attempt:
         """Run the spec; raises DataError where the time was over, KeyboardInterrupt with what became of the output."""
         options = self._options
         shown = nullcontext(Quiet()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
-        deadline = Deadline(options.timeout, self._rescue)
+        guard = Guard(options.timeout, self._rescue)
         try:
-            with deadline, shown as progress:
+            with guard, shown as progress:
                 return self._ran(progress)
         except KeyboardInterrupt:
-            words = UNCHANGED if _stamp(self._folder) == self._before else COMPLETE
-            if deadline.passed:
-                raise self._too_late(words) from None
-            raise KeyboardInterrupt(words) from None
+            if guard.passed:
+                raise self._too_late() from None
+            raise KeyboardInterrupt(self._output()) from None
 
     def _ran(self, progress: Progress) -> RunOutcome:
         from evalpipe.run import load, run
@@ -93,22 +93,27 @@ class Attempt:
                       if_changed=options.if_changed, key=options.key)
         return RunOutcome(results, spec, folder, watched.moved, watched.same)
 
-    def _too_late(self, words: str) -> DataError:
+    def _output(self) -> str:
+        """Say what became of the output."""
+        return UNCHANGED if _stamp(self._folder) == self._before else COMPLETE
+
+    def _too_late(self) -> DataError:
         """Return the error of a run whose time was over."""
         allowed = written(self._options.timeout or 0)
         message = f"the run was ended after {allowed}, in {self._watched.at}"
         hint = "allow more with --timeout; `evalpipe plan` states what a run costs"
-        return DataError.of("timeout", message, hint, notes=(words,))
+        return DataError.of("timeout", message, hint, notes=(self._output(),))
 
-    def _rescue(self) -> NoReturn:
-        """End the process, whose main thread does not answer, with its error and without litter."""
-        from evalpipe.record import abandon
+    def _rescue(self, number: int) -> NoReturn:
+        """End the process, whose main thread does not answer to a signal, with its error and without litter."""
+        from evalpipe.run import abandon
 
-        error = self._too_late(UNCHANGED)
-        if self._folder is not None and self._watched.holds:
-            abandon(self._folder)
+        error = self._too_late() if signal.Signals(number).name == "SIGALRM" else KeyboardInterrupt(self._output())
+        abandon(self._folder if self._watched.holds else None)
         self._log.end(error)
-        leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
+        if isinstance(error, DataError):
+            leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
+        leave_at_once(interrupted(error))
 
 
 def _stamp(folder: Path | None) -> object:

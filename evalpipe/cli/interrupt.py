@@ -1,13 +1,15 @@
 """Ctrl-C, SIGTERM and time-outs that cannot be lost.
 
 A KeyboardInterrupt raised while a C extension is being imported may be swallowed by the extension. So it is remembered
-too, and raised again when the run next tells its progress.
+too, and raised again when the run next tells its progress. Python hears of a signal only when native code returns. So a
+thread hears of it too, and ends the process where the main thread does not.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-GRACE = 20.0
-"""Seconds that a run has to end by itself when its time is over, before the process is ended from outside."""
+GRACE = 5.0
+"""Seconds that a run has to end by itself after a signal, or when its time is over, before a thread ends it."""
 
 ENDINGS = {"SIGINT": ("interrupted", 130), "SIGTERM": ("terminated", 143), "SIGALRM": ("out of time", 3)}
 """By the name of the signal that ends a run, how that is called, and its exit code."""
@@ -65,31 +67,36 @@ def leave_at_once(code: int) -> NoReturn:
     os._exit(code)
 
 
-class Deadline:
-    """Interrupts what is done within it when its time is over; ``passed`` tells that it was.
+class Guard:
+    """Sees to it that what is done within it ends after a signal, and when its time is over; ``passed`` tells of that.
 
-    A library that is waiting for a file may not let itself be interrupted. So after `GRACE` a thread calls ``rescue``,
-    which has to end the process. Raises UsageError where the system knows no such alarm.
+    Both raise KeyboardInterrupt in the main thread. Where it does not end within `GRACE`, as in a library that computes
+    or waits for a file, a thread calls ``rescue`` with the number of the signal, which has to end the process. Raises
+    UsageError where the system knows no alarm.
     """
 
-    def __init__(self, seconds: float | None, rescue: Callable[[], NoReturn]) -> None:
+    def __init__(self, seconds: float | None, rescue: Callable[[int], NoReturn]) -> None:
         """Allow so many seconds; None for any number of them."""
         self.passed = False
         self._seconds, self._rescue, self._over = seconds, rescue, threading.Event()
+        self._signals, self._sent = socket.socketpair()
 
     def __enter__(self) -> Self:
-        """Let the time run."""
-        if self._seconds is None:
-            return self
-        if not hasattr(signal, "SIGALRM"):
-            raise UsageError.of("no-alarm", "this system has no alarm, so --timeout cannot be kept", "leave it out")
-        signal.signal(signal.SIGALRM, self._alarm)
+        """Listen to signals, and let the time run."""
+        if self._seconds is not None:
+            if not hasattr(signal, "SIGALRM"):
+                raise UsageError.of("no-alarm", "this system has no alarm, so --timeout cannot be kept", "leave it out")
+            signal.signal(signal.SIGALRM, self._alarm)
+        self._sent.settimeout(0.0)  # as `set_wakeup_fd` asks for
+        self._before = signal.set_wakeup_fd(self._sent.fileno(), warn_on_full_buffer=False)
         threading.Thread(target=self._wait, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop the time; an alarm that comes later does nothing."""
         self._over.set()
+        signal.set_wakeup_fd(self._before)
+        self._sent.close()
 
     def _alarm(self, number: int, frame: FrameType | None) -> None:
         if not self._over.is_set():
@@ -97,10 +104,23 @@ class Deadline:
             _remember(number, frame)
 
     def _wait(self) -> None:
-        if not self._over.wait(self._seconds):
+        with self._signals:  # open until the end: further signals are written to it
+            number = self._first()
+            if number is not None and not self._over.wait(GRACE):
+                _seen.append(number)
+                self._rescue(number)
+
+    def _first(self) -> int | None:
+        """Return the number of the first signal that ends a run, that of the alarm included; None where none came."""
+        self._signals.settimeout(self._seconds)
+        try:
+            while byte := self._signals.recv(1):
+                if signal.Signals(byte[0]).name in ENDINGS:
+                    return byte[0]
+        except TimeoutError:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
-            if not self._over.wait(GRACE):
-                self._rescue()
+            return signal.SIGALRM
+        return None
 
 
 class Interruptible(Progress):

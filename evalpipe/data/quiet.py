@@ -71,3 +71,9 @@ def quiet() -> Iterator[None]:
         raised = False
     finally:
         _aside.end(raised=raised)
+
+
+def turn_back() -> None:
+    """Turn the standard error back while blocks run, for the last words of a process that ends within them."""
+    if _aside.blocks:
+        os.dup2(_aside.outside, STDERR)

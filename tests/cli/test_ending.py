@@ -75,7 +75,7 @@ def waits(*_):
 
 interrupt.GRACE = 0.1
 sys.modules["evalpipe.run"]._planned = waits
-main(["run", "small.yaml", "--no-progress", "--timeout", "1s", "--format", "json", "--log-file", "log"])
+main(["run", "small.yaml", "--no-progress", "--timeout", "3s", "--format", "json", "--log-file", "log"])
 """
 
 
@@ -84,9 +84,67 @@ def test_a_run_that_no_signal_reaches_is_ended_all_the_same(folder: Path) -> Non
         [sys.executable, "-c", STUCK], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (3, "")
     problem = json.loads(done.stdout)["problems"][0]
-    assert (problem["code"], problem["message"]) == ("timeout", "the run was ended after 1s, in step 2 (plan)")
+    assert (problem["code"], problem["message"]) == ("timeout", "the run was ended after 3s, in step 2 (plan)")
     assert hidden(folder / "reports") == []
     assert json.loads((folder / "log").read_text().splitlines()[-1])["exit_code"] == 3
+
+
+SLOW_PART = """
+import time
+import evalpipe.streams.local as local
+from evalpipe.cli import main
+summarise = local.summarise
+
+def takes_long(*arguments):
+    print("begun", flush=True)
+    time.sleep(90)
+    return summarise(*arguments)
+
+local.summarise = takes_long
+main(["run", "small.yaml", "--set", "engine.mode=grid", "--no-progress"])
+"""
+WAITING_READ = """
+import signal, time
+from pathlib import Path
+import evalpipe.data.read as read
+from evalpipe.cli import main
+from evalpipe.data.quiet import quiet
+
+def waits(*_):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
+    Path("reports/.evalpipe-cache/small/.new-12345678").mkdir(parents=True)  # as rows of a query are stored in
+    with quiet():
+        print("begun", flush=True)
+        time.sleep(90)
+
+read.rows.load = waits
+main(["run", "small.yaml", "--no-progress"])
+"""
+
+
+@pytest.mark.parametrize(("signal_sent", "code", "word"), [
+    (signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")])
+@pytest.mark.parametrize("program", [SLOW_PART, WAITING_READ], ids=["a thread reads a csv", "native code reads"])
+def test_a_signal_ends_a_run_whose_reading_does_not_end(
+    command: Command, folder: Path, program: str, signal_sent: signal.Signals, code: int, word: str
+) -> None:
+    command("run", "small.yaml", *QUICK)
+    before = contents(folder / "reports" / "small")
+    with subprocess.Popen([sys.executable, "-c", program], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal_sent)
+        began = time.monotonic()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=60)
+        process.kill()  # which does nothing to one that has ended
+        _, errors = process.communicate()
+    assert (process.returncode, errors.strip()) == (code, f"{word}; the earlier output is unchanged")
+    assert time.monotonic() - began < 10  # as promised; measured: 5.1
+    assert contents(folder / "reports" / "small") == before
+    assert hidden(folder / "reports") in ([], [".evalpipe-cache"])
+    assert list(folder.rglob(".new-*")) == []
 
 
 def test_time_that_is_enough_changes_nothing(command: Command, folder: Path) -> None:
