@@ -287,13 +287,18 @@ def draw(
 
 def _all_blocks(task: _Task, sizes: Sequence[int], advance: Callable[[int], None]) -> dict[Any, Floats]:
     """Return what all blocks drew, by key; ``advance`` is told of the replicates of each batch done."""
-    parts: dict[Any, list[Floats]] = defaultdict(list)
-    batches = task.batches(sizes)
+    replicates: dict[Any, Floats] = {}
+    batches, first = task.batches(sizes), 0
     for several, batch in zip(batches, _in_threads(task, batches), strict=True):
+        last = first + sum(size for _, size in several)
         for key, drawn in batch.items():
-            parts[key].append(drawn)
-        advance(sum(size for _, size in several))
-    return {key: np.concatenate(part) for key, part in parts.items()}
+            # Each in its place at once: lists that are joined at the end would take the memory twice.
+            if key not in replicates:
+                replicates[key] = np.empty((sum(sizes), *drawn.shape[1:]), drawn.dtype)
+            replicates[key][first:last] = drawn
+        advance(last - first)
+        first = last
+    return replicates
 
 
 def _in_threads(task: _Task, batches: Sequence[Sequence[Block]]) -> Iterator[dict[Any, Floats]]:

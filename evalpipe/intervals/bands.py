@@ -12,20 +12,33 @@ if TYPE_CHECKING:
     Band = tuple[Floats, Floats]
 
 
+AT_ONCE = 1_000_000
+"""Replicates of points that limits are computed of at once (8 MB); changes no result."""
+
+
 def pointwise_band(replicates: Floats, level: float) -> Band:
     """Return the lower and upper percentile limits [m] of each point of a curve, from its replicates [B, m].
 
     Each point is covered at the level by itself, so the whole curve is covered less often. Replicates that are NaN at a
     point are left out there; where fewer than two are defined, the limits are NaN. Efron (1979).
     """
-    by_point, tail = np.ascontiguousarray(replicates.T), (1 - level) / 2
+    limits = np.full((2, replicates.shape[1]), np.nan)
+    step = max(1, AT_ONCE // max(1, len(replicates)))
+    for first in range(0, replicates.shape[1], step):
+        limits[:, first : first + step] = _quantiles(replicates[:, first : first + step], (1 - level) / 2)
+    return limits[0], limits[1]
+
+
+def _quantiles(replicates: Floats, tail: float) -> Floats:
+    """Return two quantiles [2, m] of each point; NaN where fewer than two replicates are defined."""
+    by_point = np.ascontiguousarray(replicates.T)
     absent, limits = np.isnan(by_point).sum(axis=1), np.full((2, len(by_point)), np.nan)
     known = replicates.shape[0] - absent >= 2
     # Points without gaps are sorted all at once, which takes a fraction of the time; both give the same limits.
     for points, quantile in ((known & (absent == 0), np.quantile), (known & (absent > 0), np.nanquantile)):
         if points.any():
             limits[:, points] = quantile(by_point[points], [tail, 1 - tail], axis=1)
-    return limits[0], limits[1]
+    return limits
 
 
 def simultaneous_band(
@@ -40,21 +53,20 @@ def simultaneous_band(
     other rows. A point without a value, or with fewer than two defined replicates, is NaN and left out of the largest.
     The band is symmetric, so with few rows it covers shares near 0 and 1 less often than it says.
     """
-    band = np.full((2, replicates.shape[1]), np.nan)
-    known = ~np.isnan(value) & ((~np.isnan(replicates)).sum(axis=0) >= 2)
-    if known.any():
-        drawn, centre = replicates[:, known], value[known]
-        moves = np.nanmax(drawn, axis=0) > np.nanmin(drawn, axis=0)
-        reach = np.zeros(len(centre))
-        reach[moves] = _reach(drawn[:, moves], centre[moves], level)
-        band[:, known] = np.clip([centre - reach, centre + reach], *within)
+    band, size = np.full((2, replicates.shape[1]), np.nan), len(replicates)
+    known = np.flatnonzero(~np.isnan(value) & ((~np.isnan(replicates)).sum(axis=0) >= 2))
+    errors, furthest = np.zeros(len(value)), np.full(size, np.nan)
+    step = max(1, AT_ONCE // max(1, size))
+    for first in range(0, len(known), step):
+        points = known[first : first + step]
+        drawn = replicates[:, points]
+        points = points[np.nanmax(drawn, axis=0) > np.nanmin(drawn, axis=0)]
+        if len(points):
+            drawn = replicates[:, points]
+            errors[points] = np.nanstd(drawn, axis=0, ddof=1)
+            away = np.abs(drawn - value[points]) / errors[points]
+            furthest = np.fmax(furthest, np.fmax.reduce(away, axis=1))
+    varies = ~np.isnan(furthest)
+    reach = errors * np.quantile(furthest[varies], level) if varies.any() else errors
+    band[:, known] = np.clip([value[known] - reach[known], value[known] + reach[known]], *within)
     return band[0], band[1]
-
-
-def _reach(drawn: Floats, centre: Floats, level: float) -> Floats:
-    """Return how far the band goes to either side at points that vary, [m]."""
-    if not len(centre):
-        return centre
-    errors = np.nanstd(drawn, axis=0, ddof=1)
-    furthest = np.fmax.reduce(np.abs(drawn - centre) / errors, axis=1)
-    return np.asarray(errors * np.quantile(furthest[~np.isnan(furthest)], level))

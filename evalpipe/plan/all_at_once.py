@@ -6,7 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.plan.memory import FEWEST, batch_bytes, batch_within, held_bytes, written
+from evalpipe.plan.memory import (
+    FEWEST,
+    PROGRAM,
+    batch_bytes,
+    batch_within,
+    held_bytes,
+    replicates_bytes,
+    replicates_within,
+    written,
+)
 from evalpipe.plan.streaming import StreamingPlan
 
 if TYPE_CHECKING:
@@ -35,6 +44,8 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
     a cluster where nothing is read part by part.
     """
+    if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
+        raise SpecError(_too_many(plan, plan.memory))
     decided = _decided(plan)
     queries = [dataset.name for dataset in plan.datasets if dataset.table.format == "query"]
     if plan.dask is not None and queries:
@@ -69,7 +80,7 @@ def _reason(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, st
     """Return why rows are streamed; None where they are held. Raises SpecError where they take too much memory."""
     if files and plan.mode == "grid":
         return "engine.mode is grid"
-    rows, taken = _most(files), held_bytes(list(plan.datasets))
+    rows, taken = _most(files), held_bytes(list(plan.datasets)) + replicates_bytes(plan)
     fits = plan.memory is None or taken <= plan.memory
     if not fits and (hindrances or plan.mode == "exact" or not files):
         raise SpecError(_too_little(plan, taken, rows, hindrances[0][1] if hindrances else "engine.mode: exact"))
@@ -103,6 +114,14 @@ def _batch(plan: Plan, files: list[DatasetPlan]) -> int:
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
                                 f"allow {least}, or fewer engine.workers"))
     return batch
+
+
+def _too_many(plan: Plan, memory: int) -> Problem:
+    needed = written(PROGRAM + replicates_bytes(plan))
+    message = f"engine.memory is {written(memory)}, but {plan.replicates:,} replicates take about {needed}"
+    hint = f"allow {needed}, or at most {replicates_within(plan, memory):,} intervals.replicates"
+    hint += "; intervals.bands: false takes less" if plan.banded else ""
+    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
 
 
 def _too_little(plan: Plan, taken: float, rows: int, what: str) -> Problem:

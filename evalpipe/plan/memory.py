@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """The bytes of each unit."""
 
-PROGRAM = 220 * 10**6
-"""Bytes that the program takes, with the tables of two models and their replicates, whatever the rows are."""
+PROGRAM, USUAL = 220 * 10**6, 2000
+"""Bytes that the program takes, with the tables of two models and so many replicates, whatever the rows are."""
+
+BANDS, LIMITS = 3600, 80 * 10**6
+"""Bytes that a replicate of a model's curves takes, 424 numbers; and to compute limits of more replicates than that."""
 
 CLUSTERED = 25 * 10**6
 """Bytes that the clusters of rows that are read part by part take for each model, in parts and in replicates."""
@@ -45,6 +48,30 @@ def written(number: float) -> str:
     return f"{number / UNITS[unit]:.2g} {unit}" if number < 100 * UNITS[unit] else f"{number / UNITS[unit]:.0f} {unit}"
 
 
+def replicate_bytes(plan: Plan) -> int:
+    """Return what a replicate takes: of each measure and curve of all rows, for each dataset, model and variant.
+
+    Slices are not counted, as how many there are is not known before data are read.
+    """
+    drawn = sum(plan.draws(entry) for entry in plan.entries)
+    models = len(plan.models) * (1 + len(plan.recalibrate.methods))
+    evaluated = sum(dataset.role == "evaluate" for dataset in plan.datasets)
+    binary = plan.task == "binary"
+    bands = BANDS if plan.banded and binary else 0
+    numbers = 8 * drawn * (1 if binary else max(1, len(plan.outcome.levels)))
+    return evaluated * models * (numbers + bands)
+
+
+def replicates_bytes(plan: Plan) -> int:
+    """Return what the replicates of a plan take that are more than the `USUAL` ones, which the program has."""
+    return LIMITS + replicate_bytes(plan) * (plan.replicates - USUAL) if plan.replicates > USUAL else 0
+
+
+def replicates_within(plan: Plan, memory: int) -> int:
+    """Return how many replicates can be kept in so much memory, without the rows."""
+    return max(0, memory - PROGRAM - LIMITS) // max(1, replicate_bytes(plan)) + USUAL
+
+
 def held_bytes(datasets: list[DatasetPlan]) -> float:
     """Return what it takes to hold all rows of datasets; those whose rows are not known count nothing."""
     return PROGRAM + HELD * sum((dataset.table.rows or 0) * len(dataset.columns) for dataset in datasets)
@@ -52,7 +79,7 @@ def held_bytes(datasets: list[DatasetPlan]) -> float:
 
 def program_bytes(plan: Plan) -> int:
     """Return what the program takes to read part by part, without the rows."""
-    return PROGRAM + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
+    return PROGRAM + replicates_bytes(plan) + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
 
 
 def batch_bytes(plan: Plan, datasets: list[DatasetPlan], batch: int, workers: int) -> float:
