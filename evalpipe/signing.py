@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignedCard:
-    """What signing came to: the signature, the status of the document from now on, and the files written."""
+    """What signing came to: the signature, the status of the document from now on, and the files written.
+
+    ``unchecked`` says, a sentence each, what could not be compared before it was signed.
+    """
 
     signature: Signature
     status: str
     files: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
 
 
 def sign(
@@ -62,7 +66,7 @@ def _signed(
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
     from evalpipe.record import held, put_files
-    from evalpipe.verification import formats_in, verified
+    from evalpipe.verification import PDF, formats_in, not_compared, verified
 
     path = Path(folder)
     if not path.is_dir():
@@ -72,10 +76,12 @@ def _signed(
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
+        other = not_compared((path / PDF).read_bytes()) if (path / PDF).exists() else None
         card = render(results, formats_in(path), signatures, templates)
         put_files(target, {SIGNATURES: signatures_json(signatures), **card}, by)
     written = tuple(str(path / name) for name in (*card, SIGNATURES))
-    return SignedCard(signature, plain(status(results, signatures)).strip(), written)
+    unchecked = () if other is None else (f"{PDF} as it was: {other}; it was drawn again, read it",)
+    return SignedCard(signature, plain(status(results, signatures)).strip(), written, unchecked)
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:

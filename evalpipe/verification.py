@@ -1,8 +1,8 @@
 """Whether an output folder is what its run wrote: every file in it that holds numbers, against its `results.json`.
 
 `results.json` itself is held to the sha256 that `run.json` has of it. Files that evalpipe of this version wrote are
-held to what it writes now, byte for byte; of a card that another version wrote the numbers count. Of a PDF the files
-count that are attached to it.
+held to what it writes now, byte for byte; of a card that another version wrote the numbers count. Of a PDF that another
+version drew the files count that are attached to it; its pages are not compared.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from evalpipe.card import render
 from evalpipe.card.attached import attached_files
 from evalpipe.card.edition import Edition
 from evalpipe.card.page_text import page_text
+from evalpipe.card.pdf import drawn_otherwise
 from evalpipe.card.pdf_reading import files_in
 from evalpipe.digests import bytes_sha256, file_sha256
 from evalpipe.errors import DataError, Problem
@@ -45,6 +46,8 @@ RESULTS, ESTIMATES = "results.json", "estimates.csv"
 PAGE, PDF = FORMATS["html"].file, FORMATS["pdf"].file
 
 SAME_WORDS = "its words are the same; its drawings, styles or scripts differ"
+
+SAME_FILES = "the files that it carries are the same; its pages differ"
 
 RUN_AGAIN = "restore it; or run again, and sign the new results"
 
@@ -80,6 +83,12 @@ def _refuse(folder: Path, deviations: Iterable[Deviation]) -> None:
                         notes=deviation.notes) for deviation in deviations]
     if problems:
         raise DataError(*problems)
+
+
+def not_compared(pdf: bytes) -> str | None:
+    """Say why the pages of a PDF cannot be held to what this version draws; None where they can be."""
+    otherwise = drawn_otherwise(pdf)
+    return None if otherwise is None else f"{otherwise}; its pages are not compared, but the files that it carries are"
 
 
 def formats_in(folder: Path) -> list[FormatName]:
@@ -295,7 +304,7 @@ def _exact_numbers(value: object) -> Iterator[str]:
 
 
 def _pdf(written: Written, edition: Edition) -> Iterator[Deviation]:
-    """Yield that card.pdf carries other files than those beside it."""
+    """Yield that card.pdf carries other files than those beside it, or has other pages than this version draws."""
     hint = _again(written.folder, "pdf")
     carried, expected = written.carried, {file.name: file.content for file in attached_files(edition)}
     if RESULTS not in carried:
@@ -312,3 +321,9 @@ def _pdf(written: Written, edition: Edition) -> Iterator[Deviation]:
     others = [name for name in dict.fromkeys(names) if name != RESULTS and carried.get(name) != expected.get(name)]
     if others:
         yield _changed(PDF, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)
+    elif written.content(PDF).count(b"startxref") > 1:  # which no program writes that draws a PDF
+        yield _changed(PDF, "was changed after it was drawn: an update is appended to it", hint)
+    elif not_compared(written.content(PDF)) is None:
+        drawn = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
+        if drawn != written.content(PDF):
+            yield _changed(PDF, "is not the card of results.json", hint, [SAME_FILES])

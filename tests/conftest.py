@@ -9,9 +9,13 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from evalpipe.card.edition import Edition
 
 # Every worker and every command that a test starts would compile all of evalpipe again. Each has a core of its own.
 sys.dont_write_bytecode = False
@@ -94,6 +98,30 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
         return shared(f"{name}-printed", fill) / "card.pdf"
 
     return file
+
+
+@pytest.fixture
+def drawn_once(shared_pdfs: dict[Any, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw each PDF once for all tests of a process: the same card with the same templates has the same bytes."""
+    from evalpipe.card import pdf
+    from evalpipe.signatures import signatures_json
+
+    document = pdf.document
+
+    def kept(edition: Edition) -> bytes:
+        key = (edition.results.to_json(), signatures_json(edition.signatures), str(edition.templates.texts),
+               pdf.write_page, pdf._drawing_versions)
+        if key not in shared_pdfs:
+            shared_pdfs[key] = document(edition)
+        return shared_pdfs[key]
+
+    monkeypatch.setattr(pdf, "document", kept)
+
+
+@pytest.fixture(scope="session")
+def shared_pdfs() -> dict[Any, bytes]:
+    """Return a place for the PDFs that `drawn_once` keeps."""
+    return {}
 
 
 @pytest.fixture(scope="session")

@@ -118,7 +118,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "version", "errors",
     },
     "card": {
-        "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose",
+        "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose", "version",
         "intervals.declare", "constants", "numbers", "plugins", "results", "signatures", "spelling", "templating",
         "digests", "errors",
     },

@@ -19,11 +19,15 @@ from pypdf import PdfReader
 import evalpipe
 from conftest import Shared
 from evalpipe import verification
-from evalpipe.card.pdf_reading import files_in
+from evalpipe.card import pdf
+from evalpipe.card.pdf_reading import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.record import locked_folder
 from evalpipe.results import Results
 from evalpipe.signatures import read_signatures
+from forged_pdf import WORDS, drawn_anew, painted_over
+
+pytestmark = pytest.mark.usefixtures("drawn_once")
 
 VALIDATOR: dict[str, Any] = {"role": "validator", "name": "A. Reader", "decision": "approved", "date": "2026-11-21"}
 OWNER: dict[str, Any] = {
@@ -349,6 +353,33 @@ def test_a_pdf_without_results_is_refused(folder: Path) -> None:
     (folder / "card.pdf").write_bytes(b"%PDF-1.7\n")
 
     assert refusal(folder) == f"error[changed-file]: out/card.pdf has no results.json attached\n{again('pdf')}"
+
+
+@pytest.mark.parametrize(("forged", "said"), [
+    (painted_over, "was changed after it was drawn: an update is appended to it\n"),
+    (drawn_anew, "is not the card of results.json\n  = the files that it carries are the same; its pages differ\n"),
+])
+def test_a_pdf_whose_first_page_was_forged_is_refused(
+    folder: Path, forged: Callable[[Path], None], said: str
+) -> None:
+    forged(folder / "card.pdf")
+
+    assert WORDS in PdfReader(folder / "card.pdf").pages[0].extract_text()
+    assert refusal(folder) == f"error[changed-file]: out/card.pdf {said}{again('pdf')}"
+
+
+def test_a_pdf_that_another_version_drew_is_signed_drawn_again_and_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = pdf._drawing_versions()
+    assert evalpipe.sign(folder, **VALIDATOR).unchecked == ()
+    monkeypatch.setattr(pdf, "_drawing_versions", lambda: now | {"weasyprint": "99.0"})
+
+    said = (
+        f"card.pdf as it was: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0); its pages are"
+        " not compared, but the files that it carries are; it was drawn again, read it")
+    assert evalpipe.sign(folder, **OWNER).unchecked == (said,)
+    assert drawn_by((folder / "card.pdf").read_bytes()) == now | {"weasyprint": "99.0"}
 
 
 def test_a_changed_decision_is_refused(signed_once: Path) -> None:

@@ -8,17 +8,21 @@ import warnings
 import zlib
 from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.attached import attached_files
 from evalpipe.card.html import write_page
+from evalpipe.card.pdf_reading import drawn_by
 from evalpipe.card.structure import mend
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.formats import USUAL_VARIANT
+from evalpipe.spelling import joined
+from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from evalpipe.card.edition import Edition
     from evalpipe.results import Results
@@ -32,6 +36,9 @@ EPOCH = 946_684_800
 """The date of the fonts in the PDF, and of the files in it where the card is about no day: 2000-01-01, a constant, for
 equal results give equal bytes."""
 
+DRAWING = ("weasyprint", "pydyf", "fonttools", "matplotlib")
+"""The libraries of Python that decide the bytes of a PDF."""
+
 SCHEME = "packaged:"
 FALLBACKS = (
     ("DejaVu Sans", 400, "DejaVuSans.ttf"),
@@ -44,6 +51,7 @@ FALLBACKS = (
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
     laid_out, results = layout(edition), edition.results
+    laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
     with _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
@@ -87,6 +95,39 @@ def load_weasyprint() -> Any:
             notes=(str(error).splitlines()[0],) if str(error) else (),
         ) from None
     return weasyprint
+
+
+def _drawing_versions() -> dict[str, str]:
+    """Return the version of each program that decides the bytes of a PDF; raises UsageError as `load_weasyprint`."""
+    load_weasyprint()
+    from weasyprint.text.ffi import harfbuzz, pango
+
+    number = pango.pango_version()
+    return {"evalpipe": VERSION, **{name: metadata.version(name) for name in DRAWING},
+            "pango": f"{number // 10_000}.{number // 100 % 100}.{number % 100}",
+            "harfbuzz": _newest(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+
+
+def _newest(at_least: Callable[[int, int, int], int]) -> str:
+    """Return the version of a library that only tells whether it is at least some version."""
+    parts = [0, 0, 0]
+    for place in range(len(parts)):
+        while at_least(*(part + (place == other) for other, part in enumerate(parts))):
+            parts[place] += 1
+    return ".".join(map(str, parts))
+
+
+def drawn_otherwise(pdf: bytes) -> str | None:
+    """Say which versions drew a PDF that are others here; None where all are the same, so that bytes can be held."""
+    try:
+        now = _drawing_versions()
+    except UsageError as error:
+        return error.problems[0].message
+    then = drawn_by(pdf)
+    if not now.keys() <= then.keys():
+        return "it does not say which versions drew it"
+    changed = [f"{name} was {then[name]} and is {version}" for name, version in now.items() if then[name] != version]
+    return f"drawn by another version ({joined(changed, 'and')})" if changed else None
 
 
 def _fetcher(files: Mapping[str, File]) -> Any:

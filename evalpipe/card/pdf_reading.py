@@ -1,4 +1,4 @@
-"""The files attached to a PDF that evalpipe wrote, read back without a library for PDFs."""
+"""The files attached to a PDF that evalpipe wrote, and what drew it, read back without a library for PDFs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ NAMED = re.compile(r"/Type /Filespec/F \(([\w.-]+)\).{0,200}?/EF <</F (\d+) 0 R>
 """The name of an attached file, and the number of the object that holds it."""
 
 
+TOOL = re.compile(rb"<xmp:CreatorTool>([^<]*)</xmp:CreatorTool>")
+"""Where the metadata of a PDF say what drew it."""
+
+
 def files_in(pdf: bytes) -> dict[str, bytes]:
     """Return the files attached to a card, by name; none where the PDF is not as evalpipe writes it."""
     streams = dict(_streams(pdf))
@@ -24,11 +28,18 @@ def files_in(pdf: bytes) -> dict[str, bytes]:
     return {name: streams[number][1] for name, number in named if number in streams}
 
 
+def drawn_by(pdf: bytes) -> dict[str, str]:
+    """Return the versions that drew a card, by name; none where the PDF does not say them as evalpipe does."""
+    metadata = b"".join(content for _, (dictionary, content) in _streams(pdf) if b"/Metadata" in dictionary)
+    tools = [tool.decode("utf-8", "replace") for tool in TOOL.findall(metadata)[:1]]
+    return {name: version for tool in tools for name, _, version in (part.partition(" ") for part in tool.split(", "))}
+
+
 def _streams(pdf: bytes) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
-    """Yield each attached file and each stream of objects by its number, with its dictionary."""
+    """Yield each attached file, stream of objects and stream of metadata by its number, with its dictionary."""
     for match in STREAM.finditer(pdf):
         length = re.search(rb"/Length (\d+)", match[2])
-        if length is None or not re.search(rb"/EmbeddedFile|/ObjStm", match[2]):
+        if length is None or not re.search(rb"/EmbeddedFile|/ObjStm|/Metadata", match[2]):
             continue
         content = pdf[match.end():match.end() + int(length[1])]
         try:

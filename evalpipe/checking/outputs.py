@@ -14,10 +14,12 @@ from evalpipe.ownership import WRITTEN
 from evalpipe.results import Results
 from evalpipe.signatures import SIGNATURES, signatures_of
 from evalpipe.verification import (
+    PDF,
     RESULTS,
     Deviation,
     Written,
     evidence_in,
+    not_compared,
     of_cards,
     of_results,
     of_signatures,
@@ -122,6 +124,9 @@ class Outputs:
             return CheckedFile("output", name, "differs", self.broken[name])
         if not known and self.results is None:
             return CheckedFile("output", name, "not checked", "results.json, which it is held to, cannot be read")
+        unknown = not_compared(self.written.content(name)) if name == PDF else None
+        if unknown is not None:
+            return CheckedFile("output", name, "not checked", unknown)
         witness = "run.json and the card" if name == RESULTS else RESULTS
         return CheckedFile("output", name, "same", "" if known else f"as far as {witness} can tell")
 

@@ -230,7 +230,8 @@ def sign(folder: str, form: str, **fields: Any) -> None:
 
     Signatures stand in DIR/signatures.json, in the order of signing, each with the sha256 of the results.json that was
     signed. A further reader adds one; the newest decision of a role counts. A folder that is not what its run wrote is
-    refused: results.json, estimates.csv and the numbers of each card must agree. Nothing is written then.
+    refused: results.json, estimates.csv and the numbers of each card must agree, and the PDF must be what is drawn
+    from results.json, where the same versions drew it. Nothing is written then.
 
     The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
     """

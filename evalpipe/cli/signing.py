@@ -26,9 +26,12 @@ def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
             return
         click.echo(signed.status)
         click.echo(f"evidence, unchanged: results.json, sha256 {signed.signature.evidence_sha256}")
+        for sentence in signed.unchecked:
+            click.echo(f"not checked: {sentence}")
         click.echo("\n" + "\n".join(signed.files))
 
 
 def document(signed: SignedCard) -> dict[str, Any]:
     """Return what signing came to as plain JSON values."""
-    return {"status": signed.status, "signature": signed.signature.model_dump(), "files": list(signed.files)}
+    return {"status": signed.status, "signature": signed.signature.model_dump(), "files": list(signed.files),
+            "unchecked": list(signed.unchecked)}

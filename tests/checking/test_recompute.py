@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import evalpipe
+from evalpipe.card import pdf
 from evalpipe.checking import Verification
 from evalpipe.checking.same_numbers import apart_in_results, apart_in_rows
 from evalpipe.cli import app
@@ -131,6 +132,22 @@ def test_cards_in_further_formats_are_rendered_again_too(folder: Path) -> None:
     assert again(evalpipe.verify(folder, recompute=True)) == {
         "results.json": "same: ", "card.html": "same: ", "card.md": "same: ", "estimates.csv": "same: ",
         "rows.csv": "not checked: it is not in the folder"}
+
+
+@pytest.mark.usefixtures("drawn_once")
+def test_a_run_again_draws_the_same_pdf_and_compares_none_of_another_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_files(folder, evalpipe.render(folder, ["pdf"]))
+    assert again(evalpipe.verify(folder, recompute=True))["card.pdf"] == "same: "
+    now = pdf._drawing_versions()
+    monkeypatch.setattr(pdf, "_drawing_versions", lambda: now | {"zlib": "9.0"})
+    verification = evalpipe.verify(folder, recompute=True)
+
+    assert again(verification)["card.pdf"] == (
+        f"not checked: drawn by another version (zlib was {now['zlib']} and is 9.0); its pages are not compared, but "
+        "the files that it carries are")
+    assert verification.holds(inputs=True)
 
 
 def test_why_a_run_cannot_be_repeated_is_told(folder: Path) -> None:

@@ -7,16 +7,25 @@ import json
 import random
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 import evalpipe
+from evalpipe.card import pdf
+from evalpipe.card.edition import Edition
+from evalpipe.card.pdf_reading import files_in
 from evalpipe.checking import Verification
 from evalpipe.digests import bytes_sha256
-from evalpipe.errors import DataError
+from evalpipe.errors import DataError, UsageError
 from evalpipe.manifest import Manifest, read_manifest
+from evalpipe.results import Results
 from evalpipe.signatures import read_signatures
+from forged_pdf import WORDS, drawn_anew, painted_over
+
+pytestmark = pytest.mark.usefixtures("drawn_once")
 
 FOLDER = ("manifest.json", "results.json", "card.html", "card.pdf", "estimates.csv", "junit.xml", "signatures.json")
 MADE_FROM = {
@@ -126,6 +135,68 @@ def test_a_number_that_was_changed_with_the_manifest_is_named_with_the_true_one(
     (checked,) = [file for file in verification.files if file.file == "card.html"]
     assert checked.reason == "it is not the card of results.json"
     assert checked.notes[0].endswith(f": 0.99 in card.html, {match[1]} by results.json")
+
+
+UPDATED = "differs: it was changed after it was drawn: an update is appended to it"
+OTHER_PAGES = "differs: it is not the card of results.json"
+
+
+@pytest.mark.parametrize(("forged", "said"), [(painted_over, UPDATED), (drawn_anew, OTHER_PAGES)])
+def test_a_pdf_whose_first_page_was_forged_with_the_manifest_is_named(
+    top: Path, forged: Callable[[Path], None], said: str
+) -> None:
+    path = top / "out" / "card.pdf"
+    carried = files_in(path.read_bytes())
+    forged(path)
+    relist(top / "out")
+    verification = evalpipe.verify(top / "out")
+
+    assert WORDS in PdfReader(path).pages[0].extract_text()
+    assert files_in(path.read_bytes()) == carried
+    assert statuses(verification, "differs") == {"card.pdf"}
+    assert reason(verification, "card.pdf") == said
+    assert not verification.holds()
+
+
+def test_the_pages_of_a_pdf_that_another_version_drew_are_not_compared(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = pdf._drawing_versions()
+    monkeypatch.setattr(pdf, "_drawing_versions", lambda: now | {"weasyprint": "99.0", "pango": "2.0.0"})
+    verification = evalpipe.verify(top / "out")
+
+    assert statuses(verification, "differs") == set()
+    assert reason(verification, "card.pdf") == (
+        f"not checked: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0 and pango was "
+        f"{now['pango']} and is 2.0.0); its pages are not compared, but the files that it carries are")
+    painted_over(top / "out" / "card.pdf")
+    relist(top / "out")
+    assert reason(evalpipe.verify(top / "out"), "card.pdf") == UPDATED
+
+
+def test_a_pdf_that_does_not_say_what_drew_it_is_not_compared(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, versions = top / "out" / "card.pdf", pdf._drawing_versions
+    monkeypatch.setattr(pdf, "_drawing_versions", lambda: {"evalpipe": "0.1.0"})
+    path.write_bytes(pdf.document(Edition(Results.read(top / "out"), read_signatures(top / "out"))))
+    relist(top / "out")
+    monkeypatch.setattr(pdf, "_drawing_versions", versions)
+
+    assert reason(evalpipe.verify(top / "out"), "card.pdf") == (
+        "not checked: it does not say which versions drew it; its pages are not compared, but the files that it "
+        "carries are")
+
+
+def test_without_the_library_that_draws_a_pdf_its_pages_are_not_compared(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise UsageError.of("missing-library", "the PDF cannot be made: the system library Pango is missing", "get it")
+
+    monkeypatch.setattr(pdf, "load_weasyprint", missing)
+
+    assert reason(evalpipe.verify(top / "out"), "card.pdf") == (
+        "not checked: the PDF cannot be made: the system library Pango is missing; its pages are not compared, but the "
+        "files that it carries are")
 
 
 def test_data_that_were_changed_with_the_manifest_contradict_the_results(top: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_second_reader_adds_conditions_and_reads_json(command: Command, folder
             "role": "owner", "name": "李", "organisation": "Bank", "date": "2026-11-22",
             "decision": "approved_with_conditions", "conditions": ["Not for children.", "Monthly."],
             "expires": "2027-11-22", "evidence_sha256": evidence},
-        "files": ["out/card.html", "out/signatures.json"]}
+        "files": ["out/card.html", "out/signatures.json"], "unchecked": []}
     assert [signature.name for signature in read_signatures(folder / "out")] == ["A. Reader", "李"]
 
 
