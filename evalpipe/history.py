@@ -13,7 +13,7 @@ from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from evalpipe.chapters.gates.plan import GatePlan
@@ -90,7 +90,7 @@ def nights_before(
         return ()
     from evalpipe.ledger.nights import nights
 
-    runs = nights(ledger, name, as_of)[::-1]
+    runs = nights(ledger, name, as_of, forgotten=True)[::-1]
     return tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
 
 
@@ -102,7 +102,7 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
     from evalpipe.ledger.nights import nights
 
     ledger = ledger_to_read(spec, out)
-    runs = [] if ledger is None else nights(ledger, spec.name)
+    runs = [] if ledger is None else nights(ledger, spec.name, forgotten=True)
     folders = [ledger.place.path_of(run["folder"]) for run in runs if ledger and run["results_sha256"] == sha256]
     return next((folder / LAST for folder in folders if _has(folder / LAST, sha256)), None)
 
@@ -136,11 +136,19 @@ def evidence_again(spec: Spec, out: Path) -> list[Row]:
     return [] if ledger is None else evidence_before(ledger, spec.name, spec.as_of)
 
 
-def runs_charted(ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None) -> list[Row]:
-    """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first."""
+def runs_charted(
+    ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None,
+    charted: Mapping[str, str] | None = None,
+) -> list[Row]:
+    """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first.
+
+    Of the nights that `evalpipe gc` has forgotten those count that were ``charted`` before: the sha256 of their results
+    by day.
+    """
     from evalpipe.ledger.nights import nights
 
-    before = nights(ledger, name, as_of)
+    before = [night for night in nights(ledger, name, as_of, forgotten=True)
+              if not night["forgotten"] or (charted or {}).get(night["as_of"]) == night["results_sha256"]]
     first, last = period or ("", "")
     return [run for place, run in enumerate(before, 1)
             if place > len(before) - count or first <= run["as_of"] <= last]

@@ -45,9 +45,9 @@ def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
         return []
     baseline = None if trend.limits is None else trend.limits.baseline
     period = None if baseline is None else (baseline.first, baseline.last)
-    runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period)
-    now = {run["as_of"]: run["results_sha256"] for run in runs}
     then = {night.as_of: night.results_sha256 for night in results.trend.nights}
+    runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period, then)
+    now = {run["as_of"]: run["results_sha256"] for run in runs}
     changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
     return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
 

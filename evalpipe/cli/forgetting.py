@@ -23,7 +23,8 @@ def gc(
 
     Of a FOLDER that holds a ledger and an output folder for each night, the nights of a name are removed, each with all
     runs of its day. The days are those that the cards are about, not those of the clock: the newest run is always kept.
-    The output folders stay as they are.
+    The output folders stay as they are, and so do the hash and the evidence of each run, on which runs that are kept
+    rest.
     """
     from evalpipe.errors import UsageError
     from evalpipe.ledger.retention import Keep, forget_nights, forget_runs

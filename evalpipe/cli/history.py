@@ -42,10 +42,10 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
 
 
 def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> None:
-    kept = ("run", "folder") if name is None else ("run",)
+    left_out = {"run", "forgotten", *(("folder",) if name is None else ())}
     document = {
         "schema_version": 1, "folder": folder, **({} if name is None else {"name": name}), "ledger": ledger,
-        "runs": [{key: value for key, value in run.items() if key not in kept} for run in runs]}
+        "runs": [{key: value for key, value in run.items() if key not in left_out} for run in runs]}
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 

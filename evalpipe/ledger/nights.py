@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, RUNS, VERDICTS
+from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RUNS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from evalpipe.ledger.store import Ledger
 
 
-def nights(ledger: Ledger, name: str, before: str | None = None, last: int | None = None) -> list[Row]:
+def nights(
+    ledger: Ledger, name: str, before: str | None = None, last: int | None = None, *, forgotten: bool = False
+) -> list[Row]:
     """Return the runs of a name, the latest recorded of each day, the oldest day first; without their estimates.
 
     Runs whose results have no day are left out. ``before`` is a day as in ``"2026-11-21"``: only runs of earlier days
-    are returned. ``last`` is how many, the newest. Raises UsageError where the ledger cannot be read.
+    are returned. ``last`` is how many, the newest. With ``forgotten`` also days of which `evalpipe gc` has forgotten
+    all runs are returned. Raises UsageError where the ledger cannot be read.
     """
-    latest = func.row_number().over(
-        partition_by=RUNS.c.as_of, order_by=(RUNS.c.last_recorded.desc(), RUNS.c.run.desc())).label("latest")
+    order = (KEPT.desc(), RUNS.c.last_recorded.desc(), RUNS.c.run.desc())
+    latest = func.row_number().over(partition_by=RUNS.c.as_of, order_by=order).label("latest")
     of_name = select(RUNS, latest).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
+    of_name = of_name if forgotten else of_name.where(KEPT)
     runs = (of_name if before is None else of_name.where(RUNS.c.as_of < before)).subquery()
     newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.latest == 1)
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
@@ -31,7 +35,7 @@ def nights(ledger: Ledger, name: str, before: str | None = None, last: int | Non
 
 def names_in(ledger: Ledger) -> list[str]:
     """Return the names of the runs in a ledger, sorted; raises UsageError where it cannot be read."""
-    return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).distinct().order_by(RUNS.c.name))]
+    return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).where(KEPT).distinct().order_by(RUNS.c.name))]
 
 
 def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
     """Return the evidence of the nights of a name before a day, in the order of days; each row has its ``as_of``.
 
-    Only nights after the last day on which the sequences began anew are returned. Raises UsageError where the ledger
-    cannot be read.
+    Only nights after the last day on which the sequences began anew are returned, also those that `evalpipe gc` has
+    forgotten. Raises UsageError where the ledger cannot be read.
     """
     begun = select(func.max(RESTARTS.c.as_of).label("since"))
     begun = begun.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
     since = ledger.read_rows(begun)[0]["since"] or ""
-    day_of = {night["run"]: night["as_of"] for night in nights(ledger, name, day) if night["as_of"] > since}
+    day_of = {night["run"]: night["as_of"] for night in nights(ledger, name, day, forgotten=True)
+              if night["as_of"] > since}
     recorded = select(EVIDENCE).order_by(EVIDENCE.c.run, EVIDENCE.c.place)
     rows = ledger.read_rows(recorded.where(EVIDENCE.c.run.in_(day_of)))
     dated = ({"as_of": day_of[row.pop("run")], **row} for row in rows)

@@ -17,6 +17,7 @@ from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdi
 from evalpipe.ledger.tables import (
     ESTIMATES,
     EVIDENCE,
+    KEPT,
     LEDGER_FORMAT,
     RESTARTS,
     RUNS,
@@ -95,12 +96,16 @@ class Ledger:
             self.record(Results.read(file), out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
     def record(self, results: Results, out: Path, at: datetime | None = None) -> None:
-        """Record a run of an output folder; the same results there again are counted, not doubled."""
+        """Record a run of an output folder; the same results there again are counted, not doubled.
+
+        A run that `evalpipe gc` has forgotten is recorded as a new one.
+        """
         now = (at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
         row = run_row(results) | {"folder": self.place.folder(out)}
         same = self._same(out, results.evidence_sha256)
         again = RUNS.update().where(same).values(times=RUNS.c.times + 1, last_recorded=now)
         with self.writing() as connection:
+            connection.execute(RUNS.delete().where(same, ~KEPT))
             if connection.execute(again).rowcount:
                 return
             try:
@@ -130,7 +135,7 @@ class Ledger:
             yield connection
 
     def knows(self, out: Path, results_sha256: str) -> bool:
-        """Tell whether results of an output folder are recorded."""
+        """Tell whether results of an output folder are recorded, be they forgotten by `evalpipe gc`."""
         known = select(RUNS.c.run).where(self._same(out, results_sha256))
         with self.connected() as connection:
             return connection.execute(known).first() is not None
@@ -141,7 +146,7 @@ class Ledger:
 
     def runs(self, out: Path, last: int | None = None) -> list[Row]:
         """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
-        newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out))
+        newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out), KEPT)
         newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
         return self.with_numbers(self.read_rows(newest)[::-1])
 

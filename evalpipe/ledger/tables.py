@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 METADATA = MetaData()
 
-LEDGER_FORMAT = 3
+LEDGER_FORMAT = 4
 """The version of the tables; `MIGRATIONS` lead to it from those before."""
 
 FORMAT = Table("evalpipe_ledger", METADATA, Column("format", Integer, nullable=False))
@@ -44,12 +45,18 @@ RUNS = Table(
     Column("spec_sha256", String(64), nullable=False),
     Column("evalpipe_version", String, nullable=False),
     Column("verdict", String),
+    Column("forgotten", Boolean),
     UniqueConstraint("folder", "results_sha256"),
 )
 """One row for each results of a folder; ``times`` counts how often a run came to the same bytes there.
 
+`evalpipe gc` removes the estimates and the verdicts of a run and marks it ``forgotten``: its hash and its evidence
+stay, for the runs that are kept rest on them.
 Times are UTC in ISO 8601, and `as_of` is a day, as text: so they sort alike in every database.
 """
+
+KEPT = RUNS.c.forgotten.is_not(True)
+"""The condition on runs that `evalpipe gc` has not forgotten."""
 
 ESTIMATES = Table(
     "evalpipe_estimates", METADATA,
@@ -123,6 +130,7 @@ Index("evalpipe_runs_by_name", RUNS.c.name, RUNS.c.as_of)
 
 MIGRATIONS: tuple[str, ...] = (
     "CREATE INDEX IF NOT EXISTS evalpipe_runs_by_name ON evalpipe_runs (name, as_of)",
+    "",
     "",
 )
 """The statements that lead from one version to the next, oldest first: the n-th from n + 1 to n + 2. Tables and columns

@@ -177,13 +177,13 @@ def test_an_older_ledger_is_brought_up_to_date(
     further = "ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR"
     monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, further))
     for module in (tables, store):
-        monkeypatch.setattr(module, "LEDGER_FORMAT", 4)
+        monkeypatch.setattr(module, "LEDGER_FORMAT", 5)
     with pytest.raises(UsageError, match="has an older format"):
         Ledger.read(place)
 
     ledger = Ledger.open(place)
     with ledger.engine.connect() as connection:
-        assert tables.format_of(connection) == 4
+        assert tables.format_of(connection) == 5
         assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
     assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 
@@ -196,7 +196,7 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> Non
 
     assert str(raised.value) == (
         f"error[ledger-newer]: a newer evalpipe wrote the ledger '{place.shown}'\n"
-        "  = help: it has format 9, and this version writes 3: install a newer evalpipe")
+        "  = help: it has format 9, and this version writes 4: install a newer evalpipe")
 
 
 def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:
@@ -350,7 +350,9 @@ def test_a_ledger_keeps_what_was_recorded_when_a_writer_dies(tmp_path: Path, res
     connection.close()
 
 
-def test_what_is_forgotten_leaves_no_rows_behind(place: LedgerPlace, results: Results, tmp_path: Path) -> None:
+def test_what_is_forgotten_leaves_its_hash_behind_and_none_of_its_numbers(
+    place: LedgerPlace, results: Results, tmp_path: Path
+) -> None:
     ledger = Ledger.open(place)
     for number in range(4):
         ledger.record(results.model_copy(update={"title": str(number)}), tmp_path / "a", NOON.replace(hour=number))
@@ -360,7 +362,23 @@ def test_what_is_forgotten_leaves_no_rows_behind(place: LedgerPlace, results: Re
     with ledger.engine.connect() as connection:
         counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
             tables.RUNS, tables.ESTIMATES, tables.VERDICTS)]
-    assert counts == [2, 4, 2]
+        kept = select(func.count()).select_from(tables.RUNS).where(tables.KEPT)
+        assert connection.execute(kept).scalar() == 2
+    assert counts == [5, 4, 2]
+
+
+def test_a_run_that_was_forgotten_is_recorded_anew(place: LedgerPlace, results: Results, tmp_path: Path) -> None:
+    ledger = Ledger.open(place)
+    ledger.record(results, tmp_path / "a", NOON)
+    ledger.record(results.model_copy(update={"title": "later"}), tmp_path / "a", NOON.replace(hour=13))
+    forget_runs(ledger, tmp_path / "a", Keep(1, None))
+    assert ledger.knows(tmp_path / "a", results.evidence_sha256)
+    assert [run["results_sha256"] for run in ledger.runs(tmp_path / "a")] != [results.evidence_sha256]
+    ledger.record(results, tmp_path / "a", NOON.replace(hour=14))
+
+    again = ledger.runs(tmp_path / "a")[-1]
+    assert (again["results_sha256"], again["times"], len(again["estimates"])) == (results.evidence_sha256, 1, 2)
+    assert len(ledger.runs(tmp_path / "a")) == 2
 
 
 def test_nights_of_a_name_are_forgotten_by_their_day_with_all_their_runs(
@@ -376,7 +394,7 @@ def test_nights_of_a_name_are_forgotten_by_their_day_with_all_their_runs(
     assert forget_nights(ledger, "nightly", Keep(None, 2)) == (0, 3)
     assert forget_nights(ledger, "nightly", Keep(2, None)) == (1, 2)
     with ledger.engine.connect() as connection:
-        left = connection.execute(select(tables.RUNS.c.name, tables.RUNS.c.as_of)).all()
+        left = connection.execute(select(tables.RUNS.c.name, tables.RUNS.c.as_of).where(tables.KEPT)).all()
         estimates = connection.execute(select(func.count()).select_from(tables.ESTIMATES)).scalar()
     assert sorted(map(tuple, left)) == [("nightly", "2026-11-21"), ("nightly", "2026-11-21"),
                                         ("nightly", "2026-11-22"), ("other", "2020-01-01")]
