@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.ed25519 import signer
-from evalpipe.errors import DataError, UsageError
+from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.run import templates_from
 from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from evalpipe.checking import CheckedFile
     from evalpipe.ed25519 import Signer
     from evalpipe.signatures import Decision, Role
     from evalpipe.templating.files import Templates
@@ -41,10 +42,12 @@ def sign(
     folder: str | os.PathLike[str], *, role: Role, name: str, decision: Decision, date: str | dt.date,
     conditions: Sequence[str] = (), expires: str | dt.date | None = None, organisation: str | None = None,
     template: str | os.PathLike[str] | Literal[False] | None = None, key: str | os.PathLike[str] | None = None,
+    ledger: str | None = None,
 ) -> SignedCard:
     """Add a signature to the card in an output folder: a decision on its results, which stay as they are.
 
-    The folder must be what its run wrote; the card is then rendered again in the formats that are there, signed.
+    The folder must be what its run wrote, and what the ``ledger`` has of it: a file or a URL, by default that of the
+    spec, or the one beside the folder. The card is then rendered again in the formats that are there, signed.
     Days are ISO texts or dates; the clock is never read, so the same call gives the same bytes. ``template`` is as of
     `evalpipe.render`, where the card was rendered with it; ``key`` signs the manifest, which follows. Raises UsageError
     with every wrong argument, DataError where a file was changed or cannot be read. Nothing is written then.
@@ -55,16 +58,20 @@ def sign(
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
-    return _signed(folder, fields, templates_from(template), signer(key))
+    return _signed(folder, fields, templates_from(template), signer(key), ledger)
 
 
 def _signed(
-    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, by: Signer | None
+    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, by: Signer | None,
+    ledger: str | None,
 ) -> SignedCard:
     """Verify the folder, add the signature to it and render its card, while no run can write to it."""
     from evalpipe.card import render
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
+    from evalpipe.checking.in_ledger import check_ledger
+    from evalpipe.checking.origins import Origins
+    from evalpipe.manifest import read_manifest
     from evalpipe.record import held, put_files
     from evalpipe.verification import PDF, formats_in, not_compared, verified
 
@@ -73,6 +80,8 @@ def _signed(
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with held(folder) as target:
         results, earlier = verified(path, templates)
+        recorded = check_ledger(results, Origins(path, read_manifest(path)), ledger)
+        _refuse_other_record(path, recorded)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
@@ -80,8 +89,18 @@ def _signed(
         card = render(results, formats_in(path), signatures, templates)
         put_files(target, {SIGNATURES: signatures_json(signatures), **card}, by)
     written = tuple(str(path / name) for name in (*card, SIGNATURES))
-    unchecked = () if other is None else (f"{PDF} as it was: {other}; it was drawn again, read it",)
-    return SignedCard(signature, plain(status(results, signatures)).strip(), written, unchecked)
+    unchecked = [] if other is None else [f"{PDF} as it was: {other}; it was drawn again, read it"]
+    if recorded is not None and recorded.status == "not checked":
+        unchecked.append(f"{recorded.file}: {recorded.reason}")
+    return SignedCard(signature, plain(status(results, signatures)).strip(), written, tuple(unchecked))
+
+
+def _refuse_other_record(folder: Path, recorded: CheckedFile | None) -> None:
+    """Raise DataError where the ledger has other results of a folder than it holds."""
+    if recorded is not None and recorded.status == "differs":
+        message = f"the ledger '{recorded.file}' does not agree with {folder / 'results.json'}: {recorded.reason}"
+        hint = f"see which was changed: evalpipe verify {folder} --recompute; or run again, and sign the new results"
+        raise DataError(Problem("other-in-ledger", message, hint=hint, notes=recorded.notes))
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:

@@ -167,12 +167,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
         "card", "ed25519", "file_differences", "history", "ledger_changes", "manifest", "ownership", "queries",
-        "record", "results", "run", "signatures", "spec", "templating", "verification", "version", "digests",
-        "run_facts", "errors",
+        "ledger", "plan.resolve", "record", "results", "run", "signatures", "spec", "templating", "verification",
+        "version", "digests", "run_facts", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "ledger", "plan", "errors"},
     "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},
-    "signing": {"card", "ed25519", "record", "run", "signatures", "templating", "verification", "errors"},
+    "signing": {
+        "card", "checking", "ed25519", "manifest", "record", "run", "signatures", "templating", "verification",
+        "errors",
+    },
     "recalibration": {
         "origin", "ownership", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors",
     },

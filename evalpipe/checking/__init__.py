@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.checking.checked import CheckedFile, Verification
+from evalpipe.checking.in_ledger import check_ledger
 from evalpipe.checking.key_signature import check_key_signature
 from evalpipe.checking.origins import ROWS, Origins
 from evalpipe.checking.outputs import Outputs
@@ -30,12 +31,14 @@ __all__ = ["CheckedFile", "Verification", "verify"]
 def verify(
     folder: str | os.PathLike[str], *, spec: str | os.PathLike[str] | None = None,
     public_key: str | os.PathLike[str] | None = None, recompute: bool = False,
-    template: str | os.PathLike[str] | Literal[False] | None = None, progress: Progress | None = None,
+    template: str | os.PathLike[str] | Literal[False] | None = None, ledger: str | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Check an output folder, its spec and its inputs against what its run recorded; nothing is written there.
 
     ``spec`` is the spec file, where it lies elsewhere now; ``public_key`` a PEM file of the key that must have signed
-    the manifest; ``template`` is as of `evalpipe.render`. With ``recompute`` the spec is run again, in a temporary
+    the manifest; ``template`` is as of `evalpipe.render`; ``ledger`` a file or a URL, where it is another than the
+    spec says. With ``recompute`` the spec is run again, in a temporary
     folder, and the bytes are compared, or the numbers where these differ. Raises DataError where the folder or a file
     in it cannot be read, UsageError where ``spec``, a key or a template cannot be.
     """
@@ -50,6 +53,8 @@ def verify(
     origins = Origins(path, outputs.manifest, None if spec is None else Path(spec))
     files = [*outputs.checked(), check_key_signature(path, key), *origins.spec_files(),
              *origins.inputs(outputs.results)]
+    in_ledger = None if outputs.results is None else check_ledger(outputs.results, origins, ledger)
+    files += [] if in_ledger is None else [in_ledger]
     if recompute:
         again = list(recomputed(outputs, origins, progress))
         files = [*(_read_again(file, again) for file in files), *again]

@@ -12,7 +12,7 @@ from evalpipe.digests import file_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS
 from evalpipe.verification import PDF
 
-Kind = Literal["output", "spec", "input", "recomputed"]
+Kind = Literal["output", "spec", "input", "ledger", "recomputed"]
 Status = Literal["same", "same numbers", "differs", "not checked"]
 """Of a run again, "same numbers" says that bytes differ in last digits alone."""
 
@@ -42,9 +42,9 @@ class Verification:
     def holds(self, *, inputs: bool = False) -> bool:
         """Tell whether no file differs, and what was to be recomputed could be, but for a PDF of another version.
 
-        With ``inputs``, also whether the spec and every input could be checked.
+        With ``inputs``, also whether the spec, every input and the ledger could be checked.
         """
-        needed = {"recomputed", *(("spec", "input") if inputs else ())}
+        needed = {"recomputed", *(("spec", "input", "ledger") if inputs else ())}
         unchecked = any(file.status == "not checked" for file in self.files if file.kind in needed and file.file != PDF)
         return not self.count("differs") and not unchecked
 

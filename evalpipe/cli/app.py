@@ -223,6 +223,8 @@ def accept(folder: str, key: str | None, where: str | None) -> None:
 @click.option("--expires", metavar="DAY", help="The day until which the decision is valid.")
 @click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
               "are not those of the spec.")
+@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
+              "spec, or ledger.sqlite beside DIR]")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 @key_option
 def sign(folder: str, form: str, **fields: Any) -> None:
@@ -231,7 +233,8 @@ def sign(folder: str, form: str, **fields: Any) -> None:
     Signatures stand in DIR/signatures.json, in the order of signing, each with the sha256 of the results.json that was
     signed. A further reader adds one; the newest decision of a role counts. A folder that is not what its run wrote is
     refused: results.json, estimates.csv and the numbers of each card must agree, and the PDF must be what is drawn
-    from results.json, where the same versions drew it. Nothing is written then.
+    from results.json, where the same versions drew it. So is one of which the ledger has other results. Nothing is
+    written then.
 
     The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
     """

@@ -18,39 +18,45 @@ if TYPE_CHECKING:
     from evalpipe.checking import CheckedFile, Verification
     from evalpipe.run import Progress
 
-HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "recomputed": "run again"}
+HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "ledger": "the ledger",
+            "recomputed": "run again"}
 
 
 @click.command(short_help="Check a card and what it was made from.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option("--spec", type=click.Path(), help="The spec file, where it is not where the run found it.")
-@click.option("--inputs", is_flag=True, help="End with 1 also where the spec or an input is not here to be checked.")
+@click.option("--inputs", is_flag=True, help="End with 1 also where the spec, an input or the ledger is not here to be "
+              "checked.")
 @click.option("--recompute", is_flag=True, help="Run the spec again in a temporary folder, and compare bytes and "
               "numbers.")
 @click.option("--public-key", type=click.Path(), help="PEM file of the ed25519 key that must have signed the manifest.")
 @click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
               "are not those of the spec.")
+@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
+              "spec, or ledger.sqlite beside DIR]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def verify(
     folder: str, spec: str | None, inputs: bool, recompute: bool, public_key: str | None, template: str | None,
-    form: str,
+    ledger: str | None, form: str,
 ) -> int:
     """Check the card in the output folder DIR, and the spec and the inputs that it was made from.
 
     Each file is the same, differs, or is not checked, and why. The bytes of each are compared with DIR/manifest.json;
-    the numbers of the card, its attachments and its signatures also with results.json. Nothing is written to DIR.
+    the numbers of the card, its attachments and its signatures also with results.json, and these with the ledger.
+    Nothing is written to DIR.
 
     A file of a run again has the same numbers where its bytes differ, but no number by more than 1e-12, and nothing
     else: another processor, system or version may give other last digits.
 
-    The exit code is 0 where nothing differs but in last digits. It is 1 where a file differs, or is missing from DIR,
-    or the run cannot be repeated that --recompute asks for; 3 where DIR cannot be read.
+    The exit code is 0 where nothing differs but in last digits. It is 1 where a file differs or is missing from DIR, or
+    the ledger has other results, or the run cannot be repeated that --recompute asks for; 3 where DIR cannot be read.
     """
     from evalpipe.checking import verify as verify_folder
 
     progress = _lines() if recompute else None
     verification = verify_folder(
-        folder, spec=spec, public_key=public_key, recompute=recompute, template=template, progress=progress)
+        folder, spec=spec, public_key=public_key, recompute=recompute, template=template, ledger=ledger,
+        progress=progress)
     holds = verification.holds(inputs=inputs)
     with printing():
         if form == "json":

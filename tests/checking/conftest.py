@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 import evalpipe
 from conftest import Shared
+from evalpipe.cli import main
 from evalpipe.record import replace_files
 
 BASE = """\
@@ -75,6 +76,18 @@ def top(audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "top")
     monkeypatch.delenv("EVALPIPE_SIGNING_KEY", raising=False)
     return Path()
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Return a function that calls a command in this process, and returns its exit code and what it printed."""
+
+    def called(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments])
+        return int(ended.value.code or 0), capsys.readouterr().out
+
+    return called
 
 
 @pytest.fixture

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import evalpipe
-from evalpipe.cli import app
 from evalpipe.ledger.nights import nights
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
@@ -39,14 +38,8 @@ def run(day: str, **settings: Any) -> Results:
     return evalpipe.run("churn.yaml", out=f"reports/churn-{day}", as_of=day, **settings)
 
 
-def printed(*arguments: str) -> str:
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0
-    return done.stdout
-
-
 @pytest.fixture
-def forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., tuple[int, str]]) -> None:
     """Run five nights of which the ledger then keeps two."""
     monkeypatch.chdir(tmp_path)
     Path("churn.yaml").write_text(SPEC)
@@ -56,7 +49,8 @@ def forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pl.DataFrame({"y": y, "p": np.clip(0.3 * y + 0.7 * generator.random(120), 0, 1)}).write_csv(f"night-{day}.csv")
     for day in DAYS[:5]:
         run(day)
-    assert printed("gc", "reports", "--keep-runs", "2") == "reports/ledger.sqlite: removed 3 nights of churn; 2 stay\n"
+    assert printed("gc", "reports", "--keep-runs", "2") == (
+        0, "reports/ledger.sqlite: removed 3 nights of churn; 2 stay\n")
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -90,9 +84,9 @@ def test_a_trend_of_fewer_nights_than_the_ledger_forgot_since_is_the_same_too() 
 
 
 @pytest.mark.usefixtures("forgotten")
-def test_history_lists_the_nights_that_are_kept() -> None:
-    assert printed("history", "reports", "--metric", "accuracy").splitlines()[0] == (
+def test_history_lists_the_nights_that_are_kept(printed: Callable[..., tuple[int, str]]) -> None:
+    assert printed("history", "reports", "--metric", "accuracy")[1].splitlines()[0] == (
         "churn: 2 nights in reports/ledger.sqlite; accuracy with its interval")
-    assert "forgotten" not in printed("history", "reports", "--format", "json")
+    assert "forgotten" not in printed("history", "reports", "--format", "json")[1]
     ledger = Ledger.read(LedgerPlace.of("reports/ledger.sqlite"))
     assert [row["as_of"] for row in nights(ledger, "churn", forgotten=True)] == list(DAYS[:5])

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import evalpipe
 from evalpipe.card import pdf
 from evalpipe.checking import Verification
 from evalpipe.checking.same_numbers import apart_in_results, apart_in_rows
-from evalpipe.cli import app
 from evalpipe.digests import bytes_sha256
 from evalpipe.manifest import read_manifest
 from evalpipe.record import replace_files
@@ -54,6 +52,7 @@ models:
 metrics: [brier]
 intervals: {method: none}
 report: {formats: [markdown], rows: csv}
+ledger: false
 """
 
 
@@ -102,8 +101,7 @@ def test_a_forgery_that_agrees_with_itself_is_named_with_the_true_number(folder:
 
 def test_the_ledger_knows_nothing_of_a_run_again_and_the_manifest_nothing_of_the_ledger(folder: Path) -> None:
     shutil.rmtree(folder)
-    with Path("small.yaml").open("a") as file:
-        file.write("ledger: mine.sqlite\n")
+    Path("small.yaml").write_text(SPEC.replace("ledger: false", "ledger: mine.sqlite"))
     here = ["ledger=mine.sqlite", "engine.workers=2", "seed=3"]
     evalpipe.run("small.yaml", out=folder, overrides=here)
     manifest, before = read_manifest(folder), Path("mine.sqlite").read_bytes()
@@ -187,7 +185,9 @@ def value_of(folder: Path) -> float:
     return value
 
 
-def test_last_digits_are_the_same_numbers_and_no_difference(folder: Path) -> None:
+def test_last_digits_are_the_same_numbers_and_no_difference(
+    folder: Path, printed: Callable[..., tuple[int, str]]
+) -> None:
     value = value_of(folder)
     forge(folder, f'"value": {value!r}', f'"value": {value + 3e-13!r}')
     verification = evalpipe.verify(folder, recompute=True)
@@ -198,10 +198,27 @@ def test_last_digits_are_the_same_numbers_and_no_difference(folder: Path) -> Non
         "results.json": "same numbers: the run again gives other last digits: numbers differ by 3e-13 at most, "
                         "all else is the same",
         "card.md": follows, "estimates.csv": follows, "rows.csv": "same: "}
-    printed = CliRunner().invoke(app, ["verify", str(folder), "--recompute"])
-    assert printed.exit_code == 0
-    assert "  same numbers  results.json" in printed.output
-    assert "3 the same numbers, 0 differ, " in printed.output
+    code, lines = printed("verify", str(folder), "--recompute")
+    assert code == 0
+    assert "  same numbers  results.json" in lines
+    assert "3 the same numbers, 0 differ, " in lines
+
+
+def test_versions_that_are_others_are_named_where_last_digits_differ(
+    folder: Path, printed: Callable[..., tuple[int, str]]
+) -> None:
+    value, manifest = value_of(folder), read_manifest(folder)
+    forge(folder, f'"value": {value!r}', f'"value": {value + 3e-13!r}')
+    forged = read_manifest(folder)
+    assert manifest is not None
+    assert forged is not None
+    other = {"python": "3.99.1", "libraries": forged.libraries | {"numpy": "1.0", "gone": "2.0"}}
+    (folder / "manifest.json").write_bytes(forged.model_copy(update=other).to_bytes())
+    code, lines = printed("verify", str(folder), "--recompute")
+
+    assert code == 0
+    changed = f"python was 3.99.1 and is {manifest.python}; numpy was 1.0 and is {manifest.libraries['numpy']}"
+    assert f"all else is the same; {changed}; gone was 2.0 and is gone\n" in lines
 
 
 def test_a_number_that_is_further_off_differs(folder: Path) -> None:

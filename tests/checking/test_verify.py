@@ -33,7 +33,8 @@ MADE_FROM = {
     "../common/data/test.csv": "common/data/test.csv", "../common/data/training.csv": "common/data/training.csv",
     "predictions.csv": "specs/predictions.csv", "use.md": "specs/use.md", "look/card.html": "specs/look/card.html",
     "earlier/results.json": "specs/earlier/results.json"}
-PLACES = {**{name: f"out/{name}" for name in FOLDER}, **MADE_FROM}
+LEDGER = "ledger.sqlite"
+PLACES = {**{name: f"out/{name}" for name in FOLDER}, **MADE_FROM, LEDGER: LEDGER}
 UNCHECKED = {"run.json", "manifest.sig.json"}
 ROUNDS = 24
 
@@ -79,7 +80,7 @@ def test_every_file_that_a_card_was_made_from_is_the_same(top: Path) -> None:
 
 def test_flipped_bits_are_named_wherever_they_are(top: Path) -> None:
     chance = random.Random(17)  # noqa: S311 - a seed, not a secret
-    names = [name for name in PLACES if name != "manifest.json"]
+    names = [name for name in PLACES if name not in ("manifest.json", LEDGER)]
     true = {name: (top / PLACES[name]).read_bytes() for name in names}
     flipped: set[str] = set()
     for _ in range(ROUNDS):
@@ -256,9 +257,11 @@ def test_a_folder_that_was_moved_is_checked_with_the_spec_that_is_named(top: Pat
     (top / "deep").mkdir()
     shutil.move(top / "out", top / "deep" / "er")
     verification = evalpipe.verify(top / "deep" / "er")
-    assert statuses(verification, "not checked") == UNCHECKED | set(MADE_FROM)
+    assert statuses(verification, "not checked") == UNCHECKED | set(MADE_FROM) | {"the ledger"}
     named = evalpipe.verify(top / "deep" / "er", spec=top / "specs" / "audit.yaml")
-    assert statuses(named, "same") == set(PLACES)
+    assert statuses(named, "same") == set(PLACES) - {LEDGER}
+    assert reason(named, "deep/ledger.sqlite") == "not checked: there is no ledger at 'deep/ledger.sqlite'"
+    assert reason(evalpipe.verify(top / "deep" / "er", ledger=LEDGER), LEDGER) == "same: "
     other = evalpipe.verify(top / "deep" / "er", spec=top / "common" / "base.yaml")
     assert statuses(other, "differs") == {"audit.yaml"}
 

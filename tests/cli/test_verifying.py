@@ -35,8 +35,10 @@ the spec
   same         small.yaml
 the inputs
   same         test.csv
+the ledger
+  same         ledger.sqlite
 
-out: 6 the same, 0 differ, 2 not checked
+out: 7 the same, 0 differ, 2 not checked
 """)
 
 
@@ -49,7 +51,7 @@ def test_a_difference_ends_with_1_and_the_places_are_told(command: Command, out:
     (line,) = [line for line in done.stdout.splitlines() if "estimates.csv" in line and "differs" in line]
     assert line.startswith("  differs      estimates.csv      its sha256 begins with ")
     assert "= accuracy of a on test, value: 0.1" in done.stdout
-    assert done.stdout.endswith("\nout: 5 the same, 1 differs, 2 not checked\n")
+    assert done.stdout.endswith("\nout: 6 the same, 1 differs, 2 not checked\n")
 
 
 @pytest.mark.usefixtures("out")
@@ -62,6 +64,8 @@ def test_json_says_the_same(command: Command, folder: Path) -> None:
     assert document["files"][0] == {
         "kind": "output", "file": "manifest.json", "status": "same", "reason": "", "notes": []}
     assert document["files"][-1] == {
+        "kind": "ledger", "file": "ledger.sqlite", "status": "same", "reason": "", "notes": []}
+    assert document["files"][-2] == {
         "kind": "input", "file": "test.csv", "status": "not checked", "notes": [],
         "reason": f"cannot read {folder}/test.csv: there is no such file"}
     demanded = command("verify", "out", "--inputs", "--format", "json")

@@ -1,0 +1,115 @@
+"""A folder against the ledger that its run is recorded in: where one of the two was changed, they disagree."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from evalpipe.checking.checked import CheckedFile
+from evalpipe.errors import EvalpipeError
+from evalpipe.file_differences import notes_on, of_json
+from evalpipe.ledger.place import LedgerPlace
+from evalpipe.signatures import EVIDENCE_DIGITS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import ColumnElement
+
+    from evalpipe.checking.origins import Origins
+    from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.store import Ledger
+    from evalpipe.results import Results
+
+UNKNOWN = "where it is is not known: name it with --ledger, or the spec with --spec"
+ADDED_LATER = ("value", "error", "rows", "support")
+"""What a ledger of before format 3 has not of the evidence of a night."""
+
+
+def check_ledger(results: Results, origins: Origins, where: str | None) -> CheckedFile | None:
+    """Hold the results of an output folder to what a ledger has of them, all that it has; None without a ledger.
+
+    The ledger is the one at ``where``, a file or a URL, else that of the spec, else that beside the folder. One that
+    cannot be read is not checked.
+    """
+    place, why = _place(origins, where)
+    if place is None:
+        return None if why is None else CheckedFile("ledger", "the ledger", "not checked", why)
+    try:
+        place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
+        from evalpipe.ledger.store import Ledger
+
+        return _held(Ledger.read(place), results, origins.folder)
+    except EvalpipeError as error:
+        return CheckedFile("ledger", place.shown, "not checked", why or error.problems[0].message)
+
+
+def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None]:
+    """Return where the ledger is, and why that is not certain; without a place and a reason there is none."""
+    from evalpipe.plan.resolve import ledger_named
+    from evalpipe.run import load
+
+    if where is not None:
+        return LedgerPlace.of(where), None
+    beside, why = LedgerPlace.beside(origins.folder), UNKNOWN
+    if origins.spec is not None and origins.spec.is_file():
+        manifest = origins.manifest
+        overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
+        try:
+            return LedgerPlace.named(ledger_named(load(str(origins.spec), overrides, as_of=day)), origins.folder), None
+        except EvalpipeError as error:
+            why = f"the spec, which names it, cannot be read: {error.problems[0].message}"
+    return (beside if beside.file is not None and beside.file.exists() else None), why
+
+
+def _held(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
+    """Hold results to the newest run of their folder in a ledger; without any to the run that has their hash or day."""
+    from evalpipe.ledger.tables import RUNS
+
+    here, shown = results.evidence_sha256, ledger.place.shown
+    of_folder = RUNS.c.folder == ledger.place.folder(folder)
+    of_night = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
+    run = _newest(ledger, of_folder) or _newest(ledger, RUNS.c.results_sha256 == here) or _newest(ledger, of_night)
+    if run is None:
+        return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
+    notes = tuple(notes_on(_differences(ledger, run, results), "the ledger"))
+    if run["results_sha256"] != here:
+        what = "this folder" if run["folder"] == ledger.place.folder(folder) else f"{results.name} as of {run['as_of']}"
+        later = "later" if ledger.knows(folder, here) else "other"
+        began, begins = (digest[:EVIDENCE_DIGITS] for digest in (run["results_sha256"], here))
+        reason = (f"it has {later} results of {what}: their sha256 begins with {began}, that of results.json with "
+                  f"{begins}")
+        return CheckedFile("ledger", shown, "differs", reason, notes)
+    if notes:
+        return CheckedFile("ledger", shown, "differs", "its row of these results is not what results.json says", notes)
+    return CheckedFile("ledger", shown, "same", "evalpipe gc has removed its numbers" if run["forgotten"] else "")
+
+
+def _newest(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
+    """Return the run that was recorded last of those of a condition."""
+    from sqlalchemy import select
+
+    from evalpipe.ledger.tables import RUNS
+
+    newest = select(RUNS).where(condition).order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(1)
+    return next(iter(ledger.read_rows(newest)), None)
+
+
+def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
+    """Return in what all that a ledger has of a run differs from what is recorded of results."""
+    from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
+    from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
+
+    expected = run_row(results)
+    there: Row = {key: run[key] for key in expected if key != "results_sha256"}
+    here: Row = {key: expected[key] for key in there}
+    tables = {"estimates": (ESTIMATES, estimate_rows), "gates": (VERDICTS, verdict_rows),
+              "evidence": (EVIDENCE, evidence_rows)}
+    for name, (table, rows_of) in tables.items():
+        if name == "evidence" or not run["forgotten"]:
+            recorded = ledger.rows_of(table, [run["run"]])[run["run"]]
+            later = ADDED_LATER if any(row.get("rows", 0) is None for row in recorded) else ()
+            there[name], here[name] = (
+                [{key: value for key, value in row.items() if key not in ("place", *later)} for row in rows]
+                for rows in (recorded, rows_of(results)))
+    return list(of_json(json.dumps(there).encode(), json.dumps(here).encode()))
