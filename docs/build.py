@@ -35,6 +35,7 @@ from evalpipe.findings import declare
 from evalpipe.findings.rules import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
+from evalpipe.metrics.other_names import OTHER_NAMES
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.texts import LONGEST
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from evalpipe.exports import Export
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
+    from evalpipe.metrics.other_names import OtherName
     from evalpipe.tasks import Task
 
 HERE = Path(__file__).parent
@@ -120,6 +122,15 @@ A metric that sees an event (marked "averaged" below) takes each level of a mult
 event, and `average` says how the levels are averaged.
 [spec.md](spec.md) says how to choose the interval method.
 """
+
+OTHERS = """
+## Names of other texts and libraries
+
+A name that means one metric exactly is among its aliases above. These names mean several, another scale, or nothing
+that is here; a spec that uses one is refused, and the error says this.
+
+| name | here | what it means |
+|---|---|---|"""
 
 INTERVALS = f"""{MARK}
 # Interval methods
@@ -386,7 +397,18 @@ def metrics_page() -> str:
         parts.append("\n".join([f"## Of {title}\n\nNeeds {given}.\n", head, *rows]) + "\n")
     parts.append("## Definitions\n")
     parts.extend(metric_entry(entry) for entry in sorted(registry, key=lambda entry: entry.name))
-    return "\n".join(parts)
+    return "\n".join([*parts, OTHERS, *other_names()]) + "\n"
+
+
+def other_names() -> Iterator[str]:
+    """Yield a row for the names of others that mean the same: what they are here, and who means what."""
+    same: dict[OtherName, list[str]] = {}
+    for name, other in OTHER_NAMES.items():
+        same.setdefault(other, []).append(name)
+    for other, names in same.items():
+        here = ", ".join(f"[{measure}](#{measure})" for measure in other.measures) or "–"
+        shown = f"`{other.expression}` of {here}" if other.expression else here
+        yield f"| {', '.join(f'`{name}`' for name in sorted(names))} | {shown} | {other.meaning} |"
 
 
 def tasks(entry: Metric) -> str:

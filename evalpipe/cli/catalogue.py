@@ -44,11 +44,9 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
         click.echo(json.dumps(documents, indent=1, ensure_ascii=False) if form == "json" else _list(metrics))
         return
     if name not in registry:
-        close = registry.closest(name)
-        raise UsageError.of(
-            "unknown-metric", f"unknown metric '{name}'",
-            hint=f"did you mean '{close}'?" if close else "`evalpipe metrics` lists them all",
-        )
+        advice = registry.advice(name, task or "")
+        raise UsageError.of("unknown-metric", f"unknown metric '{name}'",
+                            hint=advice.hint or "`evalpipe metrics` lists them all", notes=advice.notes)
     metric = registry[name]
     click.echo(json.dumps(describe(metric), indent=1, ensure_ascii=False) if form == "json" else _page(metric))
 

@@ -21,10 +21,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from evalpipe.metrics.other_names import COUNTERPARTS, OTHER_NAMES
 from evalpipe.metrics.shared_fits import positional, statistics_of
 from evalpipe.metrics.values import Gaps, Proportion, ratio
 from evalpipe.metrics.written import AVERAGE, PREVALENCE
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, joined
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 
 if TYPE_CHECKING:
@@ -227,6 +228,18 @@ def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     return agree
 
 
+class Advice(NamedTuple):
+    """The way out where no metric has a name, if there is one, and what else is to be known of the name."""
+
+    hint: str | None
+    notes: tuple[str, ...] = ()
+
+
+def _plain(name: str) -> str:
+    """Write a name as those of metrics are written."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
 class Registry:
     """All metrics by canonical name, found by alias too."""
 
@@ -262,10 +275,29 @@ class Registry:
         """Return the metric of a canonical name or alias; raises KeyError."""
         return self._metrics[self._aliases[name]]
 
-    def closest(self, name: str) -> str | None:
-        """Return the known name or alias most like ``name``, if any is close."""
-        plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-        return closest(plain, self._aliases)
+    def closest(self, name: str, task: str = "") -> str | None:
+        """Return the known name or alias most like ``name``, if any is close; of another task, its counterpart."""
+        guess = closest(_plain(name), self._aliases)
+        if guess is None or not task or task in self[guess].tasks:
+            return guess
+        return self.counterpart(self[guess].name, task) or guess
+
+    def advice(self, name: str, task: str = "") -> Advice:
+        """Return what helps where no metric is called ``name``: what others mean by it, or else what is spelt alike."""
+        other = OTHER_NAMES.get(_plain(name))
+        if other is None:
+            guess = self.closest(name, task)
+            return Advice(f"did you mean '{guess}'?" if guess else None)
+        meant = [measure for measure in other.measures if not task or task in self[measure].tasks]
+        hint = f"choose {joined(meant, 'or')}" if len(meant) > 1 else f"did you mean '{meant[0]}'?" if meant else None
+        if meant and other.expression is not None:
+            hint = f"declare it under 'metrics': {{name: {_plain(name)}, expression: {other.expression}}}"
+        return Advice(hint, (f"{_plain(name)}: {other.meaning}",))
+
+    def counterpart(self, name: str, task: str) -> str | None:
+        """Return the metric that is to the task what the metric ``name`` is to its own, if there is one."""
+        alike = next((names for names in COUNTERPARTS if name in names), ())
+        return next((measure for measure in alike if task in self[measure].tasks), None)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of one entry of the spec's ``metrics``."""

@@ -28,8 +28,8 @@ of_cells = partial(metric, needs="labels", direction="maximize")
 
 
 @proportion(direction="maximize", within=True, standard=True,
-            aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"), undefined="no events",
-            ref="Yerushalmy (1947)")
+            aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate",
+                     "probability_of_detection"), undefined="no events", ref="Yerushalmy (1947)")
 def sensitivity(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
     return Proportion(tp, tp + fn)
@@ -42,15 +42,18 @@ def specificity(fp: Floats, tn: Floats) -> Proportion:
     return Proportion(tn, tn + fp)
 
 
-@proportion(direction="minimize", within=True, aliases=("fpr", "fall_out", "type_1_error_rate"),
+@proportion(direction="minimize", within=True,
+            aliases=("fpr", "fall_out", "type_1_error_rate", "type_i_error_rate", "type_1_error", "type_i_error",
+                     "probability_of_false_detection"),
             undefined="no non-events", ref="Fawcett (2006)")
 def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
     return Proportion(fp, fp + tn)
 
 
-@proportion(direction="minimize", within=True, aliases=("fnr", "miss_rate", "type_2_error_rate"), undefined="no events",
-            ref="Fawcett (2006)")
+@proportion(direction="minimize", within=True,
+            aliases=("fnr", "miss_rate", "type_2_error_rate", "type_ii_error_rate", "type_2_error", "type_ii_error"),
+            undefined="no events", ref="Fawcett (2006)")
 def false_negative_rate(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
     return Proportion(fn, fn + tp)
@@ -105,7 +108,7 @@ def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(g
 
 
 @of_cells(linear=True, within=True, range=CORRELATION, title="J-index",
-          aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
+          aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score", "youden_index"),
           undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Sensitivity plus specificity minus one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
@@ -134,7 +137,7 @@ def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     return np.sqrt(ratio(fn, tp + fn) ** 2 + ratio(fp, fp + tn) ** 2)
 
 
-@of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi"),
+@of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi", "jaccard_index"),
           undefined="no events and none predicted", ref="Gilbert (1884)")
 def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
     r"""Correctly predicted events as a share of all rows that are events or predicted as events,

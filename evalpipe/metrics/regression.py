@@ -139,7 +139,8 @@ def huber_pseudo(total: Floats, pseudo_huber_loss: Floats, *, delta: Delta = 1.0
     return ratio(pseudo_huber_loss, total)
 
 
-@linear_error(title="Pinball loss", aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
+@linear_error(title="Pinball loss", aliases=("mean_pinball_loss", "pinball_loss", "quantile_loss"),
+              ref="Koenker & Bassett (1978)")
 def pinball(total: Floats, pinball_loss: Floats, *, alpha: Share = 0.5) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean loss of a predicted quantile of level alpha: a truth above it costs alpha a unit, one below it 1 - alpha;
     at alpha 0.5 half the mean absolute error, $\frac{1}{n}\sum_i\max(\alpha r_i,(\alpha-1)r_i)$."""
@@ -180,7 +181,8 @@ def rsq(standard_moments: Floats) -> Floats:
 
 
 @agreement(linear=True, range=CORRELATION, title="Concordance correlation coefficient",
-           undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}", ref="Lin (1989)")
+           aliases=("concordance_correlation_coefficient",), undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}",
+           ref="Lin (1989)")
 def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False) -> Floats:
     r"""Agreement of truth and prediction with the line of equality: their correlation, lowered by a difference of means
     or variances. With bias the variances are divided by n, as Lin did; without by n - 1, where weights count rows and

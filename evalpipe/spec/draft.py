@@ -110,7 +110,7 @@ class Draft:
 
 def refer(
     draft: Draft, loc: Loc, known: Sequence[str], code: str, message: str, hint: str | None,
-    *, key: bool = False, meant: Callable[[str, Sequence[str]], str | None] = closest,
+    *, key: bool = False, meant: Callable[[str, Sequence[str]], str | None] = closest, notes: tuple[str, ...] = (),
 ) -> Iterator[Problem]:
     """Report the name or level at ``loc`` (the key there, if so asked) where it is none of those that are ``known``.
 
@@ -121,7 +121,8 @@ def refer(
     refers = isinstance(written, str) or (written is not None and draft.readable(*loc))
     if refers and name not in known:
         guess = None if draft.tree.secret(*loc) and not key else meant(name, known)
-        yield draft.tree.problem(code, message, *loc, key=key, hint=f"did you mean '{guess}'?" if guess else hint)
+        hint = f"did you mean '{guess}'?" if guess else hint
+        yield draft.tree.problem(code, message, *loc, key=key, hint=hint, notes=notes)
 
 
 def choose(known: Sequence[str], none: str | None) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, SerializerFunctionWrapHandler, StrictStr, Tag, model_serializer
 
 from evalpipe.metrics import registry
+from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.expression import PartOfExpression, expression_metric
 from evalpipe.metrics.grammar import ExpressionFault, names_in, read_expression
 from evalpipe.spec.choices import MetricChoice
@@ -79,6 +80,8 @@ class Measures:
     """Every measure of a spec by name: the metrics under all their names, and the expressions that it declares."""
 
     declared: Mapping[str, ExpressionMetric]
+    task: Task
+    """That of the spec, blank where it cannot be read."""
 
     def __contains__(self, name: object) -> bool:
         return name in registry or name in self.declared
@@ -96,9 +99,10 @@ class Measures:
         """All names and aliases."""
         return [*(name for metric in registry for name in (metric.name, *metric.aliases)), *self.declared]
 
-    def closest(self, name: str) -> str | None:
-        """Return the name most like ``name``, of an expression before one of a metric."""
-        return closest(name, self.declared) or registry.closest(name) or closest(name, self.names)
+    def advice(self, name: str, others: Iterable[str] = ()) -> Advice:
+        """Return what helps where nothing is called ``name``: the ``others`` and expressions come before metrics."""
+        guess = closest(name, others) or closest(name, self.declared)
+        return Advice(f"did you mean '{guess}'?") if guess else registry.advice(name, self.task)
 
 
 def expressed(written: MeasureExpression, task: Task) -> ExpressionMetric:

@@ -215,7 +215,8 @@ class Spec(SpecPart):
     @property
     def measures(self) -> Measures:
         """Every measure that the spec can name."""
-        return Measures({name: expressed(entry, self.task) for name, entry in self.expressions.items()})
+        return Measures({name: expressed(entry, self.task) for name, entry in self.expressions.items()},
+                        self.task)
 
     @property
     def alone(self) -> bool:

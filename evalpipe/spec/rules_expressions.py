@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.slices.spec import DISPARITIES
 from evalpipe.metrics import registry
+from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.expressions import MeasureExpression
-from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.spec.rules_metrics import LISTS_ALL, check_measure
 from evalpipe.spec.single import one_value
 from evalpipe.spelling import closest, quoted
 
@@ -94,9 +95,11 @@ def _named(draft: Draft, loc: Loc, entry: MeasureExpression, node: NameNode) -> 
     if node.name in draft.measures.declared and node.name not in registry:
         yield _problem(draft, loc, "not-a-metric", *_nested(node.name), span)
     elif node.name not in registry:
-        guess = closest(node.name, entry.of) or registry.closest(node.name)
-        hint = f"did you mean '{guess}'?" if guess else "`evalpipe metrics` lists all of them"
-        yield _problem(draft, loc, "unknown-metric", f"unknown metric {quoted(node.name)}", hint, span)
+        guess = closest(node.name, entry.of)
+        advice = Advice(f"did you mean '{guess}'?") if guess else registry.advice(node.name, draft.measures.task)
+        problem = _problem(draft, loc, "unknown-metric", f"unknown metric {quoted(node.name)}",
+                           advice.hint or LISTS_ALL, span)
+        yield replace(problem, notes=advice.notes)
     else:
         for fault in check_measure(draft, (*loc, "expression"), MetricChoice(node.name))[1]:
             listed = f"list it under 'of' with the option, as in {{x: {{metric: {node.name}, …}}}}"

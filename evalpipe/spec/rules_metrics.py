@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences
+from evalpipe.levels import level_text
+from evalpipe.metrics import registry
+from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.choices import MetricChoice, items
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
+
+
+LISTS_ALL = "`evalpipe metrics` lists all of them"
+"""The way out where no name is like the one that was written."""
 
 
 def check_metrics(draft: Draft) -> Iterator[Problem]:
@@ -62,9 +69,10 @@ def check_measure(
 def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
     """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
     shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
+    name = level_text(named[-1] if key else draft.tree.get(*named))
+    advice = Advice(None) if draft.tree.secret(*named) and not key else draft.measures.advice(name)
     yield from refer(draft, named, draft.measures.names, "unknown-metric", f"unknown metric {shown}",
-                     "`evalpipe metrics` lists all of them", key=key,
-                     meant=lambda name, _: draft.measures.closest(name))
+                     advice.hint or LISTS_ALL, key=key, meant=lambda *_: None, notes=advice.notes)
 
 
 def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
@@ -73,7 +81,9 @@ def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
     if task in KNOWN and task not in tasks:
         name, a_task = entry.metric.name, with_article(task)
         message = f"{name} is a measure of {joined(tasks, 'and')} outcomes, not of {a_task} one"
-        hint = f"`evalpipe metrics --task {task}` lists those of {a_task} outcome"
+        counterpart = registry.counterpart(name, task)
+        meant = f"did you mean '{counterpart}'? " if counterpart else ""
+        hint = f"{meant}`evalpipe metrics --task {task}` lists those of {a_task} outcome"
         yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
 
 

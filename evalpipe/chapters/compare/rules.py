@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.rules_metrics import unknown_metric
 from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
@@ -59,10 +60,8 @@ def _margins(draft: Draft, compare: Compare) -> Iterator[Problem]:
     listed_metrics = [measures[choice.metric] for choice in draft.spec.choices if choice.metric in measures]
     for name in compare.margins:
         here = ("compare", "margins", name)
-        guess = measures.closest(name)
-        hint = f"did you mean '{guess}'?" if guess else "`evalpipe metrics` lists them"
         if name not in measures:
-            yield draft.tree.problem("unknown-metric", f"unknown metric '{name}'", *here, key=True, hint=hint)
+            yield from unknown_metric(draft, here, key=True)
         elif metrics and measures[name] not in listed_metrics:
             message = f"the margin of '{name}' has no effect: the measure is not in 'metrics'"
             yield draft.tree.idle("unused-margin", message, *here, key=True, hint="add it to 'metrics'")

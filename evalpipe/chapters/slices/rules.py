@@ -7,13 +7,14 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.slices.spec import DISPARITIES, Cut, part_column
+from evalpipe.metrics.declare import Advice
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import refer
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_metrics import check_measure
 from evalpipe.spec.rules_task import with_article
 from evalpipe.spec.single import one_value
-from evalpipe.spelling import closest, listed
+from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,10 +147,10 @@ def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
 def _measured(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
     """Check a disparity that is the name of a measure: it is one that the evaluation gives."""
     if name not in draft.measures:
-        guess = None if draft.tree.secret(*loc) else closest(name, DISPARITIES) or draft.measures.closest(name)
-        hint = f"did you mean '{guess}'?" if guess else f"name a measure, or {listed(DISPARITIES)}"
+        advice = Advice(None) if draft.tree.secret(*loc) else draft.measures.advice(name, DISPARITIES)
+        hint = advice.hint or f"name a measure, or {listed(DISPARITIES)}"
         message = f"unknown disparity {draft.tree.show(*loc)}"
-        yield draft.tree.problem("unknown-disparity", message, *loc, hint=hint)
+        yield draft.tree.problem("unknown-disparity", message, *loc, hint=hint, notes=advice.notes)
     elif not draft.spec.metrics:
         yield from check_measure(draft, loc, MetricChoice(name))[1]
     elif draft.measures[name] not in [

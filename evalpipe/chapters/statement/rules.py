@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -11,6 +11,7 @@ from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.errors import Problem
 from evalpipe.prose import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.spec.choices import common_keys
+from evalpipe.spec.rules_metrics import LISTS_ALL
 from evalpipe.spec.texts import LONGEST, ProseText, read_prose
 from evalpipe.spelling import closest, listed, quoted
 
@@ -76,9 +77,10 @@ class _Check:
         """Yield what names nothing of the spec."""
         measures = self.draft.measures
         if self.reference.metric not in measures:
-            guess = measures.closest(self.reference.metric)
+            advice = measures.advice(self.reference.metric)
             message = f"unknown metric {quoted(self.reference.metric)}"
-            yield self.problem("unknown-metric", message, guess, "`evalpipe metrics` lists all of them")
+            problem = self.problem("unknown-metric", message, None, advice.hint or LISTS_ALL)
+            yield replace(problem, notes=(*problem.notes, *advice.notes))
         else:
             yield from self.options(measures[self.reference.metric])
         yield from self.place()
