@@ -328,7 +328,8 @@ A number in a text is a reference: `{{ value("roc_auc", model="forest") }}` stan
 value with its interval, in the digits of the card. Beside the name of the measure there may be `model`, `dataset`,
 `variant`, `slice` (`slice={"sex": "f"}`), `average`, `class`, and options of the measure (`beta=2`,
 `prevalence="declared"`). What there is only one of need not be named. A reference to no number of the run, or to
-several, is an error of the spec. `{{` begins a reference where a name and a bracket follow; else it is a text.
+several, is an error of the spec, and so is anything else after `{{`. A backslash before them, `\\{{`, makes the braces
+themselves, in code too; between double quotes YAML wants two, `"\\\\{{"`.
 `results.json` keeps each text with its references, and in `statement.numbers` what each is to.
 """
 

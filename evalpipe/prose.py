@@ -25,7 +25,9 @@ WHERE = ("dataset", "model", "variant", "slice", "average", "class")
 
 EXAMPLE = 'write {{ value("roc_auc", model="…") }}'
 
-_BEGIN = re.compile(r"\{\{\s*(?P<name>[A-Za-z_]\w*)\s*\(")
+_BEGIN = re.compile(r"(?<!\\)(?<!\\\{)\{\{(?:\s*(?P<name>[A-Za-z_]\w*)\s*\()?")
+_ESCAPED = re.compile(r"\\\{\{")
+_OTHER = re.compile(r"\{\{[^{}\n]{0,50}(?:\}\})?")
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_]\w*)|(?P<sign>\}\}|[(){}=,:]))""")
 
@@ -66,7 +68,7 @@ class _UnreadableError(Exception):
 def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
     """Yield the references of a text in their order, and those that cannot be read.
 
-    ``{{`` begins one where a name and a ``(`` follow; anything else between braces is a text.
+    ``{{`` begins one, unless a backslash stands before it.
     """
     begin = _BEGIN.search(text)
     while begin is not None:
@@ -76,7 +78,17 @@ def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
         begin = _BEGIN.search(text, end)
 
 
+def without_escapes(text: str) -> str:
+    r"""Return a text with ``{{`` in place of each ``\{{``."""
+    return _ESCAPED.sub("{{", text)
+
+
 def _reference(text: str, begin: re.Match[str]) -> NumberReference | ReferenceFault:
+    if begin["name"] is None:
+        other = _OTHER.match(text, begin.start())
+        end = begin.end() if other is None else other.end()
+        message = f"{text[begin.start() : end]!r} is no reference to a number"
+        return ReferenceFault(begin.start(), end, message, f"{EXAMPLE}, or \\{{{{ for the braces themselves")
     if begin["name"] != FUNCTION:
         message = f"a text can refer to 'value(…)' alone, not to '{begin['name']}(…)'"
         return ReferenceFault(begin.start(), begin.end(), message, EXAMPLE)

@@ -27,7 +27,7 @@ from evalpipe.card.page import (
     plain,
 )
 from evalpipe.card.tables import shown
-from evalpipe.prose import NumberReference, references
+from evalpipe.prose import NumberReference, references, without_escapes
 from evalpipe.spelling import legible
 
 if TYPE_CHECKING:
@@ -67,9 +67,14 @@ def filled(results: Results, text: str) -> str:
     parts, end = [], 0
     for reference in references(text):
         if isinstance(reference, NumberReference):
-            parts += [text[end : reference.start], plain(_number(results, reference.written))]
+            parts += [_cleaned(text[end : reference.start]), legible(plain(_number(results, reference.written)))]
             end = reference.start + len(reference.written)
-    return legible("".join((*parts, text[end:])))
+    return "".join((*parts, _cleaned(text[end:])))
+
+
+def _cleaned(text: str) -> str:
+    """Return what stands between references as a reader sees it."""
+    return legible(without_escapes(text))
 
 
 def opening(results: Results, text: str, anchor: str) -> Cell:
@@ -142,10 +147,10 @@ class _Writer:
         clean, end = "", 0
         for reference in references(text):
             if isinstance(reference, NumberReference):
-                clean += f"{legible(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
+                clean += f"{_cleaned(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
                 end = reference.start + len(reference.written)
                 self.numbers.append(reference.written)
-        self.text = clean + legible(text[end:])
+        self.text = clean + _cleaned(text[end:])
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks of the text."""

@@ -24,7 +24,7 @@ UNSEEN = "zero\N{ZERO WIDTH SPACE}width\N{ZERO WIDTH NO-BREAK SPACE}"
 LONG = "W" * 10_000
 GROUPS = (MARKUP, TEMPLATE, CLOSING, FORMULA, REVERSED, UNSEEN, LONG, "two\nlines")
 PROSE = (f"{MARKUP}\n\n[link](javascript:alert(1)) ![picture](http://a.example/i.png) <iframe src='http://a.example'>"
-         f"</iframe> {{{{ 7*7 }}}} {REVERSED}\n\n{LONG}")
+         f"</iframe> \\{{{{ 7*7 }}}} {REVERSED}\n\n{LONG}")
 
 
 @pytest.fixture(scope="module")

@@ -56,6 +56,7 @@ def as_tables_show_it(results: Results) -> Number:
     ("# A *title*\n\n- one\n- two", (Heading(("A ", Emphasis(("title",)))), Bullets((("one",), ("two",))))),
     ("3. one\n4. two\n\n   more", (Bullets(
         (("one",), (Text(("two",)), Text(("more",)))), start=3),)),
+    (r"\{{ results.x }} and `\{{ y }}`", (Text(("{{ results.x }} and ", Code("{{ y }}"))),)),
     ("> said", (BlockGroup((Text(("said",)),), "quote"),)),
     ("```\na  b\n```\n\n    c", (Preformatted("a  b", "spec"), Preformatted("c", "spec"))),
     ("one\n\n---\n\ntwo", (Text(("one",)), Text("* * *"), Text(("two",)))),
