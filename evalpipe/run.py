@@ -11,7 +11,7 @@ from evalpipe.commit import commit_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
     import polars as pl
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
+    from evalpipe.errors import Problem
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results, RowFile
     from evalpipe.signatures import Signature
+    from evalpipe.spec.draft import Draft
     from evalpipe.spec.models import Spec
     from evalpipe.streams.work import Work
     from evalpipe.templating.files import Templates
@@ -106,7 +108,7 @@ def plan(
 
     ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
     """
-    return _planned(load(source, overrides, as_of=as_of), frames)[0]
+    return _planned(_loaded(source, overrides, as_of, frames), frames)[0]
 
 
 def run(
@@ -126,7 +128,7 @@ def run(
     """
     clock = _Clock(progress or Progress())
     clock(1)
-    spec = load(source, overrides, as_of=as_of)
+    spec = _loaded(source, overrides, as_of, frames)
     with _recorder(out, key, spec) as folder:
         same = _unchanged(spec, folder, fail_on, clock.progress) if if_changed and folder is not None else None
         return _from_the_plan(spec, frames, folder, clock, fail_on, cache=cache) if same is None else same
@@ -203,6 +205,24 @@ def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress
         return None
     open_ledger(ledger_named(spec), folder.out)
     return results
+
+
+def _loaded(
+    source: Source, overrides: Sequence[str], as_of: str | date | None, frames: Mapping[str, pl.DataFrame] | None
+) -> Spec:
+    """Return the checked spec; raises SpecError with every fault, and where there is one, with each missing file."""
+    from evalpipe.spec.load import load as load_spec
+
+    def missing_files(draft: Draft) -> Iterator[Problem]:
+        from evalpipe.data.files import Found, find
+        from evalpipe.plan.sources import named_files
+
+        for named in named_files(draft, frames or {}):
+            files = find(draft.tree.origin, named)
+            if not isinstance(files, Found):
+                yield files
+
+    return load_spec(source, overrides, as_of=as_of, further=missing_files)
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:

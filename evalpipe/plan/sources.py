@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -10,12 +11,13 @@ from evalpipe.queries import query_sha256, query_text
 from evalpipe.spec.datasets import QueryDataset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator
 
     from evalpipe.cells import CellType
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.origin import Loc, Origin
     from evalpipe.spec.datasets import Dataset
+    from evalpipe.spec.draft import Draft
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
     from evalpipe.uris import DatabaseUri
@@ -167,6 +169,24 @@ def sources(spec: Spec) -> Sources:
     """Return where the data of a spec are."""
     datasets = {name: _dataset(spec, name) for name in spec.datasets}
     return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin, candidates_source(spec))
+
+
+def named_files(draft: Draft, held: Container[str]) -> Iterator[Source]:
+    """Yield what names files in a spec that may be wrong, but for the datasets that are ``held`` in memory."""
+    spec = draft.spec
+    named: list[tuple[str, str | None, object, Loc]] = [
+        (name, None, getattr(dataset, "path", None), (*loc, "path"))
+        for loc, dataset in draft.entries(spec.datasets, "datasets") if (name := str(loc[-1])) not in held]
+    for model, given in draft.models.items():
+        loc: Loc = ("models", model, "predictions")
+        each = given.predictions if isinstance(given.predictions, Mapping) else {}
+        named += [("", model, given.predictions, loc),
+                  *((name, model, path, (*loc, name)) for name, path in each.items())]
+    if spec.candidates is not None:
+        named.append(("candidates", None, spec.candidates.path, ("candidates", "path")))
+    for dataset, by, path, loc in named:
+        if isinstance(path, str) and path and draft.readable(*loc) and not draft.tree.secret(*loc):
+            yield Source(dataset, by, path, loc, CsvPlan())
 
 
 def _dataset(spec: Spec, name: str) -> DatasetSource:

@@ -25,7 +25,7 @@ from evalpipe.spec.tree import Node, flatten, from_plain, without
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalpipe.errors import Problem
 
@@ -39,13 +39,15 @@ Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 def load(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
     origin: Origin | None = None, as_of: str | dt.date | None = None,
+    further: Callable[[Draft], Iterable[Problem]] | None = None,
 ) -> Spec:
     """Return the checked spec of a YAML file, a mapping or a spec, with ``overrides`` such as ``"seed=2"`` applied.
 
     The path ``-`` is the standard input, whose ``extends`` and paths start from the working folder.
     References in files are replaced: from ``environment``, that of the process where None, and by the day, which is
     ``as_of`` where given. A mapping is taken as it is; its ``extends`` and paths start from the working folder, or from
-    where ``origin`` says. Raises SpecError with every problem, in the order of the files and their lines.
+    where ``origin`` says. Raises SpecError with every problem, in the order of the files and their lines, those that
+    ``further`` yields of a spec with problems among them.
     """
     layers = Layers(os.environ if environment is None else environment)
     root, path, newest = _root(source, layers, origin)
@@ -62,6 +64,7 @@ def load(
     reported = _reported(draft, layers)
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
+        problems += further(draft) if further is not None else ()
         raise SpecError(*without_passwords(_ordered(problems, layers), draft))
     warnings = list(without_passwords((problem for problem in reported if problem.severity != "error"), draft))
     written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))

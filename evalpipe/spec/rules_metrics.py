@@ -13,17 +13,17 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.metrics.written import AVERAGES
-from evalpipe.spec.choices import MetricChoice, items
+from evalpipe.spec.choices import MetricChoice, common_keys, items
 from evalpipe.spec.draft import refer
 from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import all_give
 from evalpipe.spec.rules_task import KNOWN, with_article
-from evalpipe.spelling import joined, listed
+from evalpipe.spelling import closest, joined, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
@@ -57,13 +57,21 @@ def check_measure(
     if not draft.readable(*named):
         return None, []
     if choice.metric not in draft.measures:
-        return None, list(unknown_metric(draft, named))
+        return None, [*unknown_metric(draft, named), *misspelt_keys(draft, loc, choice, common_keys(choice.metric))]
     entry = Entry(loc, named, draft.measures[choice.metric], choice)
     faults = [*_task(draft, entry)] or [
         *([*_options(draft, entry)] or _from_spec(draft, entry)), *_averages(draft, entry),
         *check_prevalence(draft, entry), *(_served(draft, entry) if of_models else ()),
     ]
     return (None if faults else entry), faults
+
+
+def misspelt_keys(draft: Draft, loc: Loc, choice: MetricChoice, keys: Sequence[str]) -> Iterator[Problem]:
+    """Report what stands among the options of a measure that is unknown, and was probably meant for one of ``keys``."""
+    options = {option for metric in draft.measures for option in metric.option_types}
+    for key in choice.options:
+        if key not in options and closest(key, keys):
+            yield unknown_key(draft.tree, list(keys), (*loc, key))
 
 
 def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 import yaml
 
+import evalpipe
 from evalpipe.cli import main
+from evalpipe.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,3 +156,34 @@ def test_the_cost_is_that_of_rows_that_are_drawn(
     del spec["worst_slices"]
     (folder / "ward.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     assert printed(folder, capsys).splitlines()[-1] == cost
+
+
+def test_a_missing_file_is_told_with_the_faults_of_the_spec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were told one after the other: first those of the spec, then the file."""
+    (tmp_path / "there.csv").write_text("y,p\n1,0.5\n0,0.2\n")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("""evalpipe: 1
+name: both
+task: binary
+outcome: {column: y, event: 1}
+datasets: {there: {path: there.csv}, absent: {path: absent.csv}}
+models:
+  m: {probability: p, predictions: {there: p.csv, absent: there.csv}}
+metrics: [acuracy]
+""")
+    for name in ("validate", "plan", "run"):
+        assert main([name, str(spec)]) == 2
+        assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
+            "error[missing-file]: there is no file absent.csv", "error[missing-file]: there is no file p.csv",
+            "error[unknown-metric]: unknown metric 'acuracy'"]
+
+
+def test_a_dataset_in_memory_has_no_missing_file() -> None:
+    frames = {"d": pl.DataFrame({"y": [1, 0], "p": [0.5, 0.2]})}
+    with pytest.raises(SpecError) as caught:
+        evalpipe.plan({"evalpipe": 1, "name": "m", "task": "binary", "outcome": {"column": "y", "event": 1},
+                       "datasets": {"d": {"path": "memory"}}, "models": {"m": {"probability": "p"}},
+                       "metrics": ["acuracy"]}, frames=frames)
+    assert [problem.code for problem in caught.value.problems] == ["unknown-metric"]

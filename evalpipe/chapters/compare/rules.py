@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.compare.spec import Compare
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.rules_metrics import unknown_metric
 from evalpipe.spelling import listed
@@ -11,7 +12,6 @@ from evalpipe.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.chapters.compare.spec import Compare
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
 
@@ -27,7 +27,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
     models, here = list(draft.spec.models), ("compare", "baseline")
-    if compare.baseline is None and compare.baseline_dataset is None:
+    absent = compare.baseline is None and compare.baseline_dataset is None
+    if absent and not draft.misspelt(("compare",), ("baseline", "baseline_dataset"), Compare.model_fields):
         hint = "add 'baseline: …', a model, or 'baseline_dataset: …', a dataset"
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)

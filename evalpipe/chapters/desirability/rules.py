@@ -14,7 +14,7 @@ from evalpipe.chapters.prevalence.rules import prevalences
 from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.rules_metrics import check_measure, effective
+from evalpipe.spec.rules_metrics import check_measure, effective, misspelt_keys
 from evalpipe.spec.single import one_value
 from evalpipe.spelling import closest, listed
 
@@ -70,8 +70,11 @@ def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list
     strange = [key for key in goal.metric.options if closest(key, OWN) is not None]
     options = {key: item for key, item in goal.metric.options.items() if key not in strange}
     entry, faults = check_measure(draft, loc, replace(goal.metric, options=options))
-    if entry is not None:
+    if goal.metric.metric in draft.measures:
         faults += [unknown_key(draft.tree, list(OWN), (*loc, key)) for key in strange]
+    elif strange:
+        faults += misspelt_keys(draft, loc, goal.metric, OWN)
+    if entry is not None:
         faults += one_value(draft, entry, "a goal judges one value of each model")
     return (None if faults else entry), faults
 

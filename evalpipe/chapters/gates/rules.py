@@ -12,7 +12,7 @@ from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.spec.rules_metrics import check_measure, misspelt_keys
 from evalpipe.spec.single import in_range
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
@@ -87,6 +87,9 @@ def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> It
     entry, faults = check_measure(draft, here, choice)
     strange = [key for key in choice.options if here == loc and closest(key, sorted(KEYS))]
     places = {draft.tree.origin.place(*loc, key, key=True): key for key in strange}
+    reported = {fault.message for fault in faults}
+    misspelt = misspelt_keys(draft, loc, choice, sorted(KEYS)) if strange else ()
+    yield from (problem for problem in misspelt if problem.message not in reported)
     for fault in faults:
         key = places.get(fault.place) if fault.code == "unknown-key" else None
         yield fault if key is None else unknown_key(draft.tree, sorted(KEYS), (*loc, key), fault.notes)
