@@ -199,7 +199,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
     facts = run_row(exported.results)
     facts |= {
         "version": facts.pop("evalpipe_version"),
-        "verdict": "pass" if worst == "skipped" else worst,
+        "verdict": "pass" if worst == "skipped" else worst or "none",
         "model": None if exported.chosen is None else exported.chosen.name,
         "level": ", ".join(dict.fromkeys(json.dumps(row.level) for row in rows.values() if row.level is not None)),
         "undefined": "\n".join(f"{name}: {reason}" for name, reason in undefined.items())[:LONGEST_VALUE]}

@@ -45,8 +45,14 @@ def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> 
     left_out = {"run", "forgotten", *(("folder",) if name is None else ())}
     document = {
         "schema_version": 1, "folder": folder, **({} if name is None else {"name": name}), "ledger": ledger,
-        "runs": [{key: value for key, value in run.items() if key not in left_out} for run in runs]}
+        "runs": [{key: value for key, value in run.items() if key not in left_out} | {"verdict": _verdict(run)}
+                 for run in runs]}
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _verdict(run: Run) -> str:
+    """Return the verdict of a run, which is null in earlier ledgers where nothing was judged."""
+    return run["verdict"] or "none"
 
 
 def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str | None) -> None:
@@ -59,7 +65,7 @@ def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str |
     for run in runs:
         values = {_key(estimate): estimate for estimate in run["estimates"] if estimate["metric"] == name}
         lines.append((
-            run["as_of"] or run["last_recorded"][:10], run["verdict"] or "no gates",
+            run["as_of"] or run["last_recorded"][:10], _verdict(run),
             *(_number(values.get(key)) for key in columns), run["results_sha256"][:8]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     several = "" if len(runs) == 1 else "s"

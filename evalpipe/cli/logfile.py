@@ -163,8 +163,7 @@ class Log(Progress):
         if self._file is None:
             return
         self._step_done()
-        verdict = results.verdict if results.judged else None
-        self._verdict = {"verdict": verdict, "evidence_sha256": results.evidence_sha256}
+        self._verdict = {"verdict": results.verdict, "evidence_sha256": results.evidence_sha256}
         for warning in results.warnings:
             self._write("warning", warning.message, "warning", code=warning.code)
         names = names_of(results)

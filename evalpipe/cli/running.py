@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 def run_spec(path: str, options: RunOptions) -> bool:
-    """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
+    """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether none fails."""
     watch()
     with Log(options.log_file, path) as log:
         outcome = Attempt(path, options, log).run()
-        holds = outcome.results.holds(options.fail_on)
+        holds = outcome.results.holds(options.fail_on) is not False  # without gates none fails
         with _safe(outcome.folder):
             # The results are safe by now, and the error of an output that is full says so.
             with printing(f"everything was written to '{outcome.folder}'"):
@@ -90,17 +90,15 @@ def _nothing_to_do(results: Results, folder: Path) -> str:
     """Say why a run was left out, and what that in the folder came to."""
     count = len(results.inputs)
     inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
-    verdict = f"; its verdict is {results.verdict}" if results.judged else ""
     same = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
-    return f"nothing to do: {same}{verdict}"
+    return f"nothing to do: {same}; its verdict is {results.verdict}"
 
 
 def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
     """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
-    verdict = results.verdict if results.judged else None
     return {
         "name": results.name, "as_of": results.as_of, "spec_sha256": results.spec_sha256,
-        "evidence_sha256": results.evidence_sha256, "verdict": verdict,
+        "evidence_sha256": results.evidence_sha256, "verdict": results.verdict,
         "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
         "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
         "findings": [finding.model_dump(by_alias=True) for finding in results.findings],

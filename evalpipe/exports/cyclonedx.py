@@ -44,7 +44,7 @@ def _of_run(exported: ExportedRun) -> Iterator[Document]:
     yield _property("name", results.name)
     yield _property("results_sha256", results.evidence_sha256)
     yield _property("spec_sha256", results.spec_sha256)
-    yield from [_property("verdict", results.verdict)] if results.judged else []
+    yield _property("verdict", results.verdict)
     for gate in results.gates:
         yield _property("gate", gate.model_dump(mode="json", by_alias=True))
 

@@ -42,9 +42,9 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
         models = document.setdefault(row.dataset, {})
         measures = models.setdefault(Predictor(row.model, row.variant).name, {})
         measures[measure_name(row)] = {"value": UNDEFINED} | numbers
+    document["verdict"] = exported.results.verdict
     if exported.results.judged:
-        document |= {"verdict": exported.results.verdict,
-                     "gates": {test.name: test.kind for test in judged(exported.results)}}
+        document |= {"gates": {test.name: test.kind for test in judged(exported.results)}}
     return document
 
 

@@ -79,7 +79,7 @@ def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
         "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
         "additional_details": {
             "results_sha256": exported.results.evidence_sha256, "spec_sha256": exported.results.spec_sha256,
-            "verdict": exported.results.verdict if exported.results.judged else "nothing was judged",
+            "verdict": exported.results.verdict,
             "estimates_left_out": json.dumps(left_out, ensure_ascii=False)}}
 
 

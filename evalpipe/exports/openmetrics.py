@@ -62,10 +62,9 @@ def _run(exported: ExportedRun) -> Labels:
 
 
 def _verdict(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
-    """Yield the verdict; nothing where nothing was judged."""
-    if exported.results.judged:
-        for outcome in OUTCOMES:
-            yield {"run": exported.results.name, "verdict": outcome}, float(exported.results.verdict == outcome)
+    """Yield each verdict that a run may have: 1 for that which it has."""
+    for verdict in ("none", *OUTCOMES):
+        yield {"run": exported.results.name, "verdict": verdict}, float(exported.results.verdict == verdict)
 
 
 def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
@@ -107,7 +106,7 @@ EXPORT = Export(
     places={
         "`evalpipe_run`": "1, with `name`, `as_of`, the version, and the sha256 of the results and of the spec",
         "`evalpipe_as_of_timestamp_seconds`": "`as_of`; there is none where no day is stated",
-        "`evalpipe_verdict`": "the verdict: 1 for pass, indeterminate, warn or fail, and 0 for the others",
+        "`evalpipe_verdict`": "the verdict: 1 for none, pass, indeterminate, warn or fail, and 0 for the others",
         "`evalpipe_gate`": "each of `gates`: 1 for its verdict or skipped, and 0 for the others",
         "`evalpipe_gate_observed`": "`observed` of the gate; NaN where there is none",
         "`evalpipe_estimate`": "`value` of headline estimates: on all rows of a dataset and not of a class; NaN where "

@@ -24,7 +24,7 @@ def run_row(results: Results) -> Row:
     return {
         "name": results.name, "as_of": results.as_of,
         "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
-        "evalpipe_version": results.evalpipe_version, "verdict": results.verdict if results.judged else None,
+        "evalpipe_version": results.evalpipe_version, "verdict": results.verdict,
     }
 
 

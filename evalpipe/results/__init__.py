@@ -19,7 +19,7 @@ from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, Verdict, holds, worst
+from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, RunVerdict, Verdict, holds, worst
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
@@ -136,11 +136,13 @@ class Results(Document):
         return frame_of(self, table)
 
     @property
-    def verdict(self) -> Verdict:
-        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held or there is none, pass.
+    def verdict(self) -> RunVerdict:
+        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held, pass; none without any.
 
-        A standard that is answered less than is required counts as a gate that failed.
+        A standard of which a share is required counts as a gate, failed where less of it is answered.
         """
+        if not self.judged:
+            return "none"
         return "fail" if any(standard.verdict == "fail" for standard in self.standards) else worst(self.gates)
 
     @property
@@ -148,12 +150,15 @@ class Results(Document):
         """Whether there is anything to hold: a gate, or a standard of which a share is required."""
         return bool(self.gates) or any(standard.verdict is not None for standard in self.standards)
 
-    def holds(self, fail_on: FailOn = "fail") -> bool:
-        """Tell whether gates and standards hold; ``fail_on`` is the least verdict that counts as missed, or never.
+    def holds(self, fail_on: FailOn = "fail") -> bool | None:
+        """Tell whether gates and standards hold; None where there are none, for then nothing was shown to hold.
 
+        ``fail_on`` is the least verdict that counts as missed, or never.
         ``"fail"``: failed gates. ``"warn"``: also failed gates whose severity is warn. ``"indeterminate"``: also those
         that the interval leaves open.
         """
+        if not self.judged:
+            return None
         short = any(standard.verdict == "fail" for standard in self.standards)
         return holds(self.gates, fail_on) and (fail_on == "never" or not short)
 

@@ -30,6 +30,8 @@ def in_short(results: Document) -> str:
     if results.gates:
         passed = sum(gate.verdict == "pass" for gate in results.gates)
         lines.append(f"  gates: {passed:,} of {len(results.gates):,} held, verdict {worst(results.gates)}")
+    elif not any(standard.verdict for standard in results.standards):
+        lines.append("  no gates, verdict none")
     lines += [f"  {standard.profile}: {standard.present} of {standard.applicable} items answered"
               + (f", verdict {standard.verdict}" if standard.verdict else "") for standard in results.standards]
     whole = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]

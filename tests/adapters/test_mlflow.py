@@ -19,6 +19,7 @@ import evalpipe
 import evalpipe.mlflow
 from conftest import ROOT, Shared
 from evalpipe.errors import DataError, UsageError
+from evalpipe.results import Results
 
 SPEC = """\
 evalpipe: 1
@@ -89,6 +90,13 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     """Return the estimates of results.json on all rows."""
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     return [row for row in document["estimates"] if row["slice"] is None and row["class"] is None]
+
+
+def test_a_run_without_gates_has_no_verdict_that_it_passed(client: Any, churn: Path) -> None:
+    bare = Results.read(churn).model_copy(update={"gates": [], "standards": []})
+    logged = evalpipe.mlflow.log(bare)
+
+    assert client.get_run(logged.run_id).data.tags["evalpipe.verdict"] == "none"
 
 
 def test_a_run_has_the_numbers_of_results_json_and_the_files(client: Any, churn: Path, tmp_path: Path) -> None:
@@ -162,8 +170,8 @@ def test_of_one_model_the_names_are_those_of_every_model(client: Any, churn: Pat
     assert logged["old tree"].metrics.keys() == logged["forest+logistic"].metrics.keys() > {"test/roc_auc"}
     assert logged["forest"].undefined == {"test/precision": "no predicted events"}
     tags = {name: client.get_run(run.run_id).data.tags for name, run in logged.items()}
-    assert [(of["evalpipe.model"], of.get("evalpipe.verdict")) for of in tags.values()] == [
-        ("old tree", "warn"), ("forest", "fail"), ("forest+logistic", None)]
+    assert [(of["evalpipe.model"], of["evalpipe.verdict"]) for of in tags.values()] == [
+        ("old tree", "warn"), ("forest", "fail"), ("forest+logistic", "none")]
     assert {key for key in tags["forest"] if key.startswith("evalpipe.gate.")} == {
         "evalpipe.gate.test.forest/any use", "evalpipe.gate.test.forest/Accuracy at least 0.99"}
 

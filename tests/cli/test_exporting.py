@@ -121,7 +121,11 @@ def test_results_without_a_day_or_a_gate_are_refused_where_the_format_requires_t
         " --> bare/results.json\n"
         "  = help: declare 'gates' in the spec, and run again\n"))
     assert command("export", "bare", "--to", "cyclonedx").returncode == 0
-    assert "verdict" not in command("export", "bare", "--to", "openmetrics").stdout
+    assert '"evalpipe:verdict", "value": "none"' in " ".join(
+        command("export", "bare", "--to", "cyclonedx").stdout.replace("\n", " ").split())
+    families = command("export", "bare", "--to", "openmetrics").stdout
+    assert [line for line in families.splitlines() if line.startswith("evalpipe_verdict") and line.endswith(" 1.0")] == [
+        f'evalpipe_verdict{{run="{bare.name}",verdict="none"}} 1.0']
 
 
 def test_results_of_candidates_alone_have_no_model_to_export(command: Command, folder: Path) -> None:

@@ -152,4 +152,4 @@ def test_the_run_as_one_json_document(command: Command, folder: Path) -> None:
     evidence = hashlib.sha256((folder / "out" / "results.json").read_bytes()).hexdigest()
     assert document["evidence_sha256"] == evidence
     declare(folder)
-    assert json.loads(command("run", "small.yaml", "--format", "json", "--no-progress").stdout)["verdict"] is None
+    assert json.loads(command("run", "small.yaml", "--format", "json", "--no-progress").stdout)["verdict"] == "none"

@@ -25,10 +25,10 @@ WARN = "gates:\n  - {metric: brier, max: 0.0001, on: value, severity: warn}\n"
 LAST = "gates:\n  - {metric: roc_auc, max_decrease: 0.02, against: last, on: value}\n"
 
 
-def nothing(verdict: str = "") -> str:
+def nothing(verdict: str) -> str:
     """Return the line of a run that was left out."""
-    told = f"; its verdict is {verdict}" if verdict else ""
-    return f"nothing to do: the spec, 1 input, all versions and the files in out are those of the run there{told}\n"
+    same = "the spec, 1 input, all versions and the files in out are those of the run there"
+    return f"nothing to do: {same}; its verdict is {verdict}\n"
 
 
 def declare(more: str = "", formats: str = "[junit]") -> None:
@@ -80,7 +80,7 @@ def test_a_run_that_is_left_out_is_recorded_where_the_ledger_lacks_it(command: C
 
 @pytest.mark.parametrize(("more", "fail_on", "code", "verdict"), [
     (FAIL, "fail", 1, "fail"), (FAIL, "never", 0, "fail"), (WARN, "fail", 0, "warn"), (WARN, "warn", 1, "warn"),
-    ("", "fail", 0, ""),
+    ("", "fail", 0, "none"),
 ])
 def test_a_failed_gate_stays_failed_every_night(
     command: Command, folder: Path, more: str, fail_on: str, code: int, verdict: str

@@ -174,7 +174,9 @@ models:
 metrics: [acuracy]
 """)
     for name in ("validate", "plan", "run"):
-        assert main([name, str(spec)]) == 2
+        with pytest.raises(SystemExit) as ended:
+            main([name, str(spec)])
+        assert ended.value.code == 2
         assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
             "error[missing-file]: there is no file absent.csv", "error[missing-file]: there is no file p.csv",
             "error[unknown-metric]: unknown metric 'acuracy'"]

@@ -19,6 +19,7 @@ from sqlalchemy import func, select, text
 
 import evalpipe
 from engine.runs import people
+from evalpipe.cli import main
 from evalpipe.errors import UsageError
 from evalpipe.ledger import store, tables
 from evalpipe.ledger.place import LedgerPlace
@@ -55,6 +56,22 @@ def recorded(out: Path, where: str | None = None) -> list[dict[str, Any]]:
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     return evalpipe.run(spec(tmp_path))
+
+
+def test_a_run_without_gates_is_recorded_as_one_that_nothing_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = evalpipe.run(spec(tmp_path, gates=[]), out=tmp_path / "out")
+    (run,) = recorded(tmp_path / "out")
+
+    assert (results.verdict, results.holds(), results.holds("never"), run["verdict"]) == ("none", None, None, "none")
+    assert "no gates, verdict none" in repr(results)
+    with closing(sqlite3.connect(next(tmp_path.rglob("*.sqlite*")))) as ledger:  # as earlier versions recorded it
+        ledger.execute("UPDATE evalpipe_runs SET verdict = NULL")
+        ledger.commit()
+    with pytest.raises(SystemExit):
+        main(["history", str(tmp_path / "out"), "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["runs"][0]["verdict"] == "none"
 
 
 def test_every_run_is_recorded_with_its_hash_verdicts_and_headline_numbers(tmp_path: Path) -> None:

@@ -70,8 +70,9 @@ MOST = 30
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Give the verdict on the whole: its sign, and the sentence that heads the card."""
-    if results.gates:
-        yield KINDS[results.verdict].sign, headline(results.gates)
+    verdict = results.verdict
+    if results.gates and verdict != "none":
+        yield KINDS[verdict].sign, headline(results.gates)
     elif results.datasets:
         yield "?", "No verdict: no gate says how good is good enough"
 

@@ -153,7 +153,7 @@ def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
     fall would be told of once and then be what is normal. With ``fail_on`` "never" it is as with "fail".
     """
     holds = results.holds("fail" if fail_on == "never" else fail_on)
-    return holds and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
+    return holds is not False and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
 
 
 def _is_beyond(gate: Gate) -> bool:

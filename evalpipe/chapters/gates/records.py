@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Verdict = Literal["pass", "indeterminate", "warn", "fail"]
+RunVerdict = Literal["none", "pass", "indeterminate", "warn", "fail"]
+"""That of a whole run: none where nothing is judged."""
 Kind = Literal["pass", "skipped", "indeterminate", "warn", "fail"]
 FailOn = Literal["fail", "warn", "indeterminate", "never"]
 
