@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalpipe.arrays import table
 from evalpipe.errors import UsageError
 from evalpipe.levels import level_text
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 TWO = 2
 """Classes of a binary outcome."""
 
+AS_FITTED = "give it rows with the columns that it was fitted on; a search needs refit=True"
+
+SCORE = "decision_function"
+"""The column of the distances from the boundary, higher for the event; at 0 the estimator changes its class."""
+
 
 def card(
     estimator: Any, X: Any, y: Any, *, event: str | bool | float | None = None,  # noqa: N803 - as scikit-learn names it
@@ -25,15 +32,22 @@ def card(
 ) -> Results:
     """Evaluate a fitted classifier or regressor on rows ``X`` with outcomes ``y`` [n], and return the results.
 
-    With ``out`` the output folder is written too, with the card. Of two classes, ``event`` names the one that is
+    With ``out`` the output folder is written too, with the card. Predicted classes are those of ``predict``, ties and
+    tuned cuts as it decides them; a ``threshold`` among the keys makes them instead, in the units of the scores where
+    there are no probabilities. Of two classes, ``event`` names the one that is
     predicted; it is never guessed. ``columns`` are further arrays [n] by name that keys of the spec refer to, such as
     those of ``slices``, ``cluster`` or ``weight``; ``keys`` are keys of the spec, such as ``metrics`` or ``gates``.
-    Raises UsageError where scikit-learn is not installed, the estimator is not fitted or no classifier or regressor,
-    or the event is not named; SpecError and DataError as a run does.
+    Raises UsageError where scikit-learn is not installed, the estimator is not fitted, is no classifier or regressor,
+    predicts several outcomes or cannot predict these rows, or the event is not named; SpecError and DataError as a run
+    does.
     """
     from evalpipe.run import run
 
     model, task, outcome, predictions = _predicted(estimator, X, event)
+    if "threshold" in keys and len(model) > 1:
+        del model["prediction"]
+        if "score" in model and isinstance(keys["threshold"], int | float):
+            model["threshold"] = keys.pop("threshold")
     frame = table({"truth": y, **predictions, **(columns or {})}, {"truth": "y"})
     name = type(getattr(estimator, "steps", [(None, estimator)])[-1][1]).__name__
     spec: dict[str, Any] = {
@@ -55,36 +69,54 @@ def _predicted(
     try:
         if is_regressor(estimator):
             _refuse_event(event, "a regressor predicts numbers")
-            return {"prediction": "prediction"}, "regression", {}, {"prediction": estimator.predict(rows)}
+            return {"prediction": "prediction"}, "regression", {}, {"prediction": _of_one(estimator, rows)}
         if is_classifier(estimator):
             return _classified(estimator, rows, event)
     except NotFittedError:
         message = f"the {type(estimator).__name__} is not fitted"
         raise UsageError.of("not-fitted", message, "call its fit(X, y) first, on other rows than these") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        message = f"the {type(estimator).__name__} cannot predict these rows: {reason}"
+        raise UsageError.of("cannot-predict", message, AS_FITTED) from error
     message = f"{type(estimator).__name__} is neither a classifier nor a regressor of scikit-learn"
     raise UsageError.of("wrong-estimator", message, "give its predictions to evalpipe.evaluate")
+
+
+def _of_one(estimator: Any, rows: Any) -> Any:
+    """Return what an estimator predicts of the rows [n]; raises UsageError where it predicts several outcomes."""
+    predicted = np.asarray(estimator.predict(rows))
+    if predicted.ndim > 1 and predicted.shape[1] > 1:
+        name, count = type(estimator).__name__, predicted.shape[1]
+        message = f"the {name} predicts {count} outcomes of each row, and a card is of one"
+        raise UsageError.of("several-outcomes", message, "give the predictions of each to evalpipe.evaluate")
+    return predicted.reshape(len(predicted))
 
 
 def _classified(
     estimator: Any, rows: Any, event: object
 ) -> tuple[dict[str, Any], str, dict[str, Any], dict[str, Any]]:
-    """Return the same of a classifier: probabilities where it gives them, else scores, else its classes."""
+    """Return the same of a classifier: its classes, with probabilities where it gives them, or else scores."""
+    predicted = _of_one(estimator, rows)
     chances = estimator.predict_proba(rows) if hasattr(estimator, "predict_proba") else None
     scores = estimator.decision_function(rows) if chances is None and hasattr(estimator, "decision_function") else None
-    given = {"prediction": "prediction"}, {"prediction": estimator.predict(rows)}
-    levels = estimator.classes_.tolist()
+    model, columns = {"prediction": "prediction"}, {"prediction": predicted}
+    levels = np.asarray(estimator.classes_).tolist()
+    if len(levels) < TWO:
+        message = f"the {type(estimator).__name__} was fitted on one class, {levels[0]!r}, alone"
+        raise UsageError.of("one-class", message, "fit it on rows of all classes")
     if len(levels) != TWO:
         _refuse_event(event, f"the estimator has {len(levels)} classes")
         if chances is not None:
-            columns = {f"p.{level_text(level)}": chances[:, place] for place, level in enumerate(levels)}
-            given = {"probabilities": "p.{level}"}, columns
-        return given[0], "multiclass", {"levels": levels}, given[1]
+            model["probabilities"] = "p.{level}"
+            columns |= {f"p.{level_text(level)}": chances[:, place] for place, level in enumerate(levels)}
+        return model, "multiclass", {"levels": levels}, columns
     place = _place(levels, event)
     if chances is not None:
-        given = {"probability": "probability"}, {"probability": chances[:, place]}
+        model["probability"], columns["probability"] = "probability", chances[:, place]
     elif scores is not None:
-        given = {"score": "score"}, {"score": scores if place else -scores}
-    return given[0], "binary", {"event": event, "levels": levels}, given[1]
+        model["score"], columns[SCORE] = SCORE, scores if place else -scores
+    return model, "binary", {"event": event, "levels": levels}, columns
 
 
 def _place(levels: list[Any], event: object) -> int:

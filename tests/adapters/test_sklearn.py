@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -21,6 +28,9 @@ from evalpipe.errors import UsageError
 GENERATOR = np.random.default_rng(5)
 X = GENERATOR.normal(size=(240, 3))
 LABELS = np.where(X[:, 0] + GENERATOR.normal(size=240) > 0.3, "yes", "no")
+FEATURES = "X has 3 features, but LogisticRegression is expecting 2 features as input"
+OF_EACH = "give the predictions of each to evalpipe.evaluate"
+AS_FITTED = "give it rows with the columns that it was fitted on; a search needs refit=True"
 LIGHT: dict[str, Any] = {"intervals": {"method": "none"}, "report": {"formats": []}}
 
 
@@ -45,6 +55,39 @@ def test_a_classifier_without_probabilities_is_judged_by_its_scores(event: str) 
     model = LinearSVC().fit(X, LABELS)
     results = evalpipe.sklearn.card(model, X, LABELS, event=event, metrics=["roc_auc"], **LIGHT)
     assert value(results, "roc_auc") == pytest.approx(roc_auc_score(LABELS, model.decision_function(X)), rel=1e-12)
+
+
+@pytest.mark.parametrize("event", ["yes", "no"])
+@pytest.mark.parametrize("estimator", [
+    RandomForestClassifier(n_estimators=4, random_state=0), KNeighborsClassifier(4), LinearSVC(),
+    make_pipeline(StandardScaler(), LinearSVC()), CalibratedClassifierCV(LinearSVC()),
+    FixedThresholdClassifier(LogisticRegression(), threshold=0.3), GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}),
+    OneVsRestClassifier(LogisticRegression()),
+], ids=lambda estimator: type(estimator).__name__)
+def test_the_accuracy_is_that_of_score(estimator: Any, event: str) -> None:
+    model = estimator.fit(X[:120], LABELS[:120])
+    results = evalpipe.sklearn.card(model, X[120:], LABELS[120:], event=event, metrics=["accuracy"], **LIGHT)
+    assert value(results, "accuracy") == model.score(X[120:], LABELS[120:])
+
+
+def test_a_tie_of_votes_is_met_above() -> None:
+    forest = RandomForestClassifier(n_estimators=4, random_state=0).fit(X[:120], LABELS[:120])
+    assert (forest.predict_proba(X[120:])[:, 1] == 0.5).any()
+
+
+def test_a_threshold_makes_the_classes_in_the_units_of_what_the_estimator_gives() -> None:
+    model, margin = LogisticRegression().fit(X, LABELS), LinearSVC().fit(X, LABELS)
+    chance, distance = model.predict_proba(X)[:, 1], margin.decision_function(X)
+    for estimator, score, cut in ((model, chance, 0.3), (margin, distance, 0.4)):
+        results = evalpipe.sklearn.card(estimator, X, LABELS, event="yes", threshold=cut, metrics=["accuracy"], **LIGHT)
+        assert value(results, "accuracy") == accuracy_score(LABELS == "yes", score >= cut)
+
+
+def test_several_classes_of_which_each_is_fitted_alone() -> None:
+    levels = np.digitize(X[:, 0], [-0.5, 0.5])
+    for model in (OneVsRestClassifier(LinearSVC()).fit(X, levels), KNeighborsClassifier(4).fit(X, levels)):
+        results = evalpipe.sklearn.card(model, X, levels, metrics=["accuracy"], **LIGHT)
+        assert value(results, "accuracy") == model.score(X, levels)
 
 
 def test_several_classes_and_numbers() -> None:
@@ -74,6 +117,22 @@ def test_the_folder_has_the_card_and_slices_of_further_columns(tmp_path: Path) -
     (LogisticRegression(), "yes", "the LogisticRegression is not fitted",
      "call its fit(X, y) first, on other rows than these"),
     (LinearRegression().fit(X, X[:, 0]), 1, "'event' has no effect: a regressor predicts numbers", "remove it"),
+    (MultiOutputClassifier(LogisticRegression()).fit(X, np.stack([LABELS, LABELS], axis=1)), "yes",
+     "the MultiOutputClassifier predicts 2 outcomes of each row, and a card is of one", OF_EACH),
+    (RandomForestClassifier(2).fit(X, np.stack([LABELS, LABELS], axis=1)), "yes",
+     "the RandomForestClassifier predicts 2 outcomes of each row, and a card is of one", OF_EACH),
+    (OneVsRestClassifier(LinearSVC()).fit(X, X[:, :2] > 0), None,
+     "the OneVsRestClassifier predicts 2 outcomes of each row, and a card is of one", OF_EACH),
+    (LinearRegression().fit(X, X[:, :2]), None,
+     "the LinearRegression predicts 2 outcomes of each row, and a card is of one", OF_EACH),
+    (GridSearchCV(LogisticRegression(), {"C": [1]}), "yes", "the GridSearchCV is not fitted",
+     "call its fit(X, y) first, on other rows than these"),
+    (GridSearchCV(LogisticRegression(), {"C": [1]}, refit=False).fit(X, LABELS), "yes",
+     "the GridSearchCV cannot predict these rows: This 'GridSearchCV' has no attribute 'predict'", AS_FITTED),
+    (LogisticRegression().fit(X[:, :2], LABELS), "yes", f"the LogisticRegression cannot predict these rows: {FEATURES}",
+     AS_FITTED),
+    (DummyClassifier().fit(X, np.full(240, "yes")), "yes", "the DummyClassifier was fitted on one class, 'yes', alone",
+     "fit it on rows of all classes"),
     (KMeans(2, n_init=1).fit(X), None, "KMeans is neither a classifier nor a regressor of scikit-learn",
      "give its predictions to evalpipe.evaluate"),
 ])
