@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.gates.compute_numbers import EarlierRun
-from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
+from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
+from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
 from evalpipe.ed25519 import signer
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.record import replace_files
@@ -31,13 +31,15 @@ def accept(
     from evalpipe.ledger.store import Ledger
 
     path = Path(folder)
-    results, before = Results.read(path / LAST), read_reference(path, str(folder))
+    results, kept = Results.read(path / LAST), kept_in(path, str(folder))
     place = LedgerPlace.beside(path) if ledger is None else LedgerPlace.of(ledger)
     nights = Ledger.read(place) if begins_anew(results) else None
-    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()}, signer(key))
+    run = EarlierRun(results, REFERENCE, (path / LAST).read_bytes())
+    files = next_references(run, NoEarlier(""), path, fit=True, accepted=True)
+    replace_files(folder, files, signer(key))
     if nights is not None:
         nights.begin_anew(results.name, str(results.as_of))
-    return results, reference_changes(results, before if isinstance(before, EarlierRun) else None)
+    return results, reference_changes(results, kept[0] if isinstance(kept, list) and kept else None)
 
 
 def begins_anew(results: Results) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.chapters.gates.earlier import LAST, REFERENCE, may_be_reference
+from evalpipe.chapters.gates.earlier import LAST, REFERENCE, has_another_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.digests import file_sha256, text_sha256
@@ -53,7 +53,7 @@ def changes(
     if manifest is None:
         return None, [f"the earlier run left no {MANIFEST}"]
     kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
-             _of_texts(spec, results), _of_earlier(spec, results), _of_reference(folder, results, fail_on),
+             _of_texts(spec, results), _of_earlier(spec, results), _of_reference(spec, folder, results, fail_on),
              _of_ledger(spec, results, folder), _of_files(folder, manifest), _of_key(folder, by))
     return results, [reason for kind in kinds for reason in _counted(list(kind))]
 
@@ -141,13 +141,10 @@ def _of_earlier(spec: Spec, results: Results) -> Iterator[str]:
             yield f"the results that gate {number} is against"
 
 
-def _of_reference(folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
-    """Yield that the reference of the folder is not the one that the run left: another run was accepted."""
-    last = [gate for gate in results.gates if gate.against == "last"]
-    if last:
-        left = results.evidence_sha256 if may_be_reference(results, fail_on) else last[0].against_sha256
-        if _digest(folder / REFERENCE) != left:
-            yield f"{REFERENCE} is not the one that the run left"
+def _of_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
+    """Yield that the reference of the folder is not the one that the run left, as where another run was accepted."""
+    if has_another_reference(folder, results, fail_on, alone=spec.as_of is None or spec.ledger is False):
+        yield f"{REFERENCE} is not the one that the run left"
 
 
 def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.gates.earlier import LAST, Night
+from evalpipe.chapters.gates.earlier import LAST, NO_NIGHTS, EarlierNights, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
@@ -79,19 +79,20 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
 
 
 def nights_before(
-    ledger: Ledger | None, name: str, as_of: str | None, gates: Iterable[Gate | GatePlan]
-) -> tuple[Night, ...]:
+    ledger: Ledger | None, name: str, as_of: str | None, gates: Iterable[Gate | GatePlan], out: Path
+) -> EarlierNights:
     """Return the nights of a name before a day whose folders may have a reference for gates `against: last`.
 
-    The newest is first. None where no gate is against it, or there is no day or no ledger. Raises UsageError where the
-    ledger cannot be read.
+    ``out`` is the output folder. There are none where no gate is against it, or there is no day or no ledger. Raises
+    UsageError where the ledger cannot be read.
     """
     if ledger is None or as_of is None or all(gate.against != "last" for gate in gates):
-        return ()
-    from evalpipe.ledger.nights import nights
+        return NO_NIGHTS
+    from evalpipe.ledger.nights import nights, results_in
 
     runs = nights(ledger, name, as_of, forgotten=True)[::-1]
-    return tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
+    earlier = tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
+    return EarlierNights(earlier, results_in(ledger, out))
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.compute_nights import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
-from evalpipe.chapters.gates.earlier import reference_for
+from evalpipe.chapters.gates.earlier import Tonight, reference_for
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.history import ledger_to_read, nights_before, runs_charted
 from evalpipe.ledger.sequences import evidence_before
@@ -62,8 +62,9 @@ def _changed_evidence(spec: Spec, results: Results, ledger: Ledger) -> Iterator[
 def _changed_reference(spec: Spec, results: Results, ledger: Ledger, out: Path) -> Iterator[str]:
     """Yield, in words, that gates `against: last` would be against another earlier night than they were."""
     last = [gate for gate in results.gates if gate.against == "last"]
-    now = reference_for(spec.as_of, out, "", nights_before(ledger, spec.name, spec.as_of, last)) if last else None
-    if isinstance(now, EarlierRun) and now.results.as_of != spec.as_of and now.sha256 != last[0].against_sha256:
+    nights = nights_before(ledger, spec.name, spec.as_of, last, out)
+    now = reference_for(Tonight.of(results), out, "", nights) if last else None
+    if isinstance(now, EarlierRun) and now.sha256 != last[0].against_sha256:
         begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))
         yield f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, not {began}"
 

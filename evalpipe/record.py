@@ -21,7 +21,7 @@ from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from evalpipe.ed25519 import Signer
@@ -98,12 +98,13 @@ class Recorder:
 
     def write(
         self, results: Results, card: Mapping[str, bytes], others: Mapping[str, bytes], run: Mapping[str, object],
-        manifest: Manifest,
+        manifest: Manifest, replaced: Collection[str] = (),
     ) -> None:
         """Write every file, then let the new folder take the place of the old.
 
         ``others`` are files that are no part of this run; ``run`` is what `run.json` says beside times and versions.
-        ``manifest`` holds what was read, and the files of the run are added to it.
+        ``manifest`` holds what was read, and the files of the run are added to it. ``replaced`` are further files of
+        the old folder that do not stay.
         """
         files = {**card, "results.json": results.to_json().encode(), "estimates.csv": estimates_csv(results).encode()}
         digests = {name: bytes_sha256(content) for name, content in files.items()}
@@ -116,16 +117,16 @@ class Recorder:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
-            self._keep_others(self.fresh)
+            self._keep_others(self.fresh, (*WRITTEN, *replaced))
             settle(self.fresh)
             self._exchange(self.fresh)
             settle_names(self.out.parent)
 
-    def _keep_others(self, fresh: Path) -> None:
-        """Copy the files of the old folder that are not evalpipe's."""
+    def _keep_others(self, fresh: Path, replaced: Collection[str]) -> None:
+        """Copy the files of the old folder that are not ``replaced``."""
         self._refuse_foreign()  # somebody may have filled it meanwhile
         for kept in sorted(self.out.iterdir()) if self.out.exists() else ():
-            if kept.name not in WRITTEN and not (fresh / kept.name).exists():
+            if kept.name not in replaced and not (fresh / kept.name).exists():
                 _copy(kept, fresh / kept.name)
 
     def _refuse_foreign(self) -> None:

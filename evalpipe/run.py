@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-    from evalpipe.chapters.gates.earlier import Night
+    from evalpipe.chapters.gates.earlier import EarlierNights
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
@@ -180,16 +180,17 @@ def _from_the_plan(
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    before_tonight = nights_before(ledger, planned.name, planned.as_of, planned.gates)
-    samples, candidates, earlier = _read(planned, frames, folder, work, before_tonight)
+    earlier_runs = None if folder is None else nights_before(
+        ledger, planned.name, planned.as_of, planned.gates, folder.out)
+    samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
     rows = _rows(planned, evaluation, folder)
     results = _gathered(planned, samples, evaluation, written, (earlier, nights, evidence), rows)
     if folder is not None:
-        reference, facts = _reference(results, earlier, fail_on), _computed(planned, work)
-        _written(folder, spec, results, reference, clock, facts, ledger)
+        references, facts = _references(results, earlier, folder, fail_on), _computed(planned, work)
+        _written(folder, spec, results, references, clock, facts, ledger)
     return results
 
 
@@ -259,7 +260,7 @@ def _computed(planned: Plan, work: Work) -> dict[str, object]:
 
 def _read(
     planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work,
-    nights: Sequence[Night],
+    nights: EarlierNights | None,
 ) -> tuple[Sequence[Sample], CandidateRows | None, EarlierRuns]:
     """Return samples, candidates and what gates are against; refuse, before all else, formats not made here."""
     from evalpipe.card import ready
@@ -269,7 +270,7 @@ def _read(
 
     samples, candidates = read_all(planned, frames, work)
     check_references(planned, samples)
-    if folder is None:
+    if folder is None or nights is None:
         return samples, candidates, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown, nights)
     ready(planned.formats, planned.appearance.templates)
@@ -315,19 +316,24 @@ def _gathered(
     return with_findings(assessed(planned, judged(planned, gathered, earlier, recorded)))
 
 
-def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[str, bytes]:
-    """Return the file of the run that later ones are compared with, where there is to be one."""
-    from evalpipe.chapters.gates.earlier import REFERENCE, next_reference
+def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_on: FailOn) -> dict[str, bytes] | None:
+    """Return the files of the runs that later ones are compared with; None where they stay as they are."""
+    from evalpipe.chapters.gates.compute_numbers import EarlierRun
+    from evalpipe.chapters.gates.earlier import REFERENCE, may_be_reference, next_references
 
-    reference = next_reference(results, earlier, fail_on)
-    return {} if reference is None else {REFERENCE: reference}
+    last = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
+    if last is None:
+        return None
+    run = EarlierRun(results, REFERENCE, results.to_json().encode())
+    return next_references(run, earlier[last], folder.out, fit=may_be_reference(results, fail_on))
 
 
 def _written(
-    folder: Recorder, spec: Spec, results: Results, reference: Mapping[str, bytes], clock: _Clock,
+    folder: Recorder, spec: Spec, results: Results, references: Mapping[str, bytes] | None, clock: _Clock,
     computed: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
+    from evalpipe.chapters.gates.earlier import BEFORE, REFERENCE
     from evalpipe.history import enter
     from evalpipe.inputs import manifest_of, start_of_paths
     from evalpipe.signatures import carried
@@ -338,7 +344,9 @@ def _written(
     clock(7)
     run_facts = {"seconds_by_step": clock.durations, **computed, "inputs_from": start_of_paths(spec, folder.out)}
     own, others = (signed, {}) if moved is None else ({}, signed)
-    folder.write(results, {**files, **own, **reference}, others, run_facts, manifest_of(spec, results))
+    files |= {**own, **(references or {})}
+    replaced = () if references is None else (REFERENCE, BEFORE)
+    folder.write(results, files, others, run_facts, manifest_of(spec, results), replaced)
     if ledger is not None:
         enter(ledger, results, folder.out, folder.shown)
     if moved is not None:

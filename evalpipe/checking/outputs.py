@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalpipe.manifest import Manifest
     from evalpipe.templating.files import Templates
 
-RUN, REFERENCE = "run.json", "reference.json"
+RUN, REFERENCES = "run.json", ("reference.json", "reference-before.json")
 APART = (MANIFEST, KEY_SIGNATURE, RUN)
 """Files that are no entries of the manifest."""
 
@@ -179,7 +179,7 @@ class Outputs:
         name = f"{entry.name}/" if entry.is_dir() else entry.name
         if name in WRITTEN:
             return CheckedFile("output", name, "differs", "the manifest does not list it")
-        reason = "it is of an earlier run" if name == REFERENCE else "evalpipe did not write it"
+        reason = "it is of an earlier run" if name in REFERENCES else "evalpipe did not write it"
         return CheckedFile("output", name, "not checked", reason)
 
 

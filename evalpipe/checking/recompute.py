@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile, digest_of
-from evalpipe.checking.outputs import REFERENCE
+from evalpipe.checking.outputs import REFERENCES
 from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
@@ -69,9 +69,10 @@ class _Repeat:
 
         if self.against_last is None:
             return None
-        wanted, own = str(self.against_last.against_sha256), self.outputs.folder / REFERENCE
-        if _has(own, wanted):
-            return own
+        wanted = str(self.against_last.against_sha256)
+        kept = next((name for name in REFERENCES if _has(self.outputs.folder / name, wanted)), None)
+        if kept is not None:
+            return self.outputs.folder / kept
         try:
             return reference_in_ledger(self.spec, wanted, self.outputs.folder)
         except EvalpipeError:
@@ -147,7 +148,7 @@ def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
 
     outputs = repeat.outputs
     again.mkdir()
-    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCE, repeat.reference)):
+    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCES[0], repeat.reference)):
         if file is not None and file.exists():
             shutil.copyfile(file, again / name)
     evidence = evidence_again(repeat.spec, outputs.folder)
@@ -166,7 +167,7 @@ def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:
     """Compare each file that a run writes with that of the run again, byte for byte, or else number by number."""
     listed = [] if outputs.manifest is None else list(outputs.manifest.sha256_of)
     follows: dict[str, bytes] = {}
-    for name in [RESULTS, *(name for name in listed if name not in (RESULTS, SIGNATURES, REFERENCE))]:
+    for name in [RESULTS, *(name for name in listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
         if not outputs.written.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
         elif _has(again / name, outputs.written.digest(name)):

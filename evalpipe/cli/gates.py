@@ -33,7 +33,8 @@ def print_gates(results: Results, spec: Spec, folder: Path) -> None:
     click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
     for gate in not_held(results):
         word, reason = word_and_reason(names, gate)
-        sought = f" Looked for {_sought(gate, spec, folder)}." if gate.verdict == "skipped" else ""
+        alone = gate.verdict == "skipped" and gate.against_sha256 is None
+        sought = f" Looked for {_sought(gate, spec, folder)}." if alone else ""
         click.echo(f"gate {gate.gate} {word}: {reason}{sought}")
 
 

@@ -10,6 +10,7 @@ from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RUNS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
@@ -31,6 +32,12 @@ def nights(
     runs = (of_name if before is None else of_name.where(RUNS.c.as_of < before)).subquery()
     newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.latest == 1)
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
+
+
+def results_in(ledger: Ledger, out: Path) -> frozenset[str]:
+    """Return the sha256 of all results of an output folder; raises UsageError where the ledger cannot be read."""
+    of_folder = select(RUNS.c.results_sha256).where(RUNS.c.folder == ledger.place.folder(out))
+    return frozenset(row["results_sha256"] for row in ledger.read_rows(of_folder))
 
 
 def names_in(ledger: Ledger) -> list[str]:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import capital
-from evalpipe.chapters.gates.compute_evidence import exact
+from evalpipe.chapters.gates.compute_evidence import data_of, exact
 from evalpipe.chapters.gates.compute_nights import Sequences, sequence_verdict
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers, change
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_verdict import Observed, verdict
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.errors import DataError, Problem
-from evalpipe.results import Gate
+from evalpipe.results import Gate, Warned
+from evalpipe.spelling import quoted, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,9 +71,23 @@ def judged(
     problems = [problem for problem in verdicts if isinstance(problem, Problem)]
     if problems:
         raise DataError(*problems)
-    warnings = [*results.warnings, *sequences.warnings()]
+    warnings = [*results.warnings, *sequences.warnings(), *_same_data(plan, results, earlier)]
     return results.model_copy(
         update={"gates": verdicts, "evidence": list(sequences.evidence), "warnings": warnings})
+
+
+def _same_data(
+    plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]
+) -> Iterator[Warned]:
+    """Warn of datasets whose rows are those of the earlier night that gates `against: last` are held to."""
+    run = next((run for index, run in earlier.items() if plan.gates[index].against == "last"), None)
+    if not isinstance(run, EarlierRun) or run.results.as_of is None or plan.as_of is None:
+        return
+    for dataset in (dataset.name for dataset in results.datasets if dataset.role == "evaluate"):
+        if data_of(results, dataset) is not None and data_of(results, dataset) == data_of(run.results, dataset):
+            message = (f"the rows of {dataset} are those of {run.results.as_of}, so gates 'against: last' compare rows "
+                       "with themselves")
+            yield Warned(code="same-data", message=message)
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
@@ -97,13 +112,30 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
     now = case.numbers.observed[subject.key]
     if isinstance(case.earlier, NoEarlier):
         return case.earlier
-    then = case.earlier.numbers.observed.get(subject.key)
-    run = case.earlier.path if case.gate.against == "last" else f"the earlier run at {case.earlier.path}"
+    then, run = case.earlier.numbers.observed.get(subject.key), _run(case, case.earlier)
     if then is not None and not case.numbers.same_expression(case.earlier.numbers, subject.metric):
         return NoEarlier(f"in {run}, {case.names.subject(subject)} is another expression")
     if then is not None:
         return change(now, then)
-    return NoEarlier(f"{run} has no {case.names.subject(subject)} of {case.names.scope(subject)}")
+    return NoEarlier(f"{run} has no {_lacking(case, case.earlier, subject)}")
+
+
+def _run(case: _Case, earlier: EarlierRun) -> str:
+    """Name an earlier run."""
+    if case.gate.against == "last":
+        day = earlier.results.as_of
+        return "the earlier run" if day is None else f"the earlier run as of {day}"
+    return f"the earlier run at {earlier.path}"
+
+
+def _lacking(case: _Case, earlier: EarlierRun, subject: Subject) -> str:
+    """Say what an earlier run lacks for a number to be compared: its model, its dataset or the number itself."""
+    models = [model.name for model in earlier.results.models]
+    datasets = [dataset.name for dataset in earlier.results.datasets if dataset.role == "evaluate"]
+    for kind, name, names in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
+        if name not in names:
+            return f"{kind} {quoted(name)}; it has {some_of(names)}"
+    return f"{case.names.subject(subject)} of {case.names.scope(subject)}"
 
 
 def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import InputFile
+    from evalpipe.results import InputFile, Results
 
     Side = Literal["low", "high"]
     Basis = Literal["exact", "asymptotic"]
@@ -190,6 +190,12 @@ def evidence_row(
         **dict(subject), gate=number, side=side, sequence=json_sha256(judged | place), family=json_sha256(judged),
         basis=basis, data_sha256=data, against=[float(log) + 0.0 for log in against],
         kept=[float(log) + 0.0 for log in kept])
+
+
+def data_of(results: Results, dataset: str) -> str | None:
+    """Return what tells the rows of a dataset of results from those of other nights; None for data held in memory."""
+    where = next((summary.where for summary in results.datasets if summary.name == dataset), None)
+    return data_sha256([file for file in results.inputs if file.dataset == dataset], where)
 
 
 def data_sha256(files: Sequence[InputFile], where: str | None) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalpipe import numbers
 from evalpipe.chapters.gates.compute_bets import NightEvidence
-from evalpipe.chapters.gates.compute_evidence import SIDES, data_sha256, evidence_row, sides
+from evalpipe.chapters.gates.compute_evidence import SIDES, data_of, evidence_row, sides
 from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
 from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
@@ -188,8 +188,7 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
 
 
 def _asymptotic(gate: GatePlan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
-    where = next((dataset.where for dataset in results.datasets if dataset.name == subject.dataset), None)
-    data = data_sha256([file for file in results.inputs if file.dataset == subject.dataset], where)
+    data = data_of(results, subject.dataset)
     for side, _ in sides(gate):
         yield evidence_row(gate, number, subject, side, "asymptotic", None, data)
 

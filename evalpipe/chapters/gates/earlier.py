@@ -16,7 +16,7 @@ from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
@@ -26,8 +26,42 @@ if TYPE_CHECKING:
 REFERENCE = "reference.json"
 """The file of an output folder that holds the results of its reference, byte for byte."""
 
+BEFORE = "reference-before.json"
+"""The file that holds the reference before that, to which the night of the reference is held where it is run again."""
+
 LAST = "results.json"
 """The file that holds those of its newest run, which is the reference where no other is kept and its gates held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tonight:
+    """What tells the night of a run from others: its day or, without one, its spec and the sha256 of its data.
+
+    ``inputs`` are the datasets with the sha256 of their files.
+    """
+
+    as_of: str | None
+    spec_sha256: str
+    inputs: frozenset[tuple[str, str | None]]
+
+    @classmethod
+    def of(cls, results: Results) -> Tonight:
+        """Return the night that results are of."""
+        datasets = {dataset.name for dataset in results.datasets}
+        return cls(results.as_of, results.spec_sha256, frozenset(
+            (file.dataset, file.sha256) for file in results.inputs if file.dataset in datasets))
+
+    def is_of(self, results: Results) -> bool:
+        """Tell whether results are of this night."""
+        if self.as_of is not None or results.as_of is not None:
+            return self.as_of == results.as_of
+        known = all(sha256 is not None for _, sha256 in self.inputs)
+        return known and self == Tonight.of(results)
+
+    def is_after(self, results: Results) -> bool:
+        """Tell whether results are of a night before this one; without days that is any other night."""
+        return not self.is_of(results) and (
+            self.as_of is None or results.as_of is None or results.as_of < self.as_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +72,33 @@ class Night:
     results_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierNights:
+    """The ``earlier`` nights of the ledger, the newest first, and the sha256 of all results of the output folder."""
+
+    earlier: Sequence[Night] = ()
+    of_folder: Collection[str] = ()
+
+
+NO_NIGHTS = EarlierNights()
+
+
 def look_back(
-    plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = "", nights: Sequence[Night] = ()
+    plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = "",
+    nights: EarlierNights = NO_NIGHTS,
 ) -> dict[int, EarlierRun | NoEarlier]:
     """Return the earlier runs that gates are against, or why there are none, by the number of the gate from 0.
 
     ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`; where it has none
-    of an earlier day, that of the ``nights`` is, the newest first. Raises DataError with every file that cannot be read
+    of an earlier night, that of the ``nights`` of the ledger is. Raises DataError with every file that cannot be read
     and every slice that no row is in.
     """
+    read_files = frozenset((file.dataset, file.sha256) for sample in samples for file in sample.files)
+    tonight = Tonight(plan.as_of, plan.spec_sha256, read_files)
+
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
-        return (reference_for(plan.as_of, folder, shown, nights) if earlier is None
+        return (reference_for(tonight, folder, shown, nights) if earlier is None
                 else _read_earlier(earlier, optional=optional))
 
     runs: dict[int, EarlierRun | NoEarlier] = {}
@@ -100,21 +149,53 @@ def _read(path: Path, shown: str, hint: str) -> EarlierRun | Problem:
 
 
 def reference_for(
-    as_of: str | None, folder: Path | None, shown: str, nights: Sequence[Night]
+    tonight: Tonight, folder: Path | None, shown: str, nights: EarlierNights = NO_NIGHTS
 ) -> EarlierRun | NoEarlier | Problem:
-    """Return the reference of a run of a day: that of its folder, or that of the nights before.
+    """Return the reference of a run: that of its folder, else that of the nights before; never one of its own night.
 
-    Where each night has a folder of its own, the folder has no reference, or that of this night from a run before.
+    What the folder has of a night that was run elsewhere is a copy, and is asked after these nights.
     """
-    own = read_reference(folder, shown)
-    if isinstance(own, Problem) or (
-            isinstance(own, EarlierRun) and (as_of is None or own.results.as_of != as_of)):
-        return own
-    known = {night.results_sha256 for night in nights}
-    return next(filter(None, (_left_by(night, known) for night in nights)), own)
+    kept = kept_in(folder, shown)
+    if isinstance(kept, Problem):
+        return kept
+    first = next((run for run in kept if _may_serve(tonight, run)), None)
+    if first is not None and (not nights.earlier or first.sha256 in nights.of_folder):
+        return first
+    known = {night.results_sha256 for night in nights.earlier}
+    left = next(filter(None, (_left_by(tonight, night, known) for night in nights.earlier)), None)
+    if folder is None:
+        return NoEarlier("this run has no output folder")
+    return left or first or NoEarlier(
+        f"no night before {tonight.as_of} that held is still in its folder" if nights.earlier
+        else "there is no earlier run that held")
 
 
-def _left_by(night: Night, known: Collection[str]) -> EarlierRun | None:
+def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
+    """Return the references that an output folder, called ``shown``, holds, the newest first; a Problem if broken.
+
+    Where it has no `reference.json`, its newest run is the only one, if it may be one.
+    """
+    if folder is None:
+        return []
+    if not (folder / REFERENCE).exists():
+        newest = _read(folder / LAST, LAST, "")
+        return [newest] if isinstance(newest, EarlierRun) and may_be_reference(newest.results) else []
+    hint = f"remove it to begin anew, or make the newest run the reference: evalpipe accept {shown}"
+    first = _read(folder / REFERENCE, str(Path(shown) / REFERENCE), hint)
+    before = _read(folder / BEFORE, BEFORE, "")
+    return first if isinstance(first, Problem) else [first, before] if isinstance(before, EarlierRun) else [first]
+
+
+def _may_serve(tonight: Tonight, run: EarlierRun) -> bool:
+    """Tell whether a night may be held to a run that is kept as a reference.
+
+    A run of no day that failed is kept only where it was accepted, which is for every run after.
+    """
+    accepted = tonight.as_of is None and run.results.as_of is None and not may_be_reference(run.results)
+    return accepted or tonight.is_after(run.results)
+
+
+def _left_by(tonight: Tonight, night: Night, known: Collection[str]) -> EarlierRun | None:
     """Return what a night left as the reference of later ones; None where its folder is not as it was recorded.
 
     That is the file `reference.json` in its folder, where the ledger knows these results, else the night itself where
@@ -124,26 +205,9 @@ def _left_by(night: Night, known: Collection[str]) -> EarlierRun | None:
     if isinstance(run, Problem) or run.sha256 != night.results_sha256:
         return None
     kept = _read(night.folder / REFERENCE, REFERENCE, "")
-    if isinstance(kept, EarlierRun) and kept.sha256 in known:
+    if isinstance(kept, EarlierRun) and kept.sha256 in known and tonight.is_after(kept.results):
         return kept
     return replace(run, path=REFERENCE) if may_be_reference(run.results) else None
-
-
-def read_reference(folder: Path | None, shown: str) -> EarlierRun | NoEarlier | Problem:
-    """Read the reference of an output folder, called ``shown``; a Problem where it is broken."""
-    if folder is None:
-        return NoEarlier("this run has no output folder")
-    if (folder / REFERENCE).exists():
-        hint = f"remove it to begin anew, or make the newest run the reference: evalpipe accept {shown}"
-        run = _read(folder / REFERENCE, str(Path(shown) / REFERENCE), hint)
-        return replace(run, path=REFERENCE) if isinstance(run, EarlierRun) else run
-    missing = f"the output folder has no {REFERENCE}"
-    if not (folder / LAST).exists():
-        return NoEarlier(f"{missing} yet")
-    run = _read(folder / LAST, LAST, "")
-    if isinstance(run, Problem):
-        return NoEarlier(f"{missing}, and its {LAST} cannot be read")
-    return run if may_be_reference(run.results) else NoEarlier(f"{missing}, and its {LAST} is of a run that failed")
 
 
 def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
@@ -164,19 +228,42 @@ def _is_beyond(gate: Gate) -> bool:
     return GateLimits.of(gate.limit).side(gate.observed, scale) != 0
 
 
-def next_reference(results: Results, earlier: Mapping[int, EarlierRun | NoEarlier], fail_on: FailOn) -> bytes | None:
-    """Return what `reference.json` holds after a run: the run itself where it may be, else the reference before.
+def next_references(
+    run: EarlierRun, held_to: EarlierRun | NoEarlier, folder: Path, *, fit: bool, accepted: bool = False
+) -> dict[str, bytes]:
+    """Return the files of references that a run leaves in its folder: the newest two there are.
 
-    ``earlier`` are those by the number of the gate, from 0. None where no gate is against the reference, or no run has
-    been fit for it yet: the file then stays as it is.
+    They are of those that the folder has, of what the run was ``held_to`` and, where it is ``fit``, of the run itself.
+    Of its night only the run stays, or what was accepted. Where a night is run again, later ones stay before it, but
+    not before one that is ``accepted``.
     """
-    last = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
+    tonight, kept = Tonight.of(run.results), kept_in(folder, "")
+    before = [held_to] if isinstance(held_to, EarlierRun) else []
+    same = {run.sha256, *(earlier.sha256 for earlier in before)}
+    nights = [tonight, *(Tonight.of(earlier.results) for earlier in before)]
+    others = [] if isinstance(kept, Problem) else [
+        other for other in kept if other.sha256 in same or not any(night.is_of(other.results) for night in nights)]
+    day = run.results.as_of
+    later = [] if accepted else [
+        other for other in others
+        if other.sha256 == run.sha256 or (day is not None and (other.results.as_of or "") > day)]
+    ordered = {file.sha256: file.content for file in (*later, *([run] if fit else before), *others)}
+    return dict(zip((REFERENCE, BEFORE), ordered.values(), strict=False))
+
+
+def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, alone: bool) -> bool:
+    """Tell whether an output folder has another reference than the run of ``results`` there left in it.
+
+    ``alone`` says that no ledger is asked for a reference, so that the run would be held to what the folder has.
+    """
+    last = next((gate for gate in results.gates if gate.against == "last"), None)
     if last is None:
-        return None
-    if may_be_reference(results, fail_on):
-        return results.to_json().encode()
-    before = earlier[last]
-    return before.content if isinstance(before, EarlierRun) else None
+        return False
+    run = EarlierRun(results, REFERENCE, (folder / LAST).read_bytes())
+    left = next_references(run, NoEarlier(""), folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
+    there = (folder / REFERENCE).read_bytes() if (folder / REFERENCE).exists() else None
+    now = reference_for(Tonight.of(results), folder, "") if alone else None
+    return left != there or (isinstance(now, EarlierRun) and now.sha256 != last.against_sha256)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,9 @@ class GateRule(SpecPart):
     against: Against | None = None
     """What a change is measured from. `baseline`: the model of `compare.baseline` on the same rows. `last`: the same
     number in the last run of this output folder whose gates held, its `reference.json`; where each night has a folder
-    of its own, in that of the night before, which the ledger names. `{results: path}`: the same number in any earlier
-    run. A change is the value minus its reference."""
+    of its own, in that of the night before, which the ledger names. A night is never its own reference: run again, it
+    is held to what it was held to. `{results: path}`: the same number in any earlier run. A change is the value minus
+    its reference."""
     max_increase: Change | None = None
     """The most by which the value may exceed its reference."""
     max_decrease: Change | None = None

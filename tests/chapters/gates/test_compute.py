@@ -198,14 +198,14 @@ def test_what_an_earlier_run_lacks_is_an_error_or_skipped(tmp_path: Path) -> Non
     with pytest.raises(DataError) as caught:
         gates(asked, models=BOTH)
     assert str(caught.value) == (
-        f"error[not-in-results]: the earlier run at {tmp_path / 'night'} has no Accuracy of q on d\n"
+        f"error[not-in-results]: the earlier run at {tmp_path / 'night'} has no model 'q'; it has 'p'\n"
         "  = help: run once without this gate, or add 'optional: true' to it, which skips it until there is something "
         "to compare"
     )
     found = gates(asked | {"optional": True}, models=BOTH)
     assert [row.verdict for row in found] == ["pass", "skipped"]
     night = tmp_path / "night"
-    assert found[1].reason == f"Accuracy was not compared: the earlier run at {night} has no Accuracy of q on d."
+    assert found[1].reason == f"Accuracy was not compared: the earlier run at {night} has no model 'q'; it has 'p'."
     first = gates(asked | {"optional": True, "against": {"results": str(tmp_path / "never")}})
     assert [row.verdict for row in first] == ["skipped"]
     assert holds(found, "indeterminate")
