@@ -11,6 +11,8 @@ from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
+from evalpipe.results import Warned
+from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,29 +72,32 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
     """
     if plan.trend is None or plan.as_of is None:
         return ()
-    from evalpipe.ledger.nights import estimates_of
+    from evalpipe.ledger.nights import estimates_of, under_new_names
 
     period = None if plan.trend.control is None else plan.trend.control.period
-    runs = runs_charted(ledger, plan.name, plan.as_of, plan.trend.nights, period)
+    runs = runs_charted(ledger, plan.name, plan.as_of, plan.trend.nights, period, plan.renamed)
     estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
-    return tuple(EarlierNight.of_ledger(run, estimates[run["run"]]) for run in runs)
+    return tuple(EarlierNight.of_ledger(run, under_new_names(estimates[run["run"]], run["names"])) for run in runs)
 
 
 def nights_before(
-    ledger: Ledger | None, name: str, as_of: str | None, gates: Iterable[Gate | GatePlan], out: Path
+    ledger: Ledger | None, of: Plan | Results, gates: Iterable[Gate | GatePlan], out: Path
 ) -> EarlierNights:
-    """Return the nights of a name before a day whose folders may have a reference for gates `against: last`.
+    """Return the nights before that ``of`` a plan, or of results, whose folders may have a reference for its ``gates``.
 
-    ``out`` is the output folder. There are none where no gate is against it, or there is no day or no ledger. Raises
-    UsageError where the ledger cannot be read.
+    ``out`` is the output folder. There are none where no gate is `against: last`, or there is no day or no ledger.
+    Raises UsageError where the ledger cannot be read.
     """
-    if ledger is None or as_of is None or all(gate.against != "last" for gate in gates):
+    if ledger is None or all(gate.against != "last" for gate in gates):
         return NO_NIGHTS
-    from evalpipe.ledger.nights import nights, results_in
+    from evalpipe.ledger.nights import names_now, nights, runs_in
 
-    runs = nights(ledger, name, as_of, forgotten=True)[::-1]
-    earlier = tuple(Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in runs)
-    return EarlierNights(earlier, results_in(ledger, out))
+    of_folder = runs_in(ledger, out)
+    runs = of_folder if of.as_of is None else nights(ledger, of.name, of.as_of, forgotten=True)
+    names = {run["results_sha256"]: now for run, now in zip(runs, names_now(runs, of.renamed), strict=True)}
+    earlier = () if of.as_of is None else tuple(
+        Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in reversed(runs))
+    return EarlierNights(earlier, frozenset(run["results_sha256"] for run in of_folder), names)
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
@@ -138,18 +143,43 @@ def evidence_again(spec: Spec, out: Path) -> list[Row]:
 
 
 def runs_charted(
-    ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None,
+    ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None, renamed: Mapping[str, str],
     charted: Mapping[str, str] | None = None,
 ) -> list[Row]:
     """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first.
 
-    Of the nights that `evalpipe gc` has forgotten those count that were ``charted`` before: the sha256 of their results
-    by day.
+    ``renamed`` are the former names of models, by their names; ``names`` of a run are those that it has under the names
+    of its time, and what they are called now. Of the nights that `evalpipe gc` has forgotten those count that were
+    ``charted`` before: the sha256 of their results by day.
     """
-    from evalpipe.ledger.nights import nights
+    from evalpipe.ledger.nights import names_now, nights
 
     before = [night for night in nights(ledger, name, as_of, forgotten=True)
               if not night["forgotten"] or (charted or {}).get(night["as_of"]) == night["results_sha256"]]
     first, last = period or ("", "")
-    return [run for place, run in enumerate(before, 1)
+    return [{**run, "names": names}
+            for place, (run, names) in enumerate(zip(before, names_now(before, renamed), strict=True), 1)
             if place > len(before) - count or first <= run["as_of"] <= last]
+
+
+def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warned]:
+    """Return warnings of what the run before this one had and this one has not, and of former names nobody knows.
+
+    The run before is the latest night before that of ``results`` or, without a day, the last run of the output folder
+    that was of another spec or other data. Raises UsageError where the ledger cannot be read.
+    """
+    from evalpipe.ledger.entries import run_row
+    from evalpipe.ledger.gone import gone
+    from evalpipe.ledger.nights import has_model, nights, runs_in
+
+    unknown = [
+        Warned(code="unknown-was", message=(
+            f"no earlier run in the ledger has the model {quoted(was)}, which {quoted(name)} was called before"))
+        for name, was in results.renamed.items() if not has_model(ledger, results.name, was, results.as_of)]
+    if results.as_of is not None:
+        before = nights(ledger, results.name, results.as_of, last=1)
+    else:
+        same = ("spec_sha256", "inputs_sha256")
+        now = run_row(results)
+        before = [run for run in runs_in(ledger, out) if any(run[key] != now[key] for key in same)][-1:]
+    return [*(warning for run in ledger.with_numbers(before) for warning in gone(run, results)), *unknown]

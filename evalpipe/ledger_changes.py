@@ -8,8 +8,9 @@ from evalpipe.chapters.gates.compute_nights import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier import Tonight, reference_for
 from evalpipe.chapters.trend.spec import asked_trend
-from evalpipe.history import ledger_to_read, nights_before, runs_charted
+from evalpipe.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
 from evalpipe.ledger.sequences import evidence_before
+from evalpipe.results.tables import OF_LEDGER
 from evalpipe.signatures import EVIDENCE_DIGITS
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
     ``out`` is the output folder, beside which the ledger is where the spec names none. It is read only where the
     results rest on earlier nights. Raises UsageError where it cannot be.
     """
+    told = [warning for warning in results.warnings if warning.code in OF_LEDGER]
     rests = results.trend.sha256 is not None or any(gate.sequence or gate.against == "last" for gate in results.gates)
-    ledger = ledger_to_read(spec, out) if rests and spec.as_of is not None else None
+    ledger = ledger_to_read(spec, out) if told or (rests and spec.as_of is not None) else None
     if ledger is None:
         return []
-    return [*changed_nights(spec, results, ledger), *_changed_evidence(spec, results, ledger),
-            *_changed_reference(spec, results, ledger, out)]
+    changed = [] if warnings_of_ledger(ledger, results, out) == told else ["what the run before it had"]
+    if spec.as_of is None:
+        return changed
+    return [*changed, *changed_nights(spec, results, ledger), *_changed_evidence(spec, results, ledger),
+            *_changed_reference(results, ledger, out)]
 
 
 def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
@@ -46,7 +51,7 @@ def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
     baseline = None if trend.limits is None else trend.limits.baseline
     period = None if baseline is None else (baseline.first, baseline.last)
     then = {night.as_of: night.results_sha256 for night in results.trend.nights}
-    runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period, then)
+    runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period, results.renamed, then)
     now = {run["as_of"]: run["results_sha256"] for run in runs}
     changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
     return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
@@ -59,10 +64,10 @@ def _changed_evidence(spec: Spec, results: Results, ledger: Ledger) -> Iterator[
             yield f"the evidence of earlier nights on gate {number}"
 
 
-def _changed_reference(spec: Spec, results: Results, ledger: Ledger, out: Path) -> Iterator[str]:
+def _changed_reference(results: Results, ledger: Ledger, out: Path) -> Iterator[str]:
     """Yield, in words, that gates `against: last` would be against another earlier night than they were."""
     last = [gate for gate in results.gates if gate.against == "last"]
-    nights = nights_before(ledger, spec.name, spec.as_of, last, out)
+    nights = nights_before(ledger, results, last, out)
     now = reference_for(Tonight.of(results), out, "", nights) if last else None
     if isinstance(now, EarlierRun) and now.sha256 != last[0].against_sha256:
         begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))

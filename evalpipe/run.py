@@ -180,14 +180,14 @@ def _from_the_plan(
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    earlier_runs = None if folder is None else nights_before(
-        ledger, planned.name, planned.as_of, planned.gates, folder.out)
+    earlier_runs = None if folder is None else nights_before(ledger, planned, planned.gates, folder.out)
     samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
     rows = _rows(planned, evaluation, folder)
     results = _gathered(planned, samples, evaluation, written, (earlier, nights, evidence), rows)
+    results = _found(results, ledger, folder, before)
     if folder is not None:
         references, facts = _references(results, earlier, folder, fail_on), _computed(planned, work)
         _written(folder, spec, results, references, clock, facts, ledger)
@@ -309,11 +309,23 @@ def _gathered(
     from evalpipe.chapters.standards.compute import assessed
     from evalpipe.chapters.trend.compute import charted
     from evalpipe.engine.gather import gather
-    from evalpipe.findings import with_findings
 
     earlier, nights, recorded = before
     gathered = charted(planned, gather(planned, samples, evaluation, written, row_file), nights)
-    return with_findings(assessed(planned, judged(planned, gathered, earlier, recorded)))
+    return assessed(planned, judged(planned, gathered, earlier, recorded))
+
+
+def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None) -> Results:
+    """Return the results with what the ledger warns of, or did in results ``before``, and with their findings."""
+    from evalpipe.findings import with_findings
+    from evalpipe.history import warnings_of_ledger
+    from evalpipe.results.tables import OF_LEDGER
+
+    if before is not None:
+        warnings = [warning for warning in before.warnings if warning.code in OF_LEDGER]
+    else:
+        warnings = [] if ledger is None or folder is None else warnings_of_ledger(ledger, results, folder.out)
+    return with_findings(results.model_copy(update={"warnings": [*results.warnings, *warnings]}))
 
 
 def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_on: FailOn) -> dict[str, bytes] | None:

@@ -101,7 +101,9 @@ def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, 
     from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
 
     expected = run_row(results)
-    there: Row = {key: run[key] for key in expected if key != "results_sha256"}
+    # Earlier formats have no sha256 of inputs, and no verdict where nothing was judged.
+    compared = [key for key in expected if key != "results_sha256" and not (key == "inputs_sha256" and run[key] is None)]
+    there: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
     here: Row = {key: expected[key] for key in there}
     tables = {"estimates": (ESTIMATES, estimate_rows), "gates": (VERDICTS, verdict_rows),
               "evidence": (EVIDENCE, evidence_rows)}

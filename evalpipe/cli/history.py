@@ -42,7 +42,7 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
 
 
 def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> None:
-    left_out = {"run", "forgotten", *(("folder",) if name is None else ())}
+    left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if name is None else ())}
     document = {
         "schema_version": 1, "folder": folder, **({} if name is None else {"name": name}), "ledger": ledger,
         "runs": [{key: value for key, value in run.items() if key not in left_out} | {"verdict": _verdict(run)}
@@ -58,8 +58,11 @@ def _verdict(run: Run) -> str:
 def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str | None) -> None:
     """Print a line for each run, with the intervals of a measure."""
     from evalpipe.ledger.measures import measure_of
+    from evalpipe.ledger.nights import names_now, under_new_names
 
     name = measure_of(runs, metric)
+    runs = [{**run, "estimates": under_new_names(run["estimates"], names)}
+            for run, names in zip(runs, names_now(runs, {}), strict=True)]
     columns = _columns([estimate for run in runs for estimate in run["estimates"] if estimate["metric"] == name])
     lines = [("day", "verdict", *columns.values(), "results")]
     for run in runs:

@@ -29,10 +29,12 @@ def compare(
 ) -> Difference:
     """Compare two runs. Numbers count as different beyond the ``tolerance``; what is ``ignored`` is told, not counted.
 
-    Where both runs have their row-level files, estimates that differ are also compared ``paired``, on the same rows.
+    Where both runs have their row-level files, estimates that differ are also compared ``paired``, on the same rows. A
+    model that the spec of one run calls by another name than the other run is compared under its new name.
     Raises UsageError for the tolerance of a metric that neither run has.
     """
     check_metrics(tolerance, a, b)
+    a, b = a.under_new_names(b.results.renamed), b.under_new_names(a.results.renamed)
     if a.results.evidence_sha256 == b.results.evidence_sha256:
         return _identical(a, b, tolerance, ignored)
     difference = _compared(a, b, tolerance, ignored)

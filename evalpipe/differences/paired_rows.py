@@ -125,7 +125,8 @@ def _rows(run: Run, place: Place) -> pl.DataFrame:
             path, glob=False)
         dataset, model, variant = place
         rows = lines.filter(
-            pl.col("dataset") == dataset, pl.col("model") == model, pl.col("variant") == variant).collect()
+            pl.col("dataset") == dataset, pl.col("model") == run.former.get(model, model),
+            pl.col("variant") == variant).collect()
         return rows.select("id", "truth", pl.exclude("id", "truth"))  # raises where it lacks one of them
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RefusedError(f"{path.name} cannot be read: {error}".replace("{", "(").replace("}", ")")) from None

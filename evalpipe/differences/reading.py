@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import DataError
 from evalpipe.results import Results
@@ -13,6 +13,9 @@ from evalpipe.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+OF_MODELS = ("model", "models", "baseline", "against")
+"""The keys of results under which names of models stand."""
 
 VERSION = 1
 """The version of the format of `results.json` that is read here."""
@@ -23,12 +26,40 @@ class Run:
     """A run: its results, the folder that they lie in, and the versions of what computed them by name.
 
     ``source`` is how the command line names it. ``folder`` is where files beside the results are looked for.
+    ``former`` are the names that models have in these files, by those in the results, where they are others.
     """
 
     source: str
     results: Results
     folder: Path | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)
+
+    def under_new_names(self, renamed: Mapping[str, str]) -> Run:
+        """Return the run with its models under the names that they have in another run.
+
+        ``renamed`` are their former names, by the new ones; those that the run does not have are left out.
+        """
+        there = {model.name for model in self.results.models}
+        names = {was: name for name, was in renamed.items() if was in there and name not in there}
+        if not names:
+            return self
+        document = _renamed(json.loads(self.results.to_json()), names)
+        results = Results.from_json(json.dumps(document), self.source)
+        results.__dict__["evidence_sha256"] = self.results.evidence_sha256  # it is the same run
+        return replace(self, results=results, former={name: was for was, name in names.items()})
+
+
+def _renamed(node: Any, names: Mapping[str, str], key: str = "") -> Any:
+    """Copy a part of results, which stands under a key, with models under their new names."""
+    if isinstance(node, list):
+        return [_renamed(item, names, key) for item in node]
+    if isinstance(node, dict):
+        of_model = key == "models" and "name" in node and isinstance(node["name"], str)
+        return {(names.get(name, name) if key == "models" else name):
+                _renamed(item, names, "model" if of_model and name in ("name", "label") else name)
+                for name, item in node.items()}
+    return names.get(node, node) if key in OF_MODELS and isinstance(node, str) else node
 
 
 def read_run(source: str) -> Run:

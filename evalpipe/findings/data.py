@@ -10,6 +10,7 @@ from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import finding
+from evalpipe.results.tables import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.results import DatasetSummary, Results, Warned
     from evalpipe.results.findings import Finding
 
-SAID_ELSEWHERE = frozenset({"worse-than-chance", "squeezed-scores", "incomplete-rows", "missing-in-condition"})
+SAID_ELSEWHERE = frozenset({"worse-than-chance", "squeezed-scores", "incomplete-rows", "missing-in-condition", *GONE})
 """The codes of warnings whose content is a finding of its own."""
 
 WARNED = {"clipped": weights.CLIPPED, "alike-rows": weights.DRIFT}
@@ -49,6 +50,18 @@ def rows_shared(results: Results) -> Iterator[Claim]:
 def warnings(results: Results) -> Iterator[Claim]:
     """Warnings of the run that no other finding mentions."""
     yield from (Claim(warning, warned) for warning in results.warnings if warning.code not in SAID_ELSEWHERE)
+
+
+@rule
+def gone(results: Results) -> Iterator[Claim]:
+    """Whether the models, datasets and gates of the run before are still there."""
+    yield from (Claim(warning, lost) for warning in results.warnings if warning.code in GONE)
+
+
+def lost(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
+    """Say what the run before had and this one has not."""
+    for warning in rows:
+        yield finding("open", weights.GONE, f"{warning.message}.", "warnings")
 
 
 def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:

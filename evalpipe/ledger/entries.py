@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.digests import json_sha256
+
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Gate, GateEvidence, Results
 
@@ -14,7 +16,8 @@ OF_ESTIMATE = (
 SUBJECT = ("metric", "desirability", "params", "average", "class", "dataset", "model", "variant", "slice")
 OF_GATE = ("gate", "name", "limit", "verdict", "severity", "observed", "lower", "upper", "reason")
 
-OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept", "value", "error", "rows", "support")
+OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept", "value", "error", "rows", "support",
+               "former")
 
 Row = dict[str, Any]
 
@@ -25,7 +28,14 @@ def run_row(results: Results) -> Row:
         "name": results.name, "as_of": results.as_of,
         "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
         "evalpipe_version": results.evalpipe_version, "verdict": results.verdict,
+        "renamed": results.renamed or None, "inputs_sha256": inputs_sha256(results),
     }
+
+
+def inputs_sha256(results: Results) -> str | None:
+    """Return what tells the data of a run from others; None where some were held in memory."""
+    files = sorted((file.dataset, file.sha256 or "") for file in results.inputs)
+    return json_sha256(files) if all(sha256 for _, sha256 in files) else None
 
 
 def headline(results: Results) -> list[Estimate]:
@@ -53,4 +63,4 @@ def evidence_rows(results: Results) -> list[Row]:
 
 def _fields(record: Estimate | Gate | GateEvidence, names: tuple[str, ...]) -> Row:
     document = record.model_dump(mode="json", by_alias=True)
-    return {name: document[name] for name in names}
+    return {name: document.get(name) for name in names}

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RUNS, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evalpipe.ledger.entries import Row
@@ -34,10 +34,47 @@ def nights(
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
-def results_in(ledger: Ledger, out: Path) -> frozenset[str]:
-    """Return the sha256 of all results of an output folder; raises UsageError where the ledger cannot be read."""
-    of_folder = select(RUNS.c.results_sha256).where(RUNS.c.folder == ledger.place.folder(out))
-    return frozenset(row["results_sha256"] for row in ledger.read_rows(of_folder))
+def names_now(runs: Sequence[Row], renamed: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return for each of successive runs, the oldest first, the new names of those of its models that were renamed.
+
+    ``renamed`` are the former names of models after all of them, by the names now; the runs have those of their time. A
+    name that was given up and is that of another model later stays apart.
+    """
+    now = {was: name for name, was in renamed.items()}
+    names: list[dict[str, str]] = []
+    for run in reversed(runs):
+        names.append(now)
+        now = now | {was: now.get(name, name) for name, was in (run["renamed"] or {}).items()}
+    return names[::-1]
+
+
+def under_new_names(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
+    """Return the estimates of a run with models as they are called now.
+
+    Where a model took over the name of another one of the run, the rows of that one are left out.
+    """
+    there = list(rows)
+    taken = {names[row["model"]] for row in there if row["model"] in names}
+    return [{**row, "model": names.get(row["model"], row["model"])} for row in there
+            if row["model"] in names or row["model"] not in taken]
+
+
+def runs_in(ledger: Ledger, out: Path) -> list[Row]:
+    """Return the runs of an output folder, the latest recorded last; without their estimates.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    of_folder = select(RUNS).where(RUNS.c.folder == ledger.place.folder(out))
+    return ledger.read_rows(of_folder.order_by(RUNS.c.last_recorded, RUNS.c.run))
+
+
+def has_model(ledger: Ledger, name: str, model: str, before: str | None) -> bool:
+    """Tell whether a run of a name has a model, one before a day where that is given.
+
+    Raises UsageError where the ledger cannot be read.
+    """
+    known = select(ESTIMATES.c.run).join(RUNS).where(RUNS.c.name == name, ESTIMATES.c.model == model).limit(1)
+    return bool(ledger.read_rows(known if before is None else known.where(RUNS.c.as_of < before)))
 
 
 def names_in(ledger: Ledger) -> list[str]:

@@ -46,13 +46,16 @@ RUNS = Table(
     Column("evalpipe_version", String, nullable=False),
     Column("verdict", String),
     Column("forgotten", Boolean),
+    Column("renamed", JSON(none_as_null=True)),
+    Column("inputs_sha256", String(64)),
     UniqueConstraint("folder", "results_sha256"),
 )
 """One row for each results of a folder; ``times`` counts how often a run came to the same bytes there.
 
 `evalpipe gc` removes the estimates and the verdicts of a run and marks it ``forgotten``: its hash and its evidence
 stay, for the runs that are kept rest on them.
-Times are UTC in ISO 8601, and `as_of` is a day, as text: so they sort alike in every database.
+Times are UTC in ISO 8601, and `as_of` is a day, as text: so they sort alike in every database. ``renamed`` are the
+former names of models by their names; ``inputs_sha256`` tells data from others, and is null for data held in memory.
 """
 
 KEPT = RUNS.c.forgotten.is_not(True)
@@ -112,6 +115,7 @@ EVIDENCE = Table(
     Column("error", Float),
     Column("rows", Integer),
     Column("support", Float),
+    Column("former", String(64)),
     UniqueConstraint("run", "place"),
 )
 """The evidence of a night on each limit of gates `on: sequence`, as the results have it; what many nights come to is

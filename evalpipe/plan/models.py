@@ -28,7 +28,8 @@ class ModelPlan:
     files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
     the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
     drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
-    the equivocal zone of its own classes, ``variant_zone`` that of classes made of recalibrated probabilities.
+    the equivocal zone of its own classes, ``variant_zone`` that of classes made of recalibrated probabilities. ``was``
+    is the name that it had before.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ModelPlan:
     zone: ZonePlan | None
     variant_zone: ZonePlan | None
     characteristics: Mapping[str, str | bool | float]
+    was: str | None
 
     @property
     def probability(self) -> str | None:
@@ -100,4 +102,5 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         drawn=None if model.optimism is None else model.optimism.drawn,
         gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone(spec, model),
         variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
+        was=model.was,
     )

@@ -142,6 +142,11 @@ class Plan:
         return self.weight is not None and self.weight.kind == "importance"
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """The former names of models, by their names."""
+        return {name: model.was for name, model in self.models.items() if model.was is not None}
+
+    @property
     def adds_up_nights(self) -> bool:
         """Whether a gate is `on: sequence`, and judges the evidence of all nights."""
         return any(gate.on == "sequence" for gate in self.gates)

@@ -37,7 +37,16 @@ from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFi
 from evalpipe.results.document import Document
 from evalpipe.results.frames import frame_of
 from evalpipe.results.short import in_short
-from evalpipe.results.tables import Confusion, Draw, Estimate, Method, MetricSummary, ModelSummary, Warned
+from evalpipe.results.tables import (
+    GONE,
+    Confusion,
+    Draw,
+    Estimate,
+    Method,
+    MetricSummary,
+    ModelSummary,
+    Warned,
+)
 
 if TYPE_CHECKING:
     import os
@@ -146,6 +155,12 @@ class Results(Document):
         return "fail" if any(standard.verdict == "fail" for standard in self.standards) else worst(self.gates)
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """The former names of models, by their names, as the spec has them."""
+        models = self.spec.get("models") or {}
+        return {name: model["was"] for name, model in models.items() if model.get("was") is not None}
+
+    @property
     def judged(self) -> bool:
         """Whether there is anything to hold: a gate, or a standard of which a share is required."""
         return bool(self.gates) or any(standard.verdict is not None for standard in self.standards)
@@ -153,14 +168,15 @@ class Results(Document):
     def holds(self, fail_on: FailOn = "fail") -> bool | None:
         """Tell whether gates and standards hold; None where there are none, for then nothing was shown to hold.
 
-        ``fail_on`` is the least verdict that counts as missed, or never.
-        ``"fail"``: failed gates. ``"warn"``: also failed gates whose severity is warn. ``"indeterminate"``: also those
-        that the interval leaves open.
+        ``fail_on`` is the least verdict that counts as missed, or never. ``"fail"``: failed gates. ``"warn"``: also failed
+        gates whose severity is warn, and models, gates and datasets that the run before had and this one has not.
+        ``"indeterminate"``: also gates that the interval leaves open.
         """
+        lost = fail_on in ("warn", "indeterminate") and any(warning.code in GONE for warning in self.warnings)
         if not self.judged:
-            return None
+            return False if lost else None
         short = any(standard.verdict == "fail" for standard in self.standards)
-        return holds(self.gates, fail_on) and (fail_on == "never" or not short)
+        return holds(self.gates, fail_on) and (fail_on == "never" or not short) and not lost
 
     @property
     def estimates(self) -> pl.DataFrame:

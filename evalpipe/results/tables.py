@@ -122,6 +122,13 @@ class Warned(Record):
     message: str
 
 
+GONE = ("model-gone", "dataset-gone", "gate-gone")
+"""The codes of warnings of what the run before had, by the ledger, and this one has not."""
+
+OF_LEDGER = (*GONE, "unknown-was")
+"""The codes of warnings that depend on the runs before."""
+
+
 class Draw(Record):
     """What replicates drew together: all rows of a dataset, or the slices of one slicing, for some models."""
 

@@ -22,6 +22,7 @@ from evalpipe.spec.kinds import (
     ColumnName,
     FilePath,
     FilePaths,
+    Key,
     Level,
     Memory,
     Number,
@@ -150,6 +151,9 @@ class Model(SpecPart):
     alone."""
     label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
+    was: Key | None = None
+    """The name that the model had before: what is known of it from earlier nights goes on under its new name, as do
+    gates against earlier runs and `evalpipe diff`. See [A model that is renamed](ledger.md#a-model-that-is-renamed)."""
     characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
 

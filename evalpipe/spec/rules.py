@@ -38,8 +38,8 @@ def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
         check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _cluster(draft), _levels(draft),
-        _event(draft), _names(draft), _datasets(draft), _models(draft), _columns(draft), check_metrics(draft),
-        check_expressions(draft), check_predictions(draft), check_exposure(draft),
+        _event(draft), _names(draft), _datasets(draft), _models(draft), _renamed(draft), _columns(draft),
+        check_metrics(draft), check_expressions(draft), check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
@@ -154,6 +154,27 @@ def _models(draft: Draft) -> Iterator[Problem]:
         else:
             yield from _scores(draft, here, model)
             yield from _threshold(draft, here, model)
+
+
+def _renamed(draft: Draft) -> Iterator[Problem]:
+    """Report former names of models that are in use: by the model itself, by another, or as the former name of two."""
+    first: dict[str, str] = {}
+    for name, was in ((name, model.was) for name, model in draft.models.items() if model.was is not None):
+        here = ("models", name, "was")
+        if was == name:
+            message = f"the model '{name}' was not called '{was}' before: that is its name"
+            hint = "name what it was called, or remove this"
+            yield draft.tree.problem("former-name", message, *here, hint=hint)
+        elif was in draft.models:
+            message = f"'{was}' is still the name of a model, so '{name}' cannot take over what is known of it"
+            hint = f"rename or remove the model '{was}', or remove this"
+            notes = draft.tree.noted("that model is at", "models", was)
+            yield draft.tree.problem("former-name", message, *here, hint=hint, notes=notes)
+        elif was in first:
+            message = f"two models cannot both have been called '{was}' before"
+            notes = draft.tree.noted("the other one is at", "models", first[was], "was")
+            yield draft.tree.problem("former-name", message, *here, hint="remove one of them", notes=notes)
+        first.setdefault(was, name)
 
 
 def _no_columns(draft: Draft, here: Loc) -> Iterator[Problem]:

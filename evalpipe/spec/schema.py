@@ -173,7 +173,7 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        for key in [key for key in ("step", "optimism") if model[key] is None]:
+        for key in [key for key in ("step", "optimism", "was") if model[key] is None]:
             del model[key]
     for dataset in document["datasets"].values():
         if not dataset["trained_on"]:

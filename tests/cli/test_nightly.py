@@ -79,8 +79,8 @@ def test_five_nights_from_another_working_directory(
         codes.append(done.returncode)
         told.append([line for line in done.stdout.splitlines() if line.startswith("gate")])
     assert codes == [0, 1, 1, 0, 0]
-    skipped = ("gate 3 skipped: Logistic regression on tonight: ROC AUC was not compared: there is no earlier run that "
-               "held. Looked for reports/nightly/reference.json.")
+    skipped = ("gate 3 skipped: Logistic regression on tonight: ROC AUC was not compared: no earlier run that held "
+               "is kept. Looked for reports/nightly/reference.json.")
     fell = ("gate 3 failed: Logistic regression on tonight: ROC AUC minus that of the reference (two independent "
             "samples): −0.26 (−0.31 to −0.21). The whole interval is below −0.05.")
     assert told[0] == ["gates: 3 of 4 held", skipped]
@@ -128,7 +128,7 @@ def reference() -> float:
 @pytest.mark.usefixtures("small")
 def test_what_was_skipped_is_named_in_summary_card_and_junit(command: Command) -> None:
     done = command(*LINE, "--set", "report.formats=[html, junit]")
-    why = "ROC AUC was not compared: there is no earlier run that held."
+    why = "ROC AUC was not compared: no earlier run that held is kept."
     assert gates(done.stdout) == [
         "gates: 0 of 1 held", f"gate 1 skipped: a on test: {why} Looked for out/reference.json."]
     assert why in Path("out/card.html").read_text()
@@ -238,7 +238,7 @@ def test_without_a_reference_the_newest_run_stands_in_if_it_held(command: Comman
     assert command(*LINE).returncode == 1
     Path("out/reference.json").unlink()
     done = command(*LINE)
-    why = "ROC AUC was not compared: there is no earlier run that held."
+    why = "ROC AUC was not compared: no earlier run that held is kept."
     assert (done.returncode, why in done.stdout) == (0, True)
     Path("out/reference.json").unlink()
     Path("out/results.json").write_text("")

@@ -94,6 +94,14 @@ def a_failed_gate() -> Planted:
 
 
 @fault
+def a_model_that_is_gone_since_the_night_before() -> Planted:
+    frames = {"d": events(4)}
+    spec = spec_of(frames, "binary", {"new": {"probability": "p"}}, metrics=["roc_auc"])
+    words, old = ("had the model 'old', which is gone", "write 'was: old'"), {"old": {"probability": "p"}}
+    return Planted(spec, frames, "open", "warnings", words, [{"d": events(5)}], {"models": old})
+
+
+@fault
 def an_open_gate_with_too_few_events() -> Planted:
     return binary(events(5, 120), ("open", "gates", ("Sensitivity", "do not decide", "more rows like these")),
                   metrics=["sensitivity"], gates=[{"metric": "sensitivity", "min": 0.58}])

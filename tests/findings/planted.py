@@ -19,7 +19,8 @@ Frames = dict[str, pl.DataFrame]
 class Planted(NamedTuple):
     """A fault: what a run is given, and the kind, section and words of the finding that names it.
 
-    ``nights`` are the frames of the nights before, the oldest first, of a fault that shows only beside them.
+    ``nights`` are the frames of the nights before, the oldest first, of a fault that shows only beside them; ``before``
+    are the keys of the spec that are others on these.
     """
 
     spec: Spec
@@ -28,6 +29,7 @@ class Planted(NamedTuple):
     section: str
     words: tuple[str, ...]
     nights: Sequence[Frames] = ()
+    before: Spec | None = None
 
 
 def spec_of(frames: Frames, task: str, models: dict[str, Spec], **keys: Any) -> Spec:

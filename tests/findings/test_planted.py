@@ -18,7 +18,7 @@ def test_the_fault_is_named_among_the_first_findings(name: str, tmp_path: Path) 
     planted = FAULTS[name]()
     days = [f"{date(2026, 11, 1) + timedelta(number)}" for number in range(len(planted.nights) + 1)]
     for day, frames in zip(days, planted.nights, strict=False):
-        evalpipe.run(planted.spec, frames=frames, out=tmp_path / day, as_of=day)
+        evalpipe.run(planted.spec | (planted.before or {}), frames=frames, out=tmp_path / day, as_of=day)
     night = {"out": tmp_path / days[-1], "as_of": days[-1]} if planted.nights else {}
     results = evalpipe.run(planted.spec, frames=planted.frames, **night)
     first = results.findings[:MOST_FINDINGS]

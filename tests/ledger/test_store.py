@@ -193,14 +193,15 @@ def test_an_older_ledger_is_brought_up_to_date(
     Ledger.open(place).record(results, tmp_path / "a", NOON)
     further = "ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR"
     monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, further))
+    newer = tables.LEDGER_FORMAT + 1
     for module in (tables, store):
-        monkeypatch.setattr(module, "LEDGER_FORMAT", 5)
+        monkeypatch.setattr(module, "LEDGER_FORMAT", newer)
     with pytest.raises(UsageError, match="has an older format"):
         Ledger.read(place)
 
     ledger = Ledger.open(place)
     with ledger.engine.connect() as connection:
-        assert tables.format_of(connection) == 5
+        assert tables.format_of(connection) == newer
         assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
     assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 

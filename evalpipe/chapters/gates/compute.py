@@ -112,7 +112,7 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
     now = case.numbers.observed[subject.key]
     if isinstance(case.earlier, NoEarlier):
         return case.earlier
-    then, run = case.earlier.numbers.observed.get(subject.key), _run(case, case.earlier)
+    then, run = case.earlier.observed(subject), _run(case, case.earlier)
     if then is not None and not case.numbers.same_expression(case.earlier.numbers, subject.metric):
         return NoEarlier(f"in {run}, {case.names.subject(subject)} is another expression")
     if then is not None:
@@ -133,7 +133,7 @@ def _lacking(case: _Case, earlier: EarlierRun, subject: Subject) -> str:
     models = [model.name for model in earlier.results.models]
     datasets = [dataset.name for dataset in earlier.results.datasets if dataset.role == "evaluate"]
     for kind, name, names in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
-        if name not in names:
+        if name not in names and name not in earlier.names.values():
             return f"{kind} {quoted(name)}; it has {some_of(names)}"
     return f"{case.names.subject(subject)} of {case.names.scope(subject)}"
 

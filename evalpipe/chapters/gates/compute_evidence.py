@@ -25,7 +25,7 @@ from evalpipe.digests import json_sha256
 from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Literal
 
     from evalpipe.chapters.gates.plan import GatePlan
@@ -102,7 +102,8 @@ def _rows(
             if night is None:
                 return  # the value has an interval all the same, so its evidence is asymptotic
         data = data_sha256(sample.files, sample.summary.where)
-        yield evidence_row(judged.gate, judged.number, subject, side, "exact", night, data)
+        was = judged.plan.renamed
+        yield evidence_row(judged.gate, judged.number, subject, side, "exact", night, data, was)
 
 
 def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: MetricPlan, k: int | None) -> bool:
@@ -176,9 +177,12 @@ def _of_pairs(
 
 def evidence_row(
     gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, night: NightEvidence | None,
-    data: str | None,
+    data: str | None, renamed: Mapping[str, str],
 ) -> GateEvidence:
-    """Return the record of the evidence of a night; without any, all of it is 0, and none of an asymptotic one."""
+    """Return the record of the evidence of a night; without any, all of it is 0, and none of an asymptotic one.
+
+    ``renamed`` are the former names of models, by their names.
+    """
     nothing = np.zeros(len(SHARES) if basis == "exact" else 0)
     against, kept = (nothing, nothing) if night is None else night
     limit = dict(sides(gate))[side]
@@ -186,8 +190,12 @@ def evidence_row(
               "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS[basis]}
     place = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
              "slice": subject.slice}
+    sequence = json_sha256(judged | place)
+    judged_before = judged if gate.baseline is None else judged | {"against": renamed.get(gate.baseline, gate.baseline)}
+    former = json_sha256(judged_before | place | {"model": renamed.get(subject.model, subject.model)})
     return GateEvidence(
-        **dict(subject), gate=number, side=side, sequence=json_sha256(judged | place), family=json_sha256(judged),
+        **dict(subject), gate=number, side=side, sequence=sequence, family=json_sha256(judged),
+        former=None if former == sequence else former,
         basis=basis, data_sha256=data, against=[float(log) + 0.0 for log in against],
         kept=[float(log) + 0.0 for log in kept])
 

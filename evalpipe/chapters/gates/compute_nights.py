@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -146,13 +147,27 @@ class _Side:
 
 
 def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
-    """Return earlier nights by their sequence, in the order of days: those of the gates that have ``evidence``."""
+    """Return earlier nights by their sequence, in the order of days: those of the gates that have ``evidence``.
+
+    Nights under a former name go on in the sequence under the new one, in place of those of another model there.
+    """
     families = {row.family for row in evidence}
+    now: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
     earlier: dict[str, list[Night]] = defaultdict(list)
-    for night in nights:
-        if night["family"] in families:
-            earlier[night["sequence"]].append(night)
-    return earlier
+    for _, of_day in ((day, list(rows)) for day, rows in groupby(sorted(nights, key=_day, reverse=True), _day)):
+        taken = {now[night["sequence"]] for night in of_day if night["sequence"] in now}
+        for night in reversed(of_day):
+            there = str(night["sequence"])
+            if there in now or (night["family"] in families and there not in taken):
+                kept = {key: item for key, item in night.items() if key != "former"}
+                earlier[now.get(there, there)].append(kept)
+        now |= {night["former"]: now.get(night["sequence"], night["sequence"])
+                for night in of_day if night.get("former") is not None}
+    return {sequence: rows[::-1] for sequence, rows in earlier.items()}
+
+
+def _day(night: Night) -> str:
+    return str(night["as_of"])
 
 
 def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
@@ -182,15 +197,15 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
     for number, gate in enumerate(plan.gates, 1):
         for subject in observed.subjects if gate.on == "sequence" else ():
             if is_on(plan, gate, subject):
-                rows = known[number, subject.key] or _asymptotic(gate, number, subject, results)
+                rows = known[number, subject.key] or _asymptotic(plan, number, subject, results)
                 value = _value(gate, subject, results, observed)
                 yield from (row.model_copy(update=value) for row in rows)
 
 
-def _asymptotic(gate: GatePlan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
-    data = data_of(results, subject.dataset)
+def _asymptotic(plan: Plan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
+    gate, data = plan.gates[number - 1], data_of(results, subject.dataset)
     for side, _ in sides(gate):
-        yield evidence_row(gate, number, subject, side, "asymptotic", None, data)
+        yield evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
 
 
 def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers) -> dict[str, float | int | None]:

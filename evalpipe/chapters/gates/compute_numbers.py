@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from evalpipe.digests import bytes_sha256
 from evalpipe.intervals.recovered import recovered_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.records import Measured
@@ -84,11 +84,15 @@ class Numbers:
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """The results of an earlier run, as read from the file that is shown as ``path``."""
+    """The results of an earlier run, as read from the file that is shown as ``path``.
+
+    ``names`` say what those of its models that have been renamed since are called now.
+    """
 
     results: Results
     path: str
     content: bytes
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sha256(self) -> str:
@@ -99,6 +103,12 @@ class EarlierRun:
     def numbers(self) -> Numbers:
         """Its numbers that gates can be on."""
         return Numbers(self.results)
+
+    def observed(self, subject: Subject) -> Observed | None:
+        """Return its number of a subject, whose model it may have under a former name; None where it has none."""
+        there = {self.names.get(model.name): model.name for model in self.results.models}
+        known = subject.model_copy(update={"model": there.get(subject.model, subject.model)})
+        return self.numbers.observed.get(known.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.compute import FIRST
-from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers
+from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.chapters.slices.compute_absent import absent_slice
@@ -16,7 +16,7 @@ from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
@@ -74,10 +74,14 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class EarlierNights:
-    """The ``earlier`` nights of the ledger, the newest first, and the sha256 of all results of the output folder."""
+    """The ``earlier`` nights of the ledger, the newest first, and the sha256 of all results of the output folder.
+
+    ``names`` say, by the sha256 of their results, what models that were renamed since are called now.
+    """
 
     earlier: Sequence[Night] = ()
     of_folder: Collection[str] = ()
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 NO_NIGHTS = EarlierNights()
@@ -111,7 +115,8 @@ def look_back(
         if isinstance(run, Problem):
             problems.append(replace(run, place=plan.places.place("gates", index, "against", "results")))
         else:
-            runs[index] = run
+            runs[index] = run if isinstance(run, NoEarlier) else replace(
+                run, names=nights.names.get(run.sha256) or {was: name for name, was in plan.renamed.items()})
     if problems:
         raise DataError(*problems)
     return runs
@@ -163,11 +168,9 @@ def reference_for(
         return first
     known = {night.results_sha256 for night in nights.earlier}
     left = next(filter(None, (_left_by(tonight, night, known) for night in nights.earlier)), None)
-    if folder is None:
-        return NoEarlier("this run has no output folder")
-    return left or first or NoEarlier(
-        f"no night before {tonight.as_of} that held is still in its folder" if nights.earlier
-        else "there is no earlier run that held")
+    # Of a ledger nothing is said, for a run again by `evalpipe verify` has none.
+    why = "this run has no output folder" if folder is None else "no earlier run that held is kept"
+    return left or first or NoEarlier(why)
 
 
 def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
@@ -277,13 +280,13 @@ class ReferenceChange:
 
 def reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
     """Return what it changes for each verdict against the reference that ``results`` take the place of ``before``."""
-    now, then = Numbers(results), None if before is None else before.numbers
-    return [
-        ReferenceChange(gate, None if then is None else _value(then, gate), _value(now, gate))
-        for gate in results.gates if gate.against == "last"
-    ]
+    now = EarlierRun(results, LAST, b"")
+    names = {was: name for name, was in results.renamed.items()}
+    then = None if before is None else replace(before, names=names)
+    return [ReferenceChange(gate, _value(then, gate), _value(now, gate))
+            for gate in results.gates if gate.against == "last"]
 
 
-def _value(numbers: Numbers, gate: Gate) -> float | None:
-    observed = numbers.observed.get(gate.key)
+def _value(run: EarlierRun | None, gate: Gate) -> float | None:
+    observed = None if run is None else run.observed(gate)
     return None if observed is None else observed.value

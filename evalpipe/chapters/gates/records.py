@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.records import Record, Scalar, Slice
 
@@ -48,6 +48,8 @@ class Subject(Record):
 class GateEvidence(Subject):
     """The evidence of this night on one limit of a gate `on: sequence`, which the ledger keeps."""
 
+    absent: ClassVar[tuple[str, ...]] = ("former",)
+
     gate: int
     """The number of the gate in the spec, from 1."""
     side: Literal["low", "high"]
@@ -74,6 +76,13 @@ class GateEvidence(Subject):
     support: float = 0.0
     """Of these, the rows of the rarer outcome; at most as many as there are clusters or, under weights, as many of
     equal weight."""
+    former: str | None = None
+    """The sequence under the former name of the model, or of the baseline, whose nights go on in this one; absent where
+    neither has one."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class GateSequence(Record):

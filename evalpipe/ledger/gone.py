@@ -1,0 +1,68 @@
+"""What the run before had, by the ledger, and this one has not: models, datasets and gates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.ledger.entries import verdict_rows
+from evalpipe.results import Warned
+from evalpipe.spelling import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.ledger.entries import Row
+    from evalpipe.results import Results
+
+
+def gone(run: Row, results: Results) -> Iterator[Warned]:
+    """Warn of each model, dataset and gate of an earlier run of the ledger that ``results`` have no more.
+
+    A model goes on under its new name. A gate is the same one where its name is, or its measure and the keys of its
+    limits; it is gone from a model or a dataset, too, that it no longer judges.
+    """
+    day = "the run before" if run["as_of"] is None else f"the run as of {run['as_of']}"
+    names = {was: name for name, was in results.renamed.items()}
+    rows = [*run["estimates"], *(verdict["subject"] for verdict in run["verdicts"])]
+    models, datasets = (dict.fromkeys(row[key] for row in rows) for key in ("model", "dataset"))
+    lost = [model for model in models if names.get(model, model) not in {model.name for model in results.models}]
+    missing = [name for name in datasets if name not in {dataset.name for dataset in results.datasets}]
+    for model in lost:
+        way = f"where it has a new name, write 'was: {model}' for that"
+        yield Warned(code="model-gone", message=f"{day} had the model {quoted(model)}, which is gone; {way}")
+    for dataset in missing:
+        yield Warned(code="dataset-gone", message=f"{day} had the dataset {quoted(dataset)}, which is gone")
+    now = verdict_rows(results)
+    known = {label for row in now for label in _labels(row)}
+    judged = {(label, *_place(row, {})) for row in now for label in _labels(row)}
+    for gate in dict.fromkeys(_gate(row, known, judged, names, (*lost, *missing)) for row in run["verdicts"]):
+        if gate is not None:
+            yield Warned(code="gate-gone", message=f"{day} had the gate {gate}, which is gone")
+
+
+def _gate(
+    row: Row, known: set[str], judged: set[tuple[str, str, str]], names: dict[str, str], lost: tuple[str, ...]
+) -> str | None:
+    """Name a gate that is gone, or gone from where it was; None of one that is there, or that went with its model."""
+    labels, (model, dataset) = _labels(row), _place(row, names)
+    if not known.intersection(labels):
+        return quoted(labels[0])
+    there = any((label, model, dataset) in judged for label in labels)
+    if there or {row["subject"]["model"], dataset}.intersection(lost):
+        return None
+    return f"{quoted(labels[0])} on the model {quoted(model)} and the dataset {quoted(dataset)}"
+
+
+def _labels(row: Row) -> list[str]:
+    """Return what a gate is called: its name, if it has one, and its measure with the keys of its limits."""
+    subject: dict[str, Any] = row["subject"]
+    options = [f"{key} {value}" for key, value in sorted(subject["params"].items())]
+    measure = subject["metric"] or f"desirability {subject['desirability']}"
+    average = [] if subject["average"] is None else [subject["average"]]
+    label = " ".join([measure, *options, *average, *sorted(row["limit"])])
+    return [label] if row["name"] is None else [row["name"], label]
+
+
+def _place(row: Row, names: dict[str, str]) -> tuple[str, str]:
+    """Return the model, as it is called now, and the dataset of a verdict."""
+    return names.get(row["subject"]["model"], row["subject"]["model"]), row["subject"]["dataset"]
