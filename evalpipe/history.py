@@ -11,8 +11,6 @@ from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
-from evalpipe.results import Warned
-from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import Gate, Results
+    from evalpipe.results import Gate, Results, Warned
     from evalpipe.spec.models import Spec
     from evalpipe.uris import DatabaseUri
 
@@ -169,17 +167,14 @@ def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warn
     that was of another spec or other data. Raises UsageError where the ledger cannot be read.
     """
     from evalpipe.ledger.entries import run_row
-    from evalpipe.ledger.gone import gone
-    from evalpipe.ledger.nights import has_model, nights, runs_in
+    from evalpipe.ledger.gone import gone, unknown_names
+    from evalpipe.ledger.nights import nights, runs_in
 
-    unknown = [
-        Warned(code="unknown-was", message=(
-            f"no earlier run in the ledger has the model {quoted(was)}, which {quoted(name)} was called before"))
-        for name, was in results.renamed.items() if not has_model(ledger, results.name, was, results.as_of)]
     if results.as_of is not None:
         before = nights(ledger, results.name, results.as_of, last=1)
     else:
         same = ("spec_sha256", "inputs_sha256")
         now = run_row(results)
         before = [run for run in runs_in(ledger, out) if any(run[key] != now[key] for key in same)][-1:]
-    return [*(warning for run in ledger.with_numbers(before) for warning in gone(run, results)), *unknown]
+    return [*(warning for run in ledger.with_numbers(before) for warning in gone(run, results)),
+            *unknown_names(ledger, results)]

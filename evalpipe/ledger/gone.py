@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.ledger.entries import verdict_rows
+from evalpipe.ledger.nights import has_model
 from evalpipe.results import Warned
 from evalpipe.spelling import quoted
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
 
 
@@ -38,6 +40,14 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
     for gate in dict.fromkeys(_gate(row, known, judged, names, (*lost, *missing)) for row in run["verdicts"]):
         if gate is not None:
             yield Warned(code="gate-gone", message=f"{day} had the gate {gate}, which is gone")
+
+
+def unknown_names(ledger: Ledger, results: Results) -> Iterator[Warned]:
+    """Warn of each former name of a model that no earlier run in the ledger has; raises UsageError as `has_model`."""
+    for name, was in results.renamed.items():
+        if not has_model(ledger, results.name, was, results.as_of):
+            called = f"{quoted(was)}, which {quoted(name)} was called before"
+            yield Warned(code="unknown-was", message=f"no earlier run in the ledger has the model {called}")
 
 
 def _gate(
