@@ -14,14 +14,24 @@ A value is found by what its row says: ``{metric: roc_auc, model: forest}`` is t
 of a spec with ``report: {rows: csv}``.
 Without ``slice``, ``class`` or ``variant`` the row is that of all rows, of no single class, of the original model.
 
-A value that is not what the text prints needs an ``erratum``, what the text has wrong, or a ``why``. Where the spec
-runs on other data than the text has, ``original`` is the value that it gives on those of the text, which are not part
-of this repository; `tests/reference/test_books.py` finds it there. It is then the one held against what is printed.
+A value that is not what the text prints needs one of these, on the item or on its column, or both:
+
+- ``erratum``, what the text has wrong, with ``recomputed``, the arithmetic or the counterexample that anybody can redo;
+- ``differs``, another method or other data: ``ours``, ``theirs`` and ``why``. Where the digits agree by chance alone it
+  also says ``by_chance: true``, and they do not count as equal.
+
+``input`` says that evalpipe computes nothing there: the spec or its data state what the text prints, or were made to
+match it.
+
+Where the spec runs on other data than the text has, ``original`` is the value that it gives on those of the text, which
+are not part of this repository; `tests/reference/test_books.py` finds it there. It is then the one held against what is
+printed.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,7 +39,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 Value = float | str | None
@@ -55,13 +65,44 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Difference(Part):
+    """A method or data that are others than those of the text, where neither is wrong."""
+
+    ours: str
+    theirs: str
+    why: str
+    by_chance: bool = False
+    """Whether the digits agree all the same."""
+
+
 class Reasons(Part):
-    """Why a value is not the printed one."""
+    """Why a value is not the printed one, or why it is equal without a computation."""
 
     erratum: str | None = None
     """What the text has wrong."""
-    why: str | None = None
-    """Another reason, such as data of our own."""
+    recomputed: str | None = None
+    """How anybody can redo it: the arithmetic, or a counterexample."""
+    differs: Difference | None = None
+    input: str | None = None
+    """Where the spec or its data state the printed values, or how the data were made to match them."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Reasons:
+        if (self.erratum is None) != (self.recomputed is None):
+            raise ValueError("an erratum and how it is recomputed stand together")
+        if self.input and self.differs:
+            raise ValueError("what is input does not differ")
+        return self
+
+    @property
+    def explains(self) -> bool:
+        """Whether it says why a value is not the printed one."""
+        return bool(self.erratum or self.differs)
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether equal digits are said to be chance."""
+        return self.differs is not None and self.differs.by_chance
 
 
 class TableColumn(Reasons):
@@ -105,6 +146,12 @@ class Item(Reasons):
             raise ValueError("it needs the config that shows it; what is unavailable has none")
         if (self.printed, self.original) != (None, None) and self.number is None:
             raise ValueError("what the text prints stands beside a number, or in the columns of a table")
+        if self.input and self.number is None and self.table is None:
+            raise ValueError("input is a number, a table or a column of one")
+        if self.by_chance and self.number is None:
+            raise ValueError("by_chance is said of a number, or in the columns of a table")
+        if self.unavailable and self.explains:
+            raise ValueError("what is unavailable cannot differ from the text")
         return self
 
 
@@ -269,52 +316,82 @@ def compared_column(results: Mapping[str, Any], column: TableColumn, rows: int) 
             for value, text, first in zip(values, printed, original, strict=True)]
 
 
-State = Literal["shown", "equal", "original", "misprint", "differs", "unavailable"]
-STATES: dict[State, str] = {
-    "shown": "shown", "equal": "equal", "original": "equal on the text's data", "misprint": "misprint corrected",
-    "differs": "differs, with the reason", "unavailable": "not available",
+Label = Literal["equal", "original", "differs", "misprint", "shown", "input", "unavailable"]
+LABELS: dict[Label, str] = {
+    "equal": "equal", "original": "equal on the text's own data", "differs": "method or data differ",
+    "misprint": "misprint", "shown": "shown", "input": "input", "unavailable": "not here",
 }
 """What an item is on the page."""
 
 
-def check_reasons(item: Item, parts: Sequence[tuple[Reasons, list[Compared]]]) -> None:
-    """Refuse values that differ from the text without a reason, and reasons where none differs.
+@dataclass(frozen=True)
+class Values:
+    """A column of a table or the single number of an item: its reasons, and its values beside the printed ones."""
 
-    ``parts`` are the columns of a table, each with its values, or the item itself with its number.
+    reasons: Reasons
+    pairs: list[Compared]
+    is_input: bool
+    """Whether the column or its whole item says so."""
+
+    @property
+    def printed(self) -> list[Compared]:
+        """The values beside which the text prints one."""
+        return [pair for pair in self.pairs if pair.printed is not None]
+
+    @property
+    def equal(self) -> list[Compared]:
+        """The values that have the printed digits because evalpipe computes them so: no input, and none by chance."""
+        counts = not (self.is_input or self.reasons.by_chance)
+        return [pair for pair in self.printed if pair.reproduced] if counts else []
+
+    @property
+    def differing(self) -> list[Compared]:
+        """The values that do not have the printed digits."""
+        return [pair for pair in self.printed if not pair.reproduced]
+
+
+def check_reasons(item: Item, values: Sequence[Values]) -> None:
+    """Refuse values that differ from the text without a reason, reasons without a difference, and input that differs.
+
+    A column without a reason of its own has that of its item.
     """
-    unsaid = []
-    for reasons, pairs in parts:
-        differing = [pair for pair in pairs if not pair.reproduced]
-        if reasons is not item and _given(reasons) and not differing:
-            raise UnfitItemError("a column has a reason to differ from the text, and does not differ")
-        unsaid += differing if reasons is item or not _given(reasons) else []
-    if unsaid and not _given(item):
-        held = (pair if pair.original is None else pair.of_original for pair in unsaid)
-        values = ", ".join(f"{pair.value} where the text has {pair.printed}" for pair in held)
-        raise UnfitItemError(f"{values}, without an erratum or a why")
-    printed = any(pair.printed is not None for _, pairs in parts for pair in pairs)
-    if printed and _given(item) and not unsaid:
+    unsaid = [pair for part in values if part.reasons is item or not part.reasons.explains for pair in part.differing]
+    for part in values:
+        _check_part(part, item)
+    if unsaid and not item.explains:
+        compared = (pair if pair.original is None else pair.of_original for pair in unsaid)
+        pairs = ", ".join(f"{pair.value} where the text has {pair.printed}" for pair in compared)
+        raise UnfitItemError(f"{pairs}, without an erratum or what differs")
+    if item.explains and not item.by_chance and not unsaid and any(part.printed for part in values):
         raise UnfitItemError("it has a reason to differ from the text, and does not differ")
 
 
-def _given(reasons: Reasons) -> bool:
-    return bool(reasons.erratum or reasons.why)
+def _check_part(part: Values, item: Item) -> None:
+    """Refuse reasons of a number or of a column that do not fit its values."""
+    reasons = part.reasons
+    if reasons.by_chance and (part.differing or not part.printed):
+        raise UnfitItemError("by_chance is said of digits that agree")
+    if part.is_input and not part.printed:
+        raise UnfitItemError("it is input, and the text prints nothing of it")
+    if part.is_input and part.differing and not (reasons.erratum or item.erratum):
+        raise UnfitItemError("it is input, and not what the text prints")
+    if reasons is not item and reasons.explains and not reasons.by_chance and not part.differing:
+        raise UnfitItemError("a column has a reason to differ from the text, and does not differ")
 
 
-def reasons_of(item: Item) -> Iterator[Reasons]:
-    """Yield all that gives reasons in an item: itself, and the columns of its table."""
-    yield item
-    yield from () if item.table is None else item.table.columns
+def labels_of(item: Item, values: Sequence[Values]) -> list[Label]:
+    """Return what an item is, in the order of `LABELS`: of a table with several kinds of columns, each of them.
 
-
-def state_of(item: Item, compared: list[Compared]) -> State:
-    """Return what an item is: an erratum counts as a misprint also where a figure shows what is right."""
+    An erratum counts also where a figure shows what is right, and a difference where nothing is printed.
+    """
     if item.unavailable is not None:
-        return "unavailable"
-    if any(part.erratum for part in reasons_of(item)):
-        return "misprint"
-    if any(not pair.reproduced for pair in compared):
-        return "differs"
-    if any(pair.printed is not None and pair.original is not None for pair in compared):
-        return "original"
-    return "equal" if any(pair.printed is not None for pair in compared) else "shown"
+        return ["unavailable"]
+    labels: set[Label] = set()
+    for reasons in (item, *(part.reasons for part in values)):
+        labels |= {"misprint"} if reasons.erratum else set()
+        labels |= {"differs"} if reasons.differs else set()
+        labels |= {"input"} if reasons.input else set()
+    for part in values:
+        if part.equal and not part.differing:
+            labels.add("original" if any(pair.original for pair in part.equal) else "equal")
+    return [label for label in LABELS if label in (labels or {"shown"})]

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from book_items import Compared, Item, Text, UnfitItemError, check_reasons, compared_column, read_text, value_of
+from book_items import Compared, Item, Text, UnfitItemError, Values, check_reasons, compared_column, read_text, value_of
 from book_page import Shown, items_table, page, values_table
 from book_pictures import picture
 
@@ -116,15 +116,18 @@ class Builder:
             self.pictures[file] = picture(drawing)
             return Shown(item, section=section, drawing=drawing, file=file)
         if item.table is not None:
-            columns = [compared_column(run.document, column, len(item.table.rows)) for column in item.table.columns]
-            check_reasons(item, list(zip(item.table.columns, columns, strict=True)))
-            return Shown(item, columns=columns)
+            rows = len(item.table.rows)
+            values = [Values(column, compared_column(run.document, column, rows), bool(item.input or column.input))
+                      for column in item.table.columns]
+            check_reasons(item, values)
+            return Shown(item, values=values)
         value = value_of(run.document, item.number or {})
         if isinstance(value, list | dict):
             raise UnfitItemError(f"{item.number} is no single value")
-        pair = Compared(value=value, printed=item.printed, original=item.original)
-        check_reasons(item, [(item, [pair])])
-        return Shown(item, columns=[[pair]])
+        values = [Values(item, [Compared(value=value, printed=item.printed, original=item.original)],
+                         bool(item.input))]
+        check_reasons(item, values)
+        return Shown(item, values=values)
 
     def _run(self, config: str) -> Evaluated:
         """Run a spec when it is first needed; one that does not run is told with the first of its items."""
