@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MEASURES = ("cost", "expected_cost")
 """The metrics that stand beside the costs of predicting one level for all rows."""
 
+MOST_LEVELS = 6
+"""The most levels whose costs are written as a matrix."""
+
 TERMS = (
     ("An event contacted brings", "benefit"), ("A row contacted costs", "cost"),
     ("Fixed cost of contacting any", "fixed"),
@@ -46,12 +49,23 @@ def _costs(results: Results) -> Iterator[Block]:
         return
     yield Heading("Costs")
     yield Text("Cost of a row by its true and its predicted level. Pairs that are not named cost 0.", "lead")
-    columns = (Column("True level"), Column("Predicted level"), Column("Cost", "num"))
-    yield Table("Named costs", columns, tuple(
-        Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs))
+    yield _named_costs(results)
     for dataset in dict.fromkeys(reference.dataset for reference in results.cost_references):
         yield _cost_table(results, dataset)
     yield Text(REFERENCES, "small")
+
+
+def _named_costs(results: Results) -> Table:
+    """Write the costs as a matrix of true and predicted levels; of more than `MOST_LEVELS` levels, as a list."""
+    if len(results.levels) > MOST_LEVELS:
+        columns = (Column("True level"), Column("Predicted level"), Column("Cost", "num"))
+        return Table("Named costs", columns, tuple(
+            Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs))
+    costs = {(named.truth, named.predicted): named.cost for named in results.costs}
+    predicted_levels = (Column(level, "num", over="Predicted level") for level in results.levels)
+    return Table("Named costs", (Column("True level"), *predicted_levels), tuple(
+        Row((truth, *(numbers.plain(costs.get((truth, predicted), 0)) for predicted in results.levels)))
+        for truth in results.levels))
 
 
 def _cost_table(results: Results, dataset: str) -> Table:

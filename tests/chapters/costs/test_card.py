@@ -35,13 +35,25 @@ def results() -> Results:
 
 
 def test_the_named_costs_stand_beside_the_models_and_the_policies_that_need_none(results: Results) -> None:
-    assert lines(table(sections(results), "Named costs")) == [["sick", "well", "12"], ["well", "sick", "1.5"]]
+    named = table(sections(results), "Named costs")
+    assert heads(named) == ["True level", "sick", "well"]
+    assert [column.over for column in named.columns] == ["", "Predicted level", "Predicted level"]
+    assert lines(named) == [["sick", "0", "12"], ["well", "1.5", "0"]]
     costs = table(sections(results), "Cost of a row of data, with 95% intervals")
     assert heads(costs) == ["Predictions", "Cost", "Expected cost"]
     assert column(costs, "Predictions") == ["good", "poor", "Always sick", "Always well"]
     cells = [row.cells[1:] for row in rows(costs)]
     assert all(cell.interval for row in cells[:2] for cell in row)
     assert [cell.note for row in cells[2:] for cell in row] == ["cheapest without a model"] * 2 + [None] * 2
+
+
+@pytest.mark.parametrize(("count", "first"), [(6, ["a", "0", "2", "0", "0", "0", "0"]), (7, ["a", "b", "2"])])
+def test_named_costs_are_a_matrix_of_few_levels_and_a_list_of_many(count: int, first: list[str]) -> None:
+    levels = list("abcdefg")[:count]
+    results = evalpipe.evaluate(
+        levels * 5, task="multiclass", prediction=levels * 5, levels=levels, metrics=["cost"],
+        costs=[{"truth": "a", "predicted": "b", "cost": 2}], intervals={"method": "none"})
+    assert lines(table(sections(results), "Named costs"))[0] == first
 
 
 def test_the_table_of_profits_says_where_it_is_largest(results: Results) -> None:
