@@ -102,7 +102,8 @@ def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, 
 
     expected = run_row(results)
     # Earlier formats have no sha256 of inputs, and no verdict where nothing was judged.
-    compared = [key for key in expected if key != "results_sha256" and not (key == "inputs_sha256" and run[key] is None)]
+    unknown = {"results_sha256", *(["inputs_sha256"] if run["inputs_sha256"] is None else [])}
+    compared = [key for key in expected if key not in unknown]
     there: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
     here: Row = {key: expected[key] for key in there}
     tables = {"estimates": (ESTIMATES, estimate_rows), "gates": (VERDICTS, verdict_rows),

@@ -168,9 +168,9 @@ class Results(Document):
     def holds(self, fail_on: FailOn = "fail") -> bool | None:
         """Tell whether gates and standards hold; None where there are none, for then nothing was shown to hold.
 
-        ``fail_on`` is the least verdict that counts as missed, or never. ``"fail"``: failed gates. ``"warn"``: also failed
-        gates whose severity is warn, and models, gates and datasets that the run before had and this one has not.
-        ``"indeterminate"``: also gates that the interval leaves open.
+        ``fail_on`` is the least verdict that counts as missed, or never. ``"fail"``: failed gates. ``"warn"``: also
+        failed gates whose severity is warn, and models, gates and datasets that the run before had and this one has
+        not. ``"indeterminate"``: also gates that the interval leaves open.
         """
         lost = fail_on in ("warn", "indeterminate") and any(warning.code in GONE for warning in self.warnings)
         if not self.judged:

@@ -124,7 +124,8 @@ def test_results_without_a_day_or_a_gate_are_refused_where_the_format_requires_t
     assert '"evalpipe:verdict", "value": "none"' in " ".join(
         command("export", "bare", "--to", "cyclonedx").stdout.replace("\n", " ").split())
     families = command("export", "bare", "--to", "openmetrics").stdout
-    assert [line for line in families.splitlines() if line.startswith("evalpipe_verdict") and line.endswith(" 1.0")] == [
+    verdicts = [line for line in families.splitlines() if line.startswith("evalpipe_verdict")]
+    assert [line for line in verdicts if line.endswith(" 1.0")] == [
         f'evalpipe_verdict{{run="{bare.name}",verdict="none"}} 1.0']
 
 
