@@ -23,7 +23,7 @@ HIDDEN = "…"
 _PAIR = re.compile(
     r"""(?:pass(?:word|wd|phrase)|pwd|secret|(?:access|account|api|auth|private|shared)[\w ]{0,12}(?:key|token))\w{0,20}
     (?:["']?\s{0,9}=|["']\s{0,9}:)\s{0,9}
-    ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^}]*\}|[^\s;&]+)""", re.IGNORECASE | re.VERBOSE)
+    ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\{[^}]*\}|[^\s;&]*[^\s;&"'}])""", re.IGNORECASE | re.VERBOSE)
 _BEFORE_HOST = re.compile(  # after one slash or two, and after none where a database follows the host
     r":/{1,2}[^/\s:@]{0,200}:(?!\d+(?:[/?#]|$))([^\s@]{1,500})@"
     r"|[\w%]:([^\s@/]{1,200})@[\w.-]{1,200}(?::\d{1,5})?/\w")
