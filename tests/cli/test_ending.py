@@ -104,7 +104,7 @@ local.summarise = takes_long
 main(["run", "small.yaml", "--set", "engine.mode=grid", "--no-progress"])
 """
 WAITING_READ = """
-import signal, time
+import signal, threading, time
 from pathlib import Path
 import evalpipe.data.read as read
 from evalpipe.cli import main
@@ -114,7 +114,7 @@ def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
     Path("reports/.evalpipe-cache/small/.new-12345678").mkdir(parents=True)  # as rows of a query are stored in
     with quiet():
-        print("begun", flush=True)
+        threading.Timer(1.0, print, ["begun"], {"flush": True}).start()  # when the main thread is in the sleep
         time.sleep(90)
 
 read.rows.load = waits
