@@ -28,12 +28,12 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
     ``out`` is the output folder, beside which the ledger is where the spec names none. It is read only where the
     results rest on earlier nights. Raises UsageError where it cannot be.
     """
-    told = [warning for warning in results.warnings if warning.code in OF_LEDGER]
+    warned = [warning for warning in results.warnings if warning.code in OF_LEDGER]
     rests = results.trend.sha256 is not None or any(gate.sequence or gate.against == "last" for gate in results.gates)
-    ledger = ledger_to_read(spec, out) if told or (rests and spec.as_of is not None) else None
+    ledger = ledger_to_read(spec, out) if warned or (rests and spec.as_of is not None) else None
     if ledger is None:
         return []
-    changed = [] if warnings_of_ledger(ledger, results, out) == told else ["what the run before it had"]
+    changed = [] if warnings_of_ledger(ledger, results, out) == warned else ["what the run before it had"]
     if spec.as_of is None:
         return changed
     return [*changed, *changed_nights(spec, results, ledger), *_changed_evidence(spec, results, ledger),

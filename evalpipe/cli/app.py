@@ -73,9 +73,8 @@ def app() -> None:
 @as_of_option
 @click.option(
     "--fail-on", type=click.Choice(["fail", "warn", "indeterminate", "never"]), default="fail", show_default=True,
-    help="End with 1 if a gate failed, or too few items of a standard are answered. warn: also if a gate of severity "
-         "warn failed, or a model, a gate or a dataset of the run before is gone. indeterminate: also if any gate is "
-         "inconclusive.",
+    help="End with 1 if a gate failed, or too few items of a standard are answered. warn: also if one of severity warn "
+         "did, or something of the run before is gone. indeterminate: also if a gate is inconclusive.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
               help="json: the verdict, gates, findings and files as one document. github: gates that did not hold are "
