@@ -238,12 +238,15 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
         message = f"in {named.called} the comma separates both cells and decimals"
         hint = 'declare the separator too, as in csv: {separator: ";", decimal: ","}'
         yield Problem("two-commas", message, place, hint)
-    for column in csv.types:
-        if column not in table.columns:
+    by_column: tuple[tuple[str, str, Mapping[str, object]], ...] = (
+        ("types", "gives a type to", csv.types),
+        ("null", "says what is missing in", {} if isinstance(csv.null, tuple) else csv.null))
+    for key, says, columns in by_column:
+        for column in (column for column in columns if column not in table.columns):
             close = closest(column, table.columns)
             hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(list(table.columns)[:12])}"
-            at = places.place(*named.csv_loc, "types", column)
-            message = f"'csv' of {named.called} gives a type to the column '{column}', which the data do not have"
+            at = places.place(*named.csv_loc, key, column)
+            message = f"'csv' of {named.called} {says} the column '{column}', which the data do not have"
             yield Problem("unknown-column", message, at or place, hint)
 
 

@@ -95,7 +95,8 @@ def _why(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str
     out = f"declare csv: {{types: {{{name}: number}}}}" if strange.str.contains(r"^[+-]?0*\d+(?:\.\d*)?$").all() else (
         f"TRY_CAST({name} AS DOUBLE) is missing where it is no number")
     if strange.str.to_lowercase().is_in(list(MISSING_WORDS)).all():
-        out = f"if it means a missing value, declare csv: {{null: [{', '.join(quoted(cell) for cell in strange)}]}}"
+        words = ", ".join(map(quoted, strange))
+        out = f"if it means a missing value, declare csv: {{null: {{{quoted(name)}: [{words}]}}}}"
     return f"column '{name}' is text, because it holds {shown(word)}; {out}"
 
 

@@ -147,7 +147,7 @@ def missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: boo
     """Return the way out of texts that are written for a missing value."""
     if separated:
         listed = ", ".join(quoted(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))
-        declare = f"declare csv: {{null: [{listed}]}}, so that it counts as missing"
+        declare = f"declare csv: {{null: {{{quoted(texts.name)}: [{listed}]}}}}, so that it counts as missing"
         return declare if missing else f"{declare}; every row needs {with_article(called)}"
     return "only an empty cell counts as missing" + ("" if missing else f", and every row needs {with_article(called)}")
 

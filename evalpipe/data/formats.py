@@ -102,7 +102,7 @@ def read(
         frame = _guard(path, form, csv, lambda source: pl.read_csv(
             source, separator=separator(form, csv), infer_schema=False, columns=sorted(places)))
         frame = frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True)))
-        return _without(frame, csv.null), blank
+        return _without(frame, csv), blank
     if form == "ndjson":
         overrides = dict.fromkeys(text, pl.String())
         frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
@@ -165,7 +165,7 @@ def batches(
         frame = _told(path, form, csv, partial(_of_block, header + block, sign, places))
         frame = frame.rename(dict(zip(frame.columns, (names[at] for at in places), strict=True)))
         after = before + frame.height
-        yield _without(frame.select(wanted), csv.null), frozenset(at - before for at in blank if before <= at < after)
+        yield _without(frame.select(wanted), csv), frozenset(at - before for at in blank if before <= at < after)
         before = after
 
 
@@ -195,11 +195,11 @@ def _of_block(block: bytes, sign: str, places: list[int]) -> pl.DataFrame:
     return pl.read_csv(io.BytesIO(block), separator=sign, infer_schema=False, columns=places)
 
 
-def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
+def _without(frame: pl.DataFrame, csv: CsvPlan) -> pl.DataFrame:
     """Make the texts that mean a missing value null."""
-    if not null:
-        return frame
-    return frame.with_columns(column.set(column.str.strip_chars().is_in(list(null)), None) for column in frame)
+    return frame.with_columns(
+        column.set(column.str.strip_chars().is_in(list(texts)), None)
+        for column in frame if (texts := csv.nulls(column.name)))
 
 
 def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:

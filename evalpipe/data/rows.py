@@ -210,7 +210,7 @@ def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
 
 def _not_of_type(rows: RowBlock) -> list[Problem]:
     """Find the cells that are not of the type that is declared for their column."""
-    from evalpipe.data.celltypes import CALLED, strange
+    from evalpipe.data.celltypes import CALLED, quoted, strange
 
     problems: list[Problem] = []
     named = rows.dataset.table.named
@@ -220,7 +220,8 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
         wrong = strange(rows.frame[column], kind, named.csv.decimal)
         if wrong.any():
             message = f"{cells(wrong)} of column '{column}' of {named.called} {are(wrong)} not {CALLED[kind]}"
-            hint = "correct the type or the cells; a text that means a missing value is declared as csv: {null: [NA]}"
+            hint = ("correct the type or the cells; a text that means a missing value is declared, as in csv: "
+                    f"{{null: {{{quoted(column)}: [NA]}}}}")
             loc = (*named.csv_loc, "types", column)
             problems.append(rows.problem("not-of-type", message, loc, hint, mask=wrong, values=rows.frame[column]))
     return problems

@@ -27,14 +27,19 @@ if TYPE_CHECKING:
 class CsvPlan:
     """How separated text is written: the texts of a missing value, types of columns, and what separates.
 
-    ``declared`` tells whether the spec says any of it.
+    ``null`` are texts of all columns, or a mapping of column to its texts. ``declared`` tells whether the spec says any
+    of it.
     """
 
-    null: tuple[str, ...] = ()
+    null: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
     types: Mapping[str, CellType] = field(default_factory=lambda: MappingProxyType({}))
     separator: str | None = None
     decimal: Literal[".", ","] = "."
     declared: bool = False
+
+    def nulls(self, column: str) -> tuple[str, ...]:
+        """Return the texts of a column that mean a missing value."""
+        return self.null if isinstance(self.null, tuple) else self.null.get(column, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,8 @@ def _csv(declared: Dataset | Model | CandidateTable) -> CsvPlan:
     csv = declared.csv
     if csv is None:
         return CsvPlan()
-    return CsvPlan(csv.null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared=True)
+    null = csv.null if isinstance(csv.null, tuple) else MappingProxyType(dict(csv.null))
+    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared=True)
 
 
 def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:

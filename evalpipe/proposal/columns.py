@@ -25,7 +25,7 @@ NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "missing", "-", ".
 """Texts, in small letters, that are written for a missing value among numbers. `none` is a level more often."""
 
 WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
-"""Those that are taken for a missing value among texts too."""
+"""Those that are taken for a missing value beside two levels too; beside more, `NA` may be a code, as of a country."""
 
 _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 _ENDLESS = r"^[+-]?(?i:inf|infinity)$"
@@ -76,6 +76,11 @@ class ColumnLook:
     def constant(self) -> bool:
         """Whether it has one value throughout."""
         return self.distinct == 1
+
+    @property
+    def written_levels(self) -> int:
+        """The number of its levels in a run whose spec declares none of its texts missing."""
+        return len(self.levels) + len(self.nulls)
 
     @property
     def graded(self) -> bool:
@@ -140,10 +145,10 @@ def _apart(words: pl.Series, parts: Sequence[ColumnPart]) -> Iterator[pl.Series]
 
 
 def _absent(words: pl.Series) -> list[str]:
-    """Return the texts of a column that mean a missing value, where it has two others; such as NA."""
+    """Return the texts of a column that mean a missing value, where it has exactly two others; such as NA."""
     present = words.drop_nulls().unique()
     absent = present.filter(present.str.to_lowercase().is_in(list(WORD_NULLS)))
-    return sorted(absent) if len(absent) and len(present) - len(absent) > 1 else []
+    return sorted(absent) if len(present) - len(absent) == 2 else []
 
 
 def _of_numbers(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...]) -> ColumnLook:

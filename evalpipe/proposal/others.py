@@ -61,9 +61,9 @@ def other_columns(
     weights = _take(rest, lambda look: look.kind == "number" and has(look.name, WEIGHTS) and look.low >= 0
                     and not look.constant and not look.missing)
     exposures = _take(rest, lambda look: look.kind == "number" and has(look.name, EXPOSURES) and look.low > 0)
-    slices = _take(rest, lambda look: 1 < len(look.levels) <= FEW and look.kind in ("text", "boolean", "number")
-                   and (look.kind != "number" or look.whole))
-    few = {look.name: counted(len(look.levels), "level") for look in slices[:MOST_SLICES]}
+    slices = _take(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
+                   and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
+    few = {look.name: counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
     return OtherColumns(
         identity,
         _noted(clusters, lambda look: f"{counted(look.distinct, 'value')} in {within}: if rows that share one belong "

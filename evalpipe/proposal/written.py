@@ -141,9 +141,9 @@ def _csv(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
         written["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
     if plan.decimal != ".":
         written["decimal"] = f'"{plan.decimal}"'
-    nulls = sorted({word for look in proposal.used for word in look.nulls})
+    nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in proposal.used if look.nulls}
     if nulls:
-        written["null"] = "[" + ", ".join(scalar(word) for word in nulls) + "]"
+        written["null"] = inline(nulls)
     return written
 
 

@@ -87,7 +87,7 @@ def test_a_column_of_numbers_with_a_text_far_down_is_filtered_as_text(tmp_path: 
 def test_missing_values_are_declared(tmp_path: Path) -> None:
     path = written(tmp_path, ["1", "NA", "3", "-99", "", "7"])
     assert problem(path, {"where": "x > 2", "csv": {"null": ["-99"]}})[1] == (
-        "column 'x' is text, because it holds 'NA'; if it means a missing value, declare csv: {null: [NA]}")
+        "column 'x' is text, because it holds 'NA'; if it means a missing value, declare csv: {null: {x: [NA]}}")
     found = sample(path, {"where": "x > 2", "csv": {"null": ["NA", "-99"]}})
     assert (found.n, found.summary.unknown_where) == (2, 3)
     cut = sample(path, {"csv": {"null": ["NA", "-99"]}}, slices=[{"column": "x", "cuts": [2]}])
@@ -97,12 +97,30 @@ def test_missing_values_are_declared(tmp_path: Path) -> None:
 def test_a_text_for_a_missing_number_is_an_error_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,p\nyes,0.5\nno,NA\n", encoding="utf-8")
-    assert problem(path) == ("1 value of column 'p' is not a number",
-                             "declare csv: {null: [NA]}, so that it counts as missing; every row needs a probability")
+    assert problem(path) == (
+        "1 value of column 'p' is not a number",
+        "declare csv: {null: {p: [NA]}}, so that it counts as missing; every row needs a probability")
     assert sample(path, {"csv": {"null": ["NA"]}, "where": "p IS NOT NULL"}).n == 1
     held = written(tmp_path, ["1", "n/a"], "b.csv")
     assert problem(held, slices=[{"column": "x", "cuts": [1]}])[1] == (
-        'declare csv: {null: ["n/a"]}, so that it counts as missing')
+        'declare csv: {null: {x: ["n/a"]}}, so that it counts as missing')
+
+
+def test_a_text_is_missing_in_the_columns_that_it_is_declared_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,p,x,z\nyes,0.5,NA,NA\nno,NA,US,US\nyes,0.25,FR,FR\n", encoding="utf-8")
+    keys: dict[str, Any] = {"slices": ["x", "z"]}
+    found = sample(path, {"csv": {"null": {"p": ["NA"], "z": ["NA", "-"]}}, "where": "p IS NOT NULL"}, **keys)
+    assert (found.n, labels(found)) == (2, ["FR", "NA"])
+    assert [part["z"] for part in found.slicings[1].labels] == ["FR", "(missing)"]
+    everywhere = sample(path, {"csv": {"null": ["NA"]}, "where": "p IS NOT NULL"}, **keys)
+    assert labels(everywhere) == ["FR", "(missing)"]
+
+
+def test_texts_are_declared_for_a_column_of_the_data(tmp_path: Path) -> None:
+    assert problem(written(tmp_path, ["1"]), {"csv": {"null": {"xs": ["NA"]}}}) == (
+        "'csv' of dataset 'test' says what is missing in the column 'xs', which the data do not have",
+        "did you mean 'x'?")
 
 
 FRAME = pl.DataFrame({
@@ -153,7 +171,7 @@ def test_declared_types_are_kept_to(tmp_path: Path) -> None:
     path = written(tmp_path, ["2024-02-28", "2024-02-30", "", "28.2.2024"])
     assert problem(path, {"csv": {"types": {"x": "date"}}, "where": "year(x) = 2024"}) == (
         "2 values of column 'x' of dataset 'test' are not a date such as 2024-12-31",
-        "correct the type or the cells; a text that means a missing value is declared as csv: {null: [NA]}")
+        "correct the type or the cells; a text that means a missing value is declared, as in csv: {null: {x: [NA]}}")
     path = written(tmp_path, ["2024-02-28", "", "2023-12-31"])
     assert sample(path, {"csv": {"types": {"x": "date"}}, "where": "year(x) = 2024"}).n == 1
     path = written(tmp_path, ["2024-02-28T10:30", "2024-02-28 11:30:00", "2024-02-28 12:30:00.5"])

@@ -15,6 +15,7 @@ from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.trial import tried
 from evalpipe.proposal.written import spec_text
+from evalpipe.reading import read_all
 
 
 def proposed(path: Path, limit: int = 100_000, **answers: object) -> tuple[Proposal, str]:
@@ -37,8 +38,8 @@ def proposed(path: Path, limit: int = 100_000, **answers: object) -> tuple[Propo
     ("a.csv.gz", "y;p;t\n1;0,5;a\n0;0,25;b,c\n", '{separator: ";", decimal: ","}'),
     ("a.csv", 'y;p;"a;b"\n1;0,5;"x\ny"\n0;0,25;z\n', '{separator: ";", decimal: ","}'),
     ("a.csv", "\ufeffy;p\r\n1;0.5\r\n0;0.25\r\n", '{separator: ";"}'),
-    ("a.csv", "y;p\n1;0.5\n0;NA\n0;0.25\n", '{separator: ";", null: [NA]}'),
-    ("a.csv", "y,p\n1,0.5\n0,0.25\n\n1,.\n", '{null: ["."]}'),
+    ("a.csv", "y;p\n1;0.5\n0;NA\n0;0.25\n", '{separator: ";", null: {p: [NA]}}'),
+    ("a.csv", "y,p\n1,0.5\n0,0.25\n\n1,.\n", '{null: {p: ["."]}}'),
 ])
 def test_how_text_is_separated(tmp_path: Path, name: str, text: str, written: str | None) -> None:
     content = text.encode()
@@ -99,8 +100,34 @@ def test_missing_values_are_left_out_and_told(tmp_path: Path) -> None:
     assert proposal.notes == ("10 rows without a value of 'y' ('NA'): left out by 'where'",)
     assert "complete_case: all  # 5 rows without p: left out, and counted on the card" in text
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert "csv: {null: [NA]} # how the file is written; null: what counts as missing" in lines
+    assert "csv: {null: {y: [NA], p: [NA]}} # how the file is written; null: what counts as missing" in lines
     assert "where: '\"y\" IS NOT NULL' # 10 rows without an outcome" in lines
+
+
+def test_a_code_is_missing_where_the_spec_declares_it_and_a_level_elsewhere(tmp_path: Path) -> None:
+    at = np.arange(90)
+    frame = rows(90, country=np.array(["NA", "US", "FR"])[at % 3], sex=np.array(["f", "m", "NA"])[at % 3])
+    frame.with_columns(p=pl.when(pl.col("row_id") == 4).then(None).otherwise("p")).write_csv(
+        tmp_path / "a.csv", null_value="NA")
+    text = proposed(tmp_path / "a.csv", event="yes")[1]
+    assert "csv: {null: {p: [NA]}}" in text
+    assert "#   - country  # 3 levels\n#   - sex      # 3 levels" in text
+    sliced = text.replace("# slices:", "slices:").replace("#   - ", "  - ")
+    sample, = read_all(tried(sliced, str(tmp_path / "spec.yaml")))[0]
+    found = {name: [part[name] for part in slicing.labels] for slicing in sample.slicings
+             for name in slicing.labels[0]}
+    assert found == {"country": ["FR", "NA", "US"], "sex": ["NA", "f", "m"]}
+
+
+@pytest.mark.parametrize(
+    ("levels", "task"), [(["yes", "no", "NA"], "binary"), (["US", "FR", "DE", "NA"], "multiclass")])
+def test_a_code_is_missing_beside_two_levels_and_one_of_more(tmp_path: Path, levels: list[str], task: str) -> None:
+    truth = np.array(levels)[np.arange(60) % len(levels)]
+    pl.DataFrame({"truth": truth, "pred": truth[::-1]}).write_csv(tmp_path / "a.csv")
+    proposal, text = proposed(tmp_path / "a.csv", event="yes" if task == "binary" else None)
+    assert proposal.outcome.task == task
+    assert ("null: {truth: [NA], pred: [NA]}" in text) == (task == "binary")
+    assert ("levels: [DE, FR, NA, US]" in text) == (task == "multiclass")
 
 
 def test_several_files_are_datasets_of_their_shared_columns(tmp_path: Path) -> None:
