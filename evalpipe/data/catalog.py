@@ -228,6 +228,10 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
 
     named = table.named
     csv, place = named.csv, places.place(*named.csv_loc)
+    if csv.encoding is not None and table.format not in SEPARATORS:
+        message = f"'encoding' is declared for {named.called}, whose format is {table.format}"
+        yield Problem("not-csv", message, places.place(*named.csv_loc[:-1], "encoding"),
+                      "remove it: it says how the text of csv and tsv files is encoded")
     if not csv.declared:
         return
     if table.format not in SEPARATORS:

@@ -11,7 +11,9 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,21 +38,24 @@ LONGEST_LINE = 64_000_000
 MOST_UNPACKED, MOST_RATIO = 1_000_000_000, 100
 """A file that unpacks to more bytes than both, and so many times its size, is refused: tables do not, bombs do."""
 
-_UTF8 = "save the file as UTF-8"
+_DECLARE = "declare its {encoding}, or save the file as UTF-8"
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+"""The bytes that are no character of Windows' cp1252."""
+
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
-def header(path: Path, separator: str) -> list[str]:
-    """Return the names in the first line of a file; raises Unreadable."""
-    head = next(_chunks(path, _HEAD), b"")
+def header(path: Path, separator: str, encoding: str | None = None) -> list[str]:
+    """Return the names in the first line of a file, in UTF-8 or the ``encoding``; raises Unreadable."""
+    head = next(_chunks(path, _HEAD, encoding), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
-    if len(head) == _HEAD and b"\n" not in head:
+    if len(head) >= _HEAD and b"\n" not in head:
         reason = f"its first line has more than {_HEAD:,} bytes"
         raise Unreadable("too-large", reason, "leave out columns that the spec does not name")
     # Before it is decoded, which would only say that line 1 is not UTF-8.
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise Unreadable("not-utf8", "it is UTF-16 text", _UTF8)
+        raise Unreadable("not-utf8", "it is UTF-16 text", _DECLARE.format(encoding="'encoding: utf-16'"))
     if b"\n" not in head and b"\r" in head:
         raise Unreadable("corrupt-file", "its lines end with a carriage return alone", "save it with line feeds")
     try:
@@ -78,12 +83,12 @@ def _check_names(names: list[str], separator: str) -> None:
         raise Unreadable("duplicate-column", f"two of its columns are called '{again}'", "rename one of them", 1)
 
 
-def likeliest(path: Path, usual: str) -> str:
+def likeliest(path: Path, usual: str, encoding: str | None = None) -> str:
     """Return what seems to separate cells: the mark by which the first lines have the most, each as many as the others.
 
     ``usual`` where no mark does. Raises Unreadable.
     """
-    head = next(_chunks(path, _HEAD), b"")
+    head = next(_chunks(path, _HEAD, encoding), b"")
     text = head.decode("utf-8-sig", errors="replace")
     lines = io.StringIO(text, newline="").readlines()[:_SNIFFED]
     widths: dict[str, int] = {}
@@ -96,15 +101,34 @@ def likeliest(path: Path, usual: str) -> str:
     return max(widths, key=lambda mark: widths[mark]) if widths and max(widths.values()) > 1 else usual
 
 
-def check(path: Path, separator: str, width: int) -> frozenset[int]:
+def likely_encoding(path: Path) -> str | None:
+    """Return what a file seems to be encoded in: ascii, utf-8, utf-16 or cp1252; None for none of them.
+
+    Nearly any bytes are text of cp1252, so a person has to look at its letters. Raises Unreadable.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    plain = utf8 = windows = True
+    for chunk in _chunks(path, CHUNK):
+        if plain and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        plain &= chunk.isascii()
+        windows &= _UNDEFINED.search(chunk) is None
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError:
+            utf8 = False
+    return "ascii" if plain else "utf-8" if utf8 else "cp1252" if windows else None
+
+
+def check(path: Path, separator: str, width: int, encoding: str | None = None) -> frozenset[int]:
     """Check that every row has ``width`` cells and is UTF-8 text; return the 0-based places of blank lines.
 
     Raises Unreadable.
     """
-    return checked(path, separator, width)[0]
+    return checked(path, separator, width, encoding)[0]
 
 
-def checked(path: Path, separator: str, width: int) -> tuple[frozenset[int], bool]:
+def checked(path: Path, separator: str, width: int, encoding: str | None = None) -> tuple[frozenset[int], bool]:
     """Check a file as `check` does; also tell whether each quote opens or closes a cell, so that it can be cut.
 
     A quote inside a cell that is not quoted does neither. Raises Unreadable.
@@ -112,7 +136,7 @@ def checked(path: Path, separator: str, width: int) -> tuple[frozenset[int], boo
     shape = _Shape(separator, width)
     decoder = codecs.getincrementaldecoder("utf-8")()
     rest, lines = b"", 0
-    for chunk in _chunks(path, CHUNK):
+    for chunk in _chunks(path, CHUNK, encoding):
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
@@ -126,15 +150,38 @@ def checked(path: Path, separator: str, width: int) -> tuple[frozenset[int], boo
     if rest:
         shape.feed(rest + b"\n")
     if shape.odd or shape.inside:
-        _explain(path, separator, width)
+        _explain(path, separator, width, encoding)
     # In a file of one column a blank line is an empty cell.
     return frozenset(shape.blank) if width > 1 else frozenset(), not (shape.odd or shape.inside)
 
 
-def blocks(path: Path, size: int) -> Iterator[bytes]:
+def rows(path: Path, encoding: str | None = None) -> int | None:
+    """Return the number of rows below the header, blank lines among them, without holding the text.
+
+    None where a quote is not closed. Raises Unreadable.
+    """
+    count, inside, last = -1, False, b""
+    for chunk in _chunks(path, CHUNK, encoding):
+        last = chunk[-1:]
+        if not inside and b'"' not in chunk:
+            count += chunk.count(b"\n")
+            continue
+        codes = np.frombuffer(chunk, dtype=np.uint8)
+        within = np.logical_xor.accumulate(codes == _QUOTE) ^ inside
+        count += int(((codes == _BREAK) & ~within).sum())
+        inside = bool(within[-1])
+    return None if inside else count + (last not in (b"", b"\n"))
+
+
+def as_utf8(path: Path, encoding: str) -> bytes:
+    """Return the whole text of a file, in UTF-8; raises Unreadable."""
+    return b"".join(_chunks(path, CHUNK, encoding))
+
+
+def blocks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
     """Yield the rows of a file that can be cut, about so many bytes of whole rows at a time; raises Unreadable."""
     rest, header = b"", True
-    for chunk in _chunks(path, size):
+    for chunk in _chunks(path, size, encoding):
         rest += chunk
         end = _end(rest)
         if end and header:
@@ -214,11 +261,11 @@ class _Shape:
         self._records += len(ends)
 
 
-def _explain(path: Path, separator: str, width: int) -> None:
+def _explain(path: Path, separator: str, width: int, encoding: str | None) -> None:
     """Find the rows with too many or too few cells, or the quote that is not closed; raises Unreadable."""
     rows: list[tuple[int, str]] = []
     number = 0
-    text = io.TextIOWrapper(_open(path), encoding="utf-8-sig", newline="")
+    text = io.TextIOWrapper(_open(path), encoding=encoding or "utf-8-sig", newline="")
     try:
         for number, cells in enumerate(csv.reader(text, delimiter=separator, strict=True)):
             # A blank line is no row; `check` has its place.
@@ -235,13 +282,18 @@ def _explain(path: Path, separator: str, width: int) -> None:
         raise Unreadable("ragged-file", reason, "quote each cell that holds a separator or a line break", None, rows)
 
 
+def compressed(path: Path) -> bool:
+    """Tell whether a file is gzip data, by its name."""
+    return path.name.lower().endswith(".gz")
+
+
 def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:
-    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+    return gzip.open(path) if compressed(path) else path.open("rb")
 
 
 def refuse_bomb(path: Path) -> None:
     """Refuse a compressed file that unpacks to far more than tables do, before anything holds it; raises Unreadable."""
-    most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if path.name.lower().endswith(".gz") else None
+    most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if compressed(path) else None
     if most is None or path.stat().st_size * 1032 < most:  # DEFLATE cannot do better
         return
     unpacked = 0
@@ -252,12 +304,16 @@ def refuse_bomb(path: Path) -> None:
             raise Unreadable("too-large", reason, "if you trust it, unpack it, or write it as Parquet")
 
 
-def _chunks(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed; raises Unreadable, for lines that are too long too."""
+def _chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file, decompressed and from its ``encoding`` into UTF-8.
+
+    Raises Unreadable, for lines that are too long too.
+    """
     line = 0
     try:
         with _open(path) as file:
-            while chunk := file.read(size):
+            plain = iter(lambda: file.read(size), b"")
+            for chunk in plain if encoding is None else _recoded(plain, encoding):
                 end = chunk.rfind(b"\n")
                 line = line + len(chunk) if end < 0 else len(chunk) - end - 1
                 if line > LONGEST_LINE:
@@ -272,5 +328,30 @@ def _chunks(path: Path, size: int) -> Iterator[bytes]:
         raise Unreadable("unreadable-file", (error.strerror or str(error)).lower()) from None
 
 
+def _recoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield bytes of text in an encoding as UTF-8; raises Unreadable for the first that are no character of it."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    read, lines = 0, 1
+    for chunk in chain(chunks, [b""]):
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+            recoded = text.encode()
+        except UnicodeDecodeError as error:
+            # The decoder keeps the first bytes of a character that two chunks share.
+            place = read - (len(error.object) - len(chunk)) + error.start
+            line = lines + error.object[:error.start].decode(error.encoding, "replace").count("\n")
+            what = f"0x{error.object[error.start:error.end].hex()}"
+            reason = f"in line {line:,} its byte {place + 1:,}, {what}, is no character of {encoding}"
+            hint = "declare another 'encoding', or save the file as UTF-8"
+            raise Unreadable("wrong-encoding", reason, hint, line) from None
+        except UnicodeEncodeError:
+            raise Unreadable("wrong-encoding", f"it holds half a character of {encoding}",
+                             "save the file as UTF-8") from None
+        read, lines = read + len(chunk), lines + text.count("\n")
+        if recoded:
+            yield recoded
+
+
 def _not_utf8(line: int) -> Unreadable:
-    return Unreadable("not-utf8", f"line {line} is not UTF-8 text", _UTF8, line)
+    hint = _DECLARE.format(encoding="encoding, as in 'encoding: cp1252'")
+    return Unreadable("not-utf8", f"line {line} is not UTF-8 text", hint, line)

@@ -44,7 +44,7 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
 
     delimited.refuse_bomb(path)
     if form in SEPARATORS:
-        return dict.fromkeys(delimited.header(path, separator(form, csv)), pl.String())
+        return dict.fromkeys(delimited.header(path, separator(form, csv), csv.encoding), pl.String())
     if form == "ndjson":
         # The whole file tells the types: a key may be a whole number in all lines but the last.
         return _guard(path, form, csv, lambda source: dict(
@@ -78,6 +78,8 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
         return int(lazy.select(pl.len()).collect().item())
 
     try:
+        if form in SEPARATORS and (csv.encoding is not None or delimited.compressed(path)):
+            return delimited.rows(path, csv.encoding)  # polars would hold the whole text
         return _guard(path, form, csv, counted)
     except Unreadable:
         return None
@@ -96,8 +98,8 @@ def read(
 
     wanted = list(dict.fromkeys(columns))
     if form in SEPARATORS:
-        names = delimited.header(path, separator(form, csv))
-        blank = delimited.check(path, separator(form, csv), len(names))
+        names = delimited.header(path, separator(form, csv), csv.encoding)
+        blank = delimited.check(path, separator(form, csv), len(names), csv.encoding)
         places = [names.index(name) for name in wanted]
         frame = _guard(path, form, csv, lambda source: pl.read_csv(
             source, separator=separator(form, csv), infer_schema=False, columns=sorted(places)))
@@ -154,14 +156,14 @@ def batches(
         yield from ((frame, frozenset()) for frame in _lines(path, form, csv, wanted, text))
         return
     sign = separator(form, csv)
-    names = delimited.header(path, sign)
-    blank, cut = delimited.checked(path, sign, len(names))
+    names = delimited.header(path, sign, csv.encoding)
+    blank, cut = delimited.checked(path, sign, len(names), csv.encoding)
     if not cut:
         yield read(path, form, csv, columns, text)
         return
     places = sorted(names.index(name) for name in wanted)
     header = sign.join(f"c{place}" for place in range(len(names))).encode() + b"\n"
-    for block in delimited.blocks(path, BLOCK):
+    for block in delimited.blocks(path, BLOCK, csv.encoding):
         frame = _told(path, form, csv, partial(_of_block, header + block, sign, places))
         frame = frame.rename(dict(zip(frame.columns, (names[at] for at in places), strict=True)))
         after = before + frame.height
@@ -205,6 +207,8 @@ def _without(frame: pl.DataFrame, csv: CsvPlan) -> pl.DataFrame:
 def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     def on_file() -> Given:
+        if form in SEPARATORS and csv.encoding is not None:
+            return action(io.BytesIO(delimited.as_utf8(path, csv.encoding)))
         # polars expands a glob in the path of a file of text; a name that looks like one is opened here.
         opened = form in TEXT and re.search(r"[*?\[]", str(path))
         return action(io.BytesIO(path.read_bytes()) if opened else path)
@@ -244,7 +248,8 @@ def _explained(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadabl
         hint = "write or copy it again, in the IPC file format (Feather version 2)"
         return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
     sign = separator(form, csv)
-    delimited.check(path, sign, len(delimited.header(path, sign)))  # says which row, if it can
+    names = delimited.header(path, sign, csv.encoding)
+    delimited.check(path, sign, len(names), csv.encoding)  # says which row, if it can
     if "malformed" in reason:
         reason = "a quote stands inside a cell that is not quoted"
     return Unreadable("corrupt-file", reason, "quote each cell that holds a quote, a separator or a line break")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.queries import query_sha256, query_text
 from evalpipe.spec.datasets import QueryDataset
+from evalpipe.spec.separated import Csv
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 class CsvPlan:
     """How separated text is written: the texts of a missing value, types of columns, and what separates.
 
-    ``null`` are texts of all columns, or a mapping of column to its texts. ``declared`` tells whether the spec says any
-    of it.
+    ``null`` are texts of all columns, or a mapping of column to its texts. ``encoding`` is None for UTF-8. ``declared``
+    tells whether the spec has the key `csv`.
     """
 
     null: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
@@ -36,6 +38,7 @@ class CsvPlan:
     separator: str | None = None
     decimal: Literal[".", ","] = "."
     declared: bool = False
+    encoding: str | None = None
 
     def nulls(self, column: str) -> tuple[str, ...]:
         """Return the texts of a column that mean a missing value."""
@@ -240,11 +243,11 @@ def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:
 
 def _csv(declared: Dataset | Model | CandidateTable) -> CsvPlan:
     """Return how separated text is written: as declared, or as usual."""
-    csv = declared.csv
-    if csv is None:
-        return CsvPlan()
+    csv = declared.csv or Csv()
     null = csv.null if isinstance(csv.null, tuple) else MappingProxyType(dict(csv.null))
-    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared=True)
+    utf8 = declared.encoding is None or codecs.lookup(declared.encoding).name in ("utf-8", "utf-8-sig")
+    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared.csv is not None,
+                   None if utf8 else declared.encoding)
 
 
 def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data import hive
 from evalpipe.data.block import SEPARATED, TEXT_FORMATS
 from evalpipe.data.catalog import look
-from evalpipe.data.delimited import likeliest
+from evalpipe.data.delimited import likeliest, likely_encoding
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
@@ -49,6 +49,19 @@ class DataLook:
     def csv(self) -> CsvPlan:
         """How its separated text is written."""
         return self.table.named.csv
+
+    @property
+    def encoding_note(self) -> str | None:
+        """What a person has to know of files that are not UTF-8, with letters to check; None for UTF-8."""
+        import polars as pl
+
+        if self.csv.encoding is None:
+            return None
+        cells = [self.frame[column].drop_nulls() for column in self.frame.select(pl.col(pl.String)).columns]
+        odd = [cell for column in cells for cell in column.filter(column.str.contains(r"[^\x00-\x7f]")).head(1)]
+        names = [name for name in self.frame.columns if not name.isascii()]
+        letters = next((f"; check letters, as in {quoted(text)}" for text in (*names, *odd)), "")
+        return f"not UTF-8: taken for {self.csv.encoding}{letters}"
 
     @property
     def separated(self) -> bool:
@@ -141,15 +154,24 @@ def _table(source: Source) -> DataTable:
     path, shown = located.files[0]
     if located.format in SEPARATED:
         try:
-            sign = likeliest(path, SEPARATORS[located.format])
+            encoding = _encoding([file for file, _ in located.files])
+            sign = likeliest(path, SEPARATORS[located.format], encoding)
         except Unreadable as fault:
             raise DataError(fault.problem(shown, None)) from None
-        if sign != SEPARATORS[located.format]:
-            source = replace(source, csv=CsvPlan(separator=sign, declared=True))
+        usual = sign == SEPARATORS[located.format]
+        source = replace(
+            source, csv=CsvPlan(separator=None if usual else sign, declared=not usual, encoding=encoding))
     catalog = look(Sources({source.dataset: DatasetSource(source.dataset, source, (), {})}, "", Origin()))
     if catalog.problems:
         raise DataError(*catalog.problems)
     return catalog.tables[source.dataset]
+
+
+def _encoding(files: Sequence[Path]) -> str | None:
+    """Return the encoding that files share; None for UTF-8, and where they differ or it cannot be told."""
+    likely = {likely_encoding(file) for file in files} - {"ascii"}
+    encoding = likely.pop() if len(likely) == 1 else None
+    return None if encoding == "utf-8" else encoding
 
 
 def _frame(table: DataTable, names: Sequence[str], limit: int | None) -> pl.DataFrame:

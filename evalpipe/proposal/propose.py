@@ -65,7 +65,9 @@ class Proposal:
             nulls = f" ({listed(column.nulls, 'or')})"
         rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
         absent = [f"{rows}: left out by 'where'"] if column.missing else []
-        return (*absent, *(note for model in self.models for note in model.notes))
+        encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
+                   if dataset.encoding_note is not None]
+        return (*encoded, *absent, *(note for model in self.models for note in model.notes))
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:

@@ -109,6 +109,8 @@ def _datasets(proposal: Proposal, target: str) -> Iterator[SpecLine]:
         yield SpecLine(f"  {key(dataset.name)}:")
         yield SpecLine(f"    path: {scalar(relative(dataset.path, target))}",
                    f"{rows}{counted(len(dataset.table.columns), 'column')}")
+        if dataset.encoding_note is not None:
+            yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
         written = _csv(dataset, proposal)
         if written:
             yield SpecLine(f"    csv: {inline(written)}", "how the file is written" + (

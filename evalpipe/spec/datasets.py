@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
 
-from evalpipe.spec.kinds import AnyOf, FilePath, Number, SpecPart
+from evalpipe.spec.kinds import AnyOf, Encoding, FilePath, Number, SpecPart
 from evalpipe.spec.separated import Csv
 
 USUAL_TIMEOUT, LONGEST_TIMEOUT = 600.0, 86_400.0
@@ -60,6 +60,9 @@ class DatasetPart(SpecPart):
 class Dataset(DatasetPart, FilesPart):
     """A set of rows with truth and predictions."""
 
+    encoding: Encoding | None = None
+    """The encoding of csv and tsv files that are not UTF-8: `cp1252` (Windows), `latin-1`, `utf-16`, or another that
+    Python knows by name. UTF-8 may begin with a byte order mark."""
     csv: Csv | None = None
     """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
     all its values have; numbers that begin with 0, as in `01234`, are text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from encodings.aliases import aliases
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.datasets import is_query
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.expressions import MeasureExpression
-from evalpipe.spec.kinds import DAY, PATTERN, RULES, is_day, is_number
+from evalpipe.spec.kinds import DAY, ENCODING, PATTERN, RULES, is_day, is_encoding, is_number
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
@@ -224,6 +225,9 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
         hint = "a number must be finite"
     elif any(schema.get("pattern") == DAY for schema in shapes.schemas) and isinstance(value, str | int | float):
         hint = _day_hint(str(value))
+    elif isinstance(value, str) and any(schema.get("pattern") == ENCODING for schema in shapes.schemas):
+        guess = closest(value, ["latin-1", *sorted(filter(is_encoding, set(aliases.values())))])
+        hint = f"did you mean '{guess.replace('_', '-')}'?" if guess else "Python knows no such encoding of text"
     elif isinstance(value, str) and choices:
         guess = closest(value, choices)
         hint = f"did you mean '{guess}'?" if guess else None

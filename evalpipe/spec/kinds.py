@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -45,6 +46,7 @@ KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
 ADDRESS = r"^(local|tcp://[^\s/]+:[0-9]+)$"
+ENCODING = r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$"
 PATTERN = r"\{level\}"
 MAX_NAME = 100
 MAX_SHOWN = 200
@@ -56,6 +58,7 @@ RULES = {
     DAY: "a day, as in 2026-11-21",
     MEMORY: "a size of memory, as in 2GB or 512 MiB",
     ADDRESS: "local or the address of a scheduler, as in tcp://10.0.0.5:8786",
+    ENCODING: "the name of an encoding, as in cp1252, latin-1 or utf-16",
     COLOUR: 'a colour, as in "#1f5fa8"',
 }
 """What each pattern means, in words."""
@@ -113,6 +116,29 @@ def _address(text: str) -> str:
 
 Address = Annotated[StrictStr, AfterValidator(_address), Field(json_schema_extra={"pattern": ADDRESS})]
 """Where the scheduler of a cluster listens, such as tcp://10.0.0.5:8786; local for one that is started here."""
+
+_NOT_OF_FILES = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+
+
+def is_encoding(text: str) -> bool:
+    """Tell whether files of text may be in an encoding of this name, which Python has."""
+    try:
+        # Codecs such as base64 turn bytes into bytes, and refuse to encode a text.
+        return (re.fullmatch(ENCODING, text) is not None and "a\n".encode(text).decode(text) == "a\n"
+                and codecs.lookup(text).name.replace("_", "-") not in _NOT_OF_FILES)
+    except (LookupError, UnicodeError):
+        return False
+
+
+def _encoding(text: str) -> str:
+    """Refuse what is no encoding."""
+    if not is_encoding(text):
+        raise PydanticCustomError("no_encoding", "not an encoding")
+    return text
+
+
+Encoding = Annotated[StrictStr, AfterValidator(_encoding), Field(json_schema_extra={"pattern": ENCODING})]
+"""The name of an encoding of text, such as cp1252."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""

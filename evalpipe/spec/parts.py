@@ -20,6 +20,7 @@ from evalpipe.spec.kinds import (
     MAX_NAME,
     Address,
     ColumnName,
+    Encoding,
     FilePath,
     FilePaths,
     Key,
@@ -130,6 +131,8 @@ class Model(SpecPart):
     glob, such as `fits/seed-*.parquet`, names several fits of the model by other seeds or samples, one in each file:
     the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
     holds the rows of one fit."""
+    encoding: Encoding | None = None
+    """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` and `optimism` are written."""
     step: Annotated[StepColumn, Short("column")] | None = None

@@ -22,9 +22,10 @@ def check_predictions(draft: Draft) -> Iterator[Problem]:
     if not predicted or not all(draft.readable("datasets", name) for name in datasets):
         return
     for name, model in draft.models.items():
-        if model.csv is not None and model.predictions is None and model.optimism is None:
-            message = f"'csv' is declared for the model '{name}', which has no file of 'predictions'"
-            yield draft.tree.problem("csv-without-file", message, "models", name, "csv", key=True,
+        separate = model.predictions is not None or model.optimism is not None
+        for key in (key for key in ("encoding", "csv") if getattr(model, key) is not None and not separate):
+            message = f"'{key}' is declared for the model '{name}', which has no file of 'predictions'"
+            yield draft.tree.problem(f"{key}-without-file", message, "models", name, key, key=True,
                                      hint="declare it for the dataset that holds the model's columns")
         yield from _files(draft, name, predicted, what)
 

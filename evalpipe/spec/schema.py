@@ -173,9 +173,11 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        for key in [key for key in ("step", "optimism", "was") if model[key] is None]:
+        for key in [key for key in ("step", "optimism", "was", "encoding") if model[key] is None]:
             del model[key]
     for dataset in document["datasets"].values():
+        if dataset.get("encoding", "") is None:
+            del dataset["encoding"]
         if not dataset["trained_on"]:
             del dataset["trained_on"]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.

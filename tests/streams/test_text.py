@@ -10,6 +10,7 @@ import pytest
 
 from evalpipe.data import delimited, formats
 from evalpipe.errors import DataError
+from evalpipe.plan.sources import CsvPlan
 from streams.streaming import numbers, rows, run, write
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ def test_a_fault_far_down_is_told_by_its_row(tmp_path: Path, form: str) -> None:
     assert str(error.value).startswith(
         f"error[probability-range]: 1 value of column 'p' is not a probability from 0 to 1\n --> {path}\n  |\n"
         "  | row 613: ")
+
+
+@pytest.mark.parametrize("text", ['y,p\n1,"a\nb"\n\n0,c', "y,p\n", "y,p", "y,p\r\n1,2\r\n"])
+def test_rows_of_compressed_text_are_counted_as_those_of_plain_text(tmp_path: Path, text: str) -> None:
+    (tmp_path / "d.csv").write_bytes(text.encode())
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(text.encode()))
+    counts = [formats.rows(tmp_path / name, "csv", CsvPlan()) for name in ("d.csv", "d.csv.gz")]
+    assert counts[0] == counts[1]
 
 
 def test_no_block_is_much_larger_than_it_should_be(tmp_path: Path, block: int) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field, StrictStr
 
 from evalpipe.chapters.desirability.spec import GoalRule
 from evalpipe.spec.choices import canonical_name
-from evalpipe.spec.kinds import ColumnName, FilePath, OneOrMore, Sparse
+from evalpipe.spec.kinds import ColumnName, Encoding, FilePath, OneOrMore, Sparse
 from evalpipe.spec.separated import Csv
 
 ALONE = frozenset({
@@ -38,6 +38,8 @@ class CandidateTable(Sparse):
     """The column, or the list of columns, that tell one candidate from another, such as its tuning parameters."""
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. See [Conditions](#conditions)."""
+    encoding: Encoding | None = None
+    """The encoding of csv and tsv files, where it is not UTF-8."""
     csv: Csv | None = None
     """How csv and tsv files are written."""
     columns: dict[StrictStr, ColumnName] = Field(default_factory=dict)
