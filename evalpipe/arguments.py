@@ -31,6 +31,7 @@ PHRASES = {
     r"(outcome: )?missing key '(event|levels)'": r"missing argument '\2'",
     r"^add '(event|levels): …' here": r"give \1=…",
     r"name the column under 'score' and add 'scale: logit'": "give them as score=…, with scale='logit'",
+    r"add 'scale: percent' to the model": "divide them by 100",
     r"name the column under 'scores'": "turn them into probabilities by the softmax function first",
     r", or set 'renormalise: true' to divide by their sum": ", or divide each row by its sum",
     r"name the columns of all levels under 'probabilities'": "give an array of shape [n, K] as probabilities=…",

@@ -52,5 +52,7 @@ def _columns(model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def _scale(model: ModelSummary) -> Iterator[tuple[str, str]]:
-    if "score" in model.columns:
+    if model.scale == "percent":
+        yield "Scale of the probabilities", "percents, divided by 100"
+    elif "score" in model.columns:
         yield "Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")

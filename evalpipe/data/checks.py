@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.data import exposure, numeric, rounding, slices, weights
-from evalpipe.data.columns import Columns, fill_hint, read_once, refuse, wrong_type
+from evalpipe.data.columns import Columns, fill_hint, percents, read_once, refuse, wrong_type
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import numbers, texts
+from evalpipe.data.values import numbers, probabilities, texts
 from evalpipe.data.words import counted, noun, rows_have
 from evalpipe.tasks import NUMBERS
 
@@ -134,7 +134,8 @@ def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
                 continue
         try:
             if column in numbered:
-                columns.numbers[column] = numbers(rows.numeric(column), as_text=rows.as_text)
+                read = probabilities if column in percents(plan) else numbers
+                columns.numbers[column] = read(rows.numeric(column), as_text=rows.as_text)
             else:
                 columns.levels[column] = texts(rows.frame[column])
         except Unreadable as fault:
@@ -167,6 +168,10 @@ def _probability(columns: Columns, column: str, loc: Loc) -> None:
     values = read_once(columns, column, loc, "missing-probability", "probability")
     if values is not None and not values.is_between(0, 1).all():
         outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
+        if column in percents(columns.rows.plan):
+            refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'percent')} from 0 to 100",
+                   "give the model's probability in percent")
+            return
         refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'probability')} from 0 to 1",
                _scale_hint(values, outside, columns.rows.plan.task))
 
@@ -185,7 +190,7 @@ def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]
     if share >= 0.5 and low >= 0 and 1 < high <= 100:
-        return "they look like percents: divide them by 100"
+        return "they look like percents: add 'scale: percent' to the model"
     if share >= 0.2 and low < 0:
         instead = "'score' and add 'scale: logit'" if task == "binary" else "'scores'"
         return f"they look like log odds: name the column under {instead}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.celltypes import MISSING_WORDS, quoted
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import blank, numbers
+from evalpipe.data.values import blank, numbers, probabilities
 from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_article
 from evalpipe.plan.fits import Fit
 from evalpipe.tasks import NUMBERS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Warned
 
 
@@ -76,14 +77,16 @@ class Graded:
     codes: pl.Series
 
 
-def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, called: str) -> pl.Series | None:
+def read_numbers(
+    columns: Columns, column: str, loc: Loc, code: str | None, called: str, *, percent: bool = False
+) -> pl.Series | None:
     """Read a column of numbers; a cell must hold one and, but where ``code`` is None, not be empty.
 
-    Returns None when the column is unusable.
+    Returns None when the column is unusable; of ``percent``, the probabilities.
     """
     rows, written = columns.rows, columns.rows.frame[column]
     try:
-        values = numbers(rows.numeric(column), as_text=rows.as_text)
+        values = (probabilities if percent else numbers)(rows.numeric(column), as_text=rows.as_text)
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, fault))
         return None
@@ -104,6 +107,11 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
     return values
 
 
+def percents(plan: Plan) -> frozenset[str]:
+    """Return the columns of probabilities that are in percent."""
+    return frozenset().union(*(model.percents for model in plan.models.values()))
+
+
 def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
     """Return a column of numbers that every row must have; None where it is unusable, or was checked for the code."""
     # Several models may name one column; its problems are told once.
@@ -112,7 +120,7 @@ def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -
     columns.checked.add((column, code))
     values = columns.numbers.get(column)
     if values is None:
-        values = read_numbers(columns, column, loc, code, called)
+        values = read_numbers(columns, column, loc, code, called, percent=column in percents(columns.rows.plan))
     if values is not None:
         columns.numbers[column] = values
     return values
@@ -139,7 +147,8 @@ def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool
         return "write decimals with a point, as in 0.5" + (
             ', or declare csv: {decimal: ","}' if separated else "")
     if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
-        return "write 0.5 instead of 50 %"
+        percent = "add 'scale: percent' to the model, or " if called == "probability" else ""
+        return f"{percent}write 0.5 instead of 50 %"
     return "write numbers as 0.5 or 5e-1"
 
 

@@ -50,6 +50,23 @@ def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
     raise Unreadable("wrong-type", f"holds {_called(kind)}, not numbers", "write it as a column of numbers")
 
 
+def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
+    """Return the probabilities that percents are, as Float64, shape [n]; a text may end in a percent sign.
+
+    25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable as `numbers`.
+    """
+    import numpy as np
+    import polars as pl
+
+    written = column.str.replace(r"\s*%\s*$", "") if column.dtype == pl.String else column
+    percents = numbers(written, as_text=as_text or column.dtype == pl.String)
+    # numpy, because polars multiplies by 1/100, which is no double.
+    shares = percents.to_numpy() / 100
+    decimals = np.rint(shares * 1e12) / 1e12
+    nearest = np.where(np.abs(decimals - shares) <= 2.0**-52 * np.abs(shares), decimals, shares)
+    return pl.Series(column.name, nearest).set(percents.is_null(), None)
+
+
 def blank(column: pl.Series) -> pl.Series:
     """Return which cells are empty, shape [n]."""
     import polars as pl

@@ -74,7 +74,8 @@ def _of_spec(problem: Problem) -> Warned:
 def _models(plan: Plan) -> list[ModelSummary]:
     return [
         ModelSummary(
-            name=model.name, label=model.label, columns=dict(model.columns), scale=model.scale,
+            name=model.name, label=model.label, columns=dict(model.columns),
+            scale="percent" if model.percents else model.scale,
             threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
             threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
 from evalpipe.chapters.thresholds.plan import threshold_plan
+from evalpipe.errors import Problem, SpecError
 from evalpipe.plan.columns import level_columns, model_columns
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class ModelPlan:
     """One model.
 
     ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
-    probabilities of all levels, or of their raw ``scores`` where that is set. ``separate`` tells whether they are in
+    probabilities of all levels, or of their raw ``scores`` where that is set; ``percents`` those of probabilities that
+    are in percent. ``separate`` tells whether they are in
     files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
     the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
     drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
@@ -37,6 +39,7 @@ class ModelPlan:
     columns: Mapping[str, str]
     level_columns: Mapping[str, str]
     scores: bool
+    percents: frozenset[str]
     scale: Literal["logit", "margin"] | None
     renormalise: bool
     separate: bool
@@ -86,17 +89,29 @@ class ModelPlan:
 
 
 def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
-    """Return the models of a spec by name, in order."""
-    return MappingProxyType({name: _model(spec, name) for name in spec.models})
+    """Return the models of a spec by name, in order; raises SpecError where two take a column in two ways."""
+    models = {name: _model(spec, name) for name in spec.models}
+    for name, model in models.items():
+        for other in models.values():
+            twice = sorted(model.percents & ({*other.columns.values()} - other.percents))
+            if twice and not model.separate and not other.separate:
+                message = (f"the column '{twice[0]}' is in percent for the model '{name}', and is not for the model "
+                           f"'{other.name}'")
+                hint = "say the same of both, or give each a column of its own"
+                raise SpecError(Problem("two-scales", message, spec.origin.place("models", name, "scale"), hint))
+    return MappingProxyType(models)
 
 
 def _model(spec: Spec, name: str) -> ModelPlan:
     from evalpipe.spec.parts import gives
 
     model = spec.models[name]
+    named = level_columns(spec, model)
+    percents = {*named.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
     return ModelPlan(
         name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
-        level_columns=MappingProxyType(level_columns(spec, model)), scores=model.scores is not None, scale=model.scale,
+        level_columns=MappingProxyType(named), scores=model.scores is not None,
+        percents=frozenset(percents), scale=None if model.scale == "percent" else model.scale,
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
         drawn=None if model.optimism is None else model.optimism.drawn,

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from evalpipe.proposal.outcome import LevelChoice
 
 PERCENT_NOTE = (
-    "{column} looks like percents, {reach}: the spec takes it as a score, which ranks rows and has a threshold of 50. "
-    "For measures of probabilities, divide the column by 100 and name it under 'probability'")
+    "{column} looks like percents, {reach}: 'scale: percent' divides it by 100. If it is another score, name it under "
+    "'score' and remove 'scale'")
 
 _HIGH = 50
 """The least that the highest percent is where no name says that they are percents."""
@@ -62,6 +62,8 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     question = _pair(data, [look for look in rest if fractional(look)])
     if question is not None and not models:
         return question
+    likely_percents = [look for look in rest if look.percent_signs and is_percent(look)]
+    models += [percent(data, look) for look in likely_percents]
     models += [probability(data, look, "its name is that of a prediction, its values are") for look in likely]
     if not models:
         models = _scaled(data, rest)
@@ -108,8 +110,9 @@ def _by_values(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
 
 
 def is_percent(look: ColumnLook) -> bool:
-    """Tell whether a column holds what look like percents: they come near 100, or their name says it."""
-    return look.within(0, 100) and look.high > 1 and (look.high >= _HIGH or has(look.name, PERCENTS))
+    """Tell whether a column holds what look like percents: they have the sign, come near 100, or their name says it."""
+    return look.within(0, 100) and (look.percent_signs or (
+        look.high > 1 and (look.high >= _HIGH or has(look.name, PERCENTS))))
 
 
 def _scaled(data: BinaryColumns, rest: Sequence[ColumnLook]) -> list[ModelChoice]:
@@ -126,9 +129,12 @@ def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelCho
 
 
 def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
-    """Return the model whose column holds percents: a score, since the spec has no key that divides."""
-    lines = (KeyLine("score", look.name, f"percents, {reach(look)}: ranked as they are, for no key divides them"),
-             KeyLine("threshold", 50, "of 100, as 0.5 is of 1; divide the column by 100 to name it under probability"))
+    """Return the model whose column holds percents."""
+    signs = "percents with their sign" if look.percent_signs else "percents"
+    lines = (KeyLine("probability", look.name, f"{signs}, {reach(look)}"),
+             KeyLine("scale", "percent", "each is divided by 100"))
+    if look.percent_signs:
+        return ModelChoice(called(look.name, data.event), lines, (look.name,), _direction(data, look))
     note = PERCENT_NOTE.format(column=quoted(look.name), reach=reach(look))
     return ModelChoice(called(look.name, data.event), lines, (look.name,), (note, *_direction(data, look)))
 

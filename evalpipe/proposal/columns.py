@@ -54,7 +54,7 @@ class ColumnLook:
     and counts where they are few. ``unique`` says that no two rows of a dataset have the same value and none has none,
     ``blank`` that some cells are an empty text, and ``nulls`` are texts of separated files that mean a missing value.
     Of a number ``low`` and ``high`` are its limits, ``whole`` whether it is whole throughout, and ``values`` [n] has
-    null where it is missing.
+    null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign.
     """
 
     name: str
@@ -71,6 +71,7 @@ class ColumnLook:
     low: float = 0.0
     high: float = 0.0
     whole: bool = False
+    percent_signs: bool = False
 
     @property
     def constant(self) -> bool:
@@ -86,13 +87,8 @@ class ColumnLook:
     def graded(self) -> bool:
         """Whether it can be an outcome of levels."""
         short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
-        kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole)
+        kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
         return kind and len(self.levels) > 1 and short
-
-    @property
-    def percent_signs(self) -> bool:
-        """Whether it holds numbers with a percent sign, which the spec cannot read."""
-        return self.kind == "text" and bool(self.texts.drop_nulls().str.contains(_PERCENT).all())
 
     def within(self, low: float, high: float) -> bool:
         """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""
@@ -119,7 +115,8 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     if None not in numbers:
         nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
         values = pl.concat([read[0] for read in numbers if read])
-        return replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique)
+        signs = any(read[2] for read in numbers if read)
+        return replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
     absent = _absent(words) if all(part.separated for part in parts) else []
     words = words.set(words.is_in(absent), None)
     missing, distinct = words.null_count(), words.drop_nulls().n_unique()
@@ -176,10 +173,10 @@ def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
     return "boolean" if written or all(part.dtype == pl.Boolean for part in parts) else "text"
 
 
-def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str]] | None:
-    """Return the numbers of a column, and the texts in it that mean a missing value; None where it holds others.
+def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
+    """Return the numbers of a column, the texts in it that mean a missing value, and whether there are percent signs.
 
-    Numbers that begin with 0, such as `0123`, are codes and so texts.
+    None where it holds others. Numbers that begin with 0, such as `0123`, are codes and so texts.
     """
     import polars as pl
 
@@ -187,11 +184,15 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str]] | None:
 
     column = part.cells
     if column.dtype.is_numeric():
-        return column.cast(pl.Float64).fill_nan(None), set()
-    if column.dtype != pl.String or not part.as_text:
+        return column.cast(pl.Float64).fill_nan(None), set(), False
+    if column.dtype != pl.String:
         return None
     cells = column.str.strip_chars()
     cells = cells.set(cells == "", None)
+    signs = bool(cells.str.contains(_PERCENT).any())
+    if not (part.as_text or signs):
+        return None
+    cells = cells.str.replace(r"\s*%$", "")
     plain = decimals(cells, part.decimal) if part.separated else cells
     fits = plain.str.contains(_NUMBER) & ~plain.str.contains(_CODE) | plain.str.contains(_ENDLESS)
     others = cells.filter(~fits.fill_null(value=True)).unique()
@@ -201,7 +202,7 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str]] | None:
     if not fits.any() or any(word.lower() not in allowed for word in words):
         return None
     values = plain.set(~fits.fill_null(value=False), None).cast(pl.Float64, strict=False)
-    return values, {word for word in words if word.lower() != "nan"}
+    return values, {word for word in words if word.lower() != "nan"}, signs
 
 
 def _levels(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:

@@ -83,25 +83,27 @@ def _family(by_level: dict[str, str], pattern: str | None, columns: Mapping[str,
     if all(look.missing == look.rows for look in looks):
         return None
     widest, total = _sums(looks)
+    if any(look.percent_signs for look in looks):
+        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
     if low >= 0 and high <= 1 and widest <= MOST:
         return Family(by_level, "probabilities", pattern, widest)
     if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST:
-        return Family(by_level, "percent", pattern, widest)
+        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
     scored = any(has(look.name, SCORE_WORDS) for look in looks)
     if not called or any(not words(look.name) for look in looks):
         return None
     return Family(by_level, "loose" if low >= 0 and high <= 1 and not scored else "scores", pattern, widest)
 
 
-def _sums(looks: Sequence[ColumnLook]) -> tuple[float, float]:
-    """Return by how much the sums over columns differ from 1 at most, and the mean of the sums."""
+def _sums(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
+    """Return by how much the sums over columns differ from the ``whole`` at most, as its share, and their mean."""
     import polars as pl
 
     columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
     total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
     if total.null_count() == len(total):
         return float("inf"), 0.0
-    return float((total - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
+    return float((total / whole - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
 
 
 def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:

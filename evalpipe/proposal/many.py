@@ -22,29 +22,15 @@ _EXACT = 1e-6
 def level_models(
     outcome: ColumnLook, levels: Sequence[str], columns: Mapping[str, ColumnLook]
 ) -> ModelChoices | Question:
-    """Return the models of an outcome of several levels, or the question which columns they are.
-
-    Raises UsageError where all that there is are percents, which no key of the spec divides.
-    """
+    """Return the models of an outcome of several levels, or the question which columns they are."""
     named = families(levels, columns, without=outcome.name)
     taken = [column for family in named for column in family.columns.values()]
-    models = [family_model(family) for family in named if family.kind != "percent"]
+    models = [family_model(family) for family in named]
     classes = predicted_levels(columns, levels, without=[outcome.name, *taken])
-    percents = [family for family in named if family.kind == "percent"]
-    if percents and not models and not classes:
-        raise percents_alone(percents[0])
-    why = "percents; a probability is from 0 to 1: divide by 100"
-    refused = {column: why for family in percents for column in family.columns.values()}
     if len(models) > MOST_MODELS:
         return _which(levels, [family.stem for family in named])
     models, unclear = with_classes(models, classes)
-    return ModelChoices(tuple(models), refused | unclear)
-
-
-def percents_alone(family: Family) -> UsageError:
-    """Return the error of percents of all levels, of which no key of the spec makes probabilities."""
-    message = f"{listed(list(family.columns.values())[:3], 'and')} hold percents: they sum to 100 in a row"
-    return UsageError.of("percents", message, "divide them by 100: no key of a spec does, and init changes no data")
+    return ModelChoices(tuple(models), unclear)
 
 
 def family_model(family: Family) -> ModelChoice:
@@ -57,14 +43,16 @@ def family_model(family: Family) -> ModelChoice:
         why = f"{count}; taken for log odds up to a constant, which softmax makes probabilities"
         note = f"{listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; check that they are"
         return ModelChoice(name, (KeyLine("scores", value, why),), columns, (note,))
-    line = KeyLine("probabilities", value, f"{count}; they sum to 1 in each row")
-    if family.kind == "probabilities" and family.widest <= _EXACT:
-        return ModelChoice(name, (line,), columns)
+    percent = family.kind == "percent"
+    scale = (KeyLine("scale", "percent", "each is divided by 100"),) if percent else ()
+    line = KeyLine("probabilities", value, f"{count}; they sum to {100 if percent else 1} in each row")
+    if family.kind in ("probabilities", "percent") and family.widest <= _EXACT:
+        return ModelChoice(name, (line, *scale), columns)
     line = KeyLine("probabilities", value, f"{count}; their sums differ from 1 by up to {family.widest:.2g}")
     again = KeyLine("renormalise", True, "each row is divided by its sum; else such rows are an error")  # noqa: FBT003
     note = (f"the probabilities {listed(columns[:3], 'and')} do not sum to 1 (off by up to {family.widest:.2g}): "
             "'renormalise: true' divides each row by its sum; remove it if that is not what you want")
-    return ModelChoice(name, (line, again), columns, (note,))
+    return ModelChoice(name, (line, *scale, again), columns, (note,))
 
 
 def _which(levels: Sequence[str], stems: Sequence[str]) -> Question:
@@ -97,6 +85,4 @@ def asked_levels(
     same = [family for family in families(levels, {look.name: look for look in looks}, without="")
             if family.columns == by_level]
     family = same[0] if same else Family(by_level, "loose", f"{before}{{level}}{after}", float("inf"))
-    if family.kind == "percent":
-        raise percents_alone(family)
     return replace(family_model(family), name=name)

@@ -75,7 +75,7 @@ def reach(look: ColumnLook) -> str:
 
 def fractional(look: ColumnLook) -> bool:
     """Tell whether a column holds numbers from 0 to 1 that are no levels."""
-    return look.within(0, 1) and not look.whole
+    return look.within(0, 1) and not look.whole and not look.percent_signs
 
 
 def predicted_levels(

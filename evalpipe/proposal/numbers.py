@@ -23,7 +23,8 @@ def number_models(
 ) -> ModelChoices | Question:
     """Return the models of an outcome that is a number, or the question which columns they are."""
     numeric = [look for name, look in columns.items()
-               if look.kind == "number" and name != outcome.name and not look.constant and not like_id(name)]
+               if look.kind == "number" and not look.percent_signs
+               and name != outcome.name and not look.constant and not like_id(name)]
     usable = [look for look in numeric if task == "regression" or look.low > 0]
     likely = [look for look in usable if like_prediction(look.name)]
     if not likely:
@@ -66,7 +67,7 @@ def _which(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Question:
 
 def asked_number(name: str, look: ColumnLook) -> ModelChoice:
     """Return the model of a flag; raises UsageError for a column without numbers."""
-    if look.kind != "number":
+    if look.kind != "number" or look.percent_signs:
         raise UsageError.of("not-predictions", f"the column {quoted(look.name)} holds no numbers",
                             "name a column of predicted numbers")
     return number_model(name, look, "your answer; its values are")

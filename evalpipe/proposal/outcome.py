@@ -77,7 +77,7 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
 
 
 def _usable(look: ColumnLook) -> bool:
-    return look.graded or (look.kind == "number" and not look.constant)
+    return look.graded or (look.kind == "number" and not look.constant and not look.percent_signs)
 
 
 def _sure(named: Sequence[Family]) -> bool:
@@ -137,7 +137,7 @@ _TASKS = {"count": "how often something happened", "regression": "a number that 
 
 def _possible(look: ColumnLook) -> list[Task]:
     """Return the kinds of outcome that a column can be."""
-    numbers: list[Task] = [] if look.kind != "number" or look.constant else (
+    numbers: list[Task] = [] if look.kind != "number" or look.constant or look.percent_signs else (
         ["count", "regression"] if look.whole and look.low >= 0 else ["regression"])
     if not look.graded:
         return numbers

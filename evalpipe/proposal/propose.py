@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.proposal.columns import ColumnLook
     from evalpipe.proposal.look import Looked
 
-NO_SIGNS = "write percents as probabilities, 0.5 for 50%, and run init again"
+NO_SIGNS = "write percents as numbers, and run init again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _asked_model(
     elif look.kind != "number" or look.constant:
         raise UsageError.of(
             "not-predictions", f"the column {quoted(column)} holds no predictions of {quoted(outcome.column.name)}",
-            NO_SIGNS if look.percent_signs else "name a column of probabilities, scores or its levels")
+            "name a column of probabilities, scores or its levels")
     elif fractional(look):
         model = probability(data, look, "your answer; its values are")
     else:

@@ -109,9 +109,11 @@ class Model(SpecPart):
     then divided by their sum, and a warning says so."""
     score: Annotated[ColumnName | None, Only("binary")] = None
     """The column with a raw score instead: any number, higher for the event."""
-    scale: Annotated[Literal["logit", "margin"] | None, Only("binary")] = None
-    """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
-    `margin` that it is a distance from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
+    scale: Annotated[Literal["logit", "margin", "percent"] | None, Only(*CLASSES)] = None
+    """How numbers become probabilities. `percent`: `probability` or `probabilities` name columns of percents from 0 to
+    100, with a percent sign or without, as in `25.18%`. `logit` and `margin` turn the score of a binary outcome into a
+    probability, by the logistic function either way: `logit` says that it is log odds, `margin` that it is a distance
+    from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
     refused, or are of its variants where `recalibrate` makes probabilities of it (Platt, isotonic), whatever its
     units."""

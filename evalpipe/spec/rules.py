@@ -207,6 +207,12 @@ def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     if model.renormalise and model.probabilities is None and draft.spec.task in MANY:
         message = f"'renormalise' of the model '{name}' {change} 'probabilities'"
         yield draft.tree.idle("unused-renormalise", message, *here, "renormalise", key=True, hint="remove it")
+    elif model.scale == "percent":
+        if model.probability is None and model.probabilities is None:
+            several = "probabilities" if draft.spec.task in MANY else "probability"
+            message = f"the model '{name}' has no '{several}', of which 'scale: percent' says that it is in percent"
+            hint = f"name the column under '{several}', or remove it"
+            yield draft.tree.problem("wrong-scale", message, *here, "scale", hint=hint)
     elif model.scale is not None and model.score is None:
         hint = "rename 'probability' to 'score'" if model.probability is not None else "remove it"
         message = f"the scale of the model '{name}' {change} 'score'"
@@ -221,7 +227,7 @@ def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
         yield draft.tree.idle("unused-threshold", message, *place, key=True, hint="remove one of the two")
     elif is_number(threshold) and (threshold < 0 or threshold > 1) and "probabilities" in gives(model):
         hint = f"did you mean {threshold / 100:g}?" if 2 <= threshold <= 100 else None
-        scaled = " the probability that 'scale' makes of the score," if model.scale is not None else ""
+        scaled = " the probability that 'scale' makes of the score," if model.score is not None else ""
         message = f"expected{scaled} a number from 0 to 1, got {draft.tree.show(*place)}"
         yield draft.tree.problem("out-of-range", message, *place, hint=hint)
 

@@ -175,6 +175,8 @@ def resolved(spec: Spec) -> dict[str, object]:
             del model[key]
         for key in [key for key in ("step", "optimism", "was", "encoding") if model[key] is None]:
             del model[key]
+        if model.get("scale", "") is None and spec.task != "binary":
+            del model["scale"]
     for dataset in document["datasets"].values():
         if dataset.get("encoding", "") is None:
             del dataset["encoding"]

@@ -140,9 +140,9 @@ def test_the_summary_says_what_was_proposed_and_what_to_know(command: Command, f
     assert done.stdout == """\
 task     binary: the outcome has two levels
 outcome  truth, event sick: its name is that of an outcome
-model    model: score risk_pct, threshold 50
-note     'risk_pct' looks like percents, from 1 to 99: the spec takes it as a score, which ranks rows and has a \
-threshold of 50. For measures of probabilities, divide the column by 100 and name it under 'probability'
+model    model: probability risk_pct, scale percent
+note     'risk_pct' looks like percents, from 1 to 99: 'scale: percent' divides it by 100. If it is another score, \
+name it under 'score' and remove 'scale'
 
 specs/my risk.yaml
 run it: evalpipe run 'specs/my risk.yaml'
@@ -237,15 +237,6 @@ error[no-predictions]: no column of the data is a prediction of 'y' for the even
   = prob_no: about 'no', not about the event
   = help: name its column, --model NAME=COLUMN, or another --event
 """),
-    "percents as texts": ({"risk": "signs"}, ("--event", "yes"), """\
-error[no-predictions]: no column of the data is a prediction of 'y' for the event 'yes'
-  = risk: percents as texts, such as '0.5%'
-  = help: write percents as probabilities, 0.5 for 50%, and run init again
-"""),
-    "a model of percents as texts": ({"risk": "signs"}, ("--event", "yes", "--model", "m=risk"), """\
-error[not-predictions]: the column 'risk' holds no predictions of 'y'
-  = help: write percents as probabilities, 0.5 for 50%, and run init again
-"""),
     "a model without numbers": ({"p": "half", "t": "grade"}, ("--event", "yes", "--model", "m=t"), """\
 error[not-predictions]: the column 't' holds no predictions of 'y'
   = help: name a column of probabilities, scores or its levels
@@ -270,7 +261,6 @@ def column(kind: str) -> object:
     event, probability = drawn()
     return {
         "half": probability / 2, "third": probability / 3, "rest": 1 - probability / 2, "event": event.astype(int),
-        "signs": [f"{100 * value:.1f}%" for value in probability / 2],
         "number": np.arange(ROWS) % 9, "grade": np.array(["low", "medium", "high, or so"])[np.arange(ROWS) % 3],
     }[kind]
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.errors import UsageError
 from evalpipe.proposal.look import look_at
 from evalpipe.proposal.names import like_id, like_outcome, like_prediction, mentions, model_name, words
 from evalpipe.proposal.propose import Proposal, propose
@@ -48,10 +47,20 @@ CASES: dict[str, tuple[dict[str, object], dict[str, object], dict[str, dict[str,
                          {"rf": {"probability": "rf_prob"}, "nb": {"probability": "nb_prob", "prediction": "nb_pred"}}),
     "classes alone": ({"y": YES, "pred": YES[::-1], "gbm_pred": YES}, {},
                       {"model": {"prediction": "pred"}, "gbm": {"prediction": "gbm_pred"}}),
-    "percents": ({"y": YES, "risk": (P * 100).round()}, {}, {"model": {"score": "risk", "threshold": 50}}),
+    "percents": ({"y": YES, "risk": (P * 100).round()}, {}, {"model": {"probability": "risk", "scale": "percent"}}),
     "percents of both levels": ({"y": YES, "pct_no": 100 - P * 100, "pct_yes": P * 100}, {},
-                                {"model": {"score": "pct_yes", "threshold": 50}}),
-    "few percents by name": ({"y": YES, "risk_pct": P * 9}, {}, {"model": {"score": "risk_pct", "threshold": 50}}),
+                                {"model": {"probability": "pct_yes", "scale": "percent"}}),
+    "few percents by name": ({"y": YES, "risk_pct": P * 9}, {},
+                             {"model": {"probability": "risk_pct", "scale": "percent"}}),
+    "percents with signs": ({"y": YES, "risk": [f"{p:.1%}" for p in P], "prob_rf": P}, {},
+                            {"model": {"probability": "risk", "scale": "percent"}, "rf": {"probability": "prob_rf"}}),
+    "percents of all levels": (
+        {"y": GRADE, **{f"p_{level}": p * 100 for level, p in THIRDS.items()}}, {"event": None},
+        {"model": {"probabilities": "p_{level}", "scale": "percent"}}),
+    "percents of all levels with signs": (
+        {"y": GRADE, **{f"p_{level}": [f"{part:.2%}" for part in p] for level, p in
+                        {"low": np.full(N, 0.25), "mid": np.full(N, 0.5), "high": np.full(N, 0.25)}.items()}},
+        {"event": None}, {"model": {"probabilities": "p_{level}", "scale": "percent"}}),
     "numbers that may be anything": ({"y": YES, "risk": P * 9}, {}, {"model": {"score": "risk"}}),
     "a score": ({"y": YES, "logit": P * 8 - 4}, {}, {"model": {"score": "logit"}}),
     "flags": ({"y": YES, "a": P, "b": P * 9 - 4, "c": YES}, {"models": ("m=a", "m=c", "n=b")},
@@ -114,11 +123,6 @@ def test_the_event_says_which_column_is_the_outcome(tmp_path: Path) -> None:
     proposal = proposed(tmp_path, {"sex": np.where(AT % 2, "f", "m"), "died": YES, "p": P}, event="yes")
     assert isinstance(proposal, Proposal)
     assert proposal.outcome.column.name == "died"
-
-
-def test_percents_of_several_levels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="hold percents: they sum to 100 in a row"):
-        proposed(tmp_path, {"y": GRADE, **{f"p_{level}": p * 100 for level, p in THIRDS.items()}})
 
 
 def test_a_column_that_is_lower_where_the_event_occurred_is_noted(tmp_path: Path) -> None:
