@@ -53,7 +53,7 @@ def verify(
     origins = Origins(path, outputs.manifest, None if spec is None else Path(spec))
     files = [*outputs.checked(), check_key_signature(path, key), *origins.spec_files(),
              *origins.inputs(outputs.results)]
-    in_ledger = None if outputs.results is None else check_ledger(outputs.results, origins, ledger)
+    in_ledger = check_ledger(outputs.results, origins, ledger)
     files += [] if in_ledger is None else [in_ledger]
     if recompute:
         again = list(recomputed(outputs, origins, progress))

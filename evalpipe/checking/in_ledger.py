@@ -10,6 +10,7 @@ from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.verification import RESULTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +27,10 @@ ADDED_LATER = ("value", "error", "rows", "support")
 """What a ledger of before format 3 has not of the evidence of a night."""
 
 
-def check_ledger(results: Results, origins: Origins, where: str | None) -> CheckedFile | None:
+def check_ledger(results: Results | None, origins: Origins, where: str | None) -> CheckedFile | None:
     """Hold the results of an output folder to what a ledger has of them, all that it has; None without a ledger.
+
+    Without results, which cannot be read, it is not checked.
 
     The ledger is the one at ``where``, a file or a URL, else that of the spec, else that beside the folder. One that
     cannot be read is not checked.
@@ -35,6 +38,8 @@ def check_ledger(results: Results, origins: Origins, where: str | None) -> Check
     place, why = _place(origins, where)
     if place is None:
         return None if why is None else CheckedFile("ledger", "the ledger", "not checked", why)
+    if results is None:
+        return CheckedFile("ledger", place.shown, "not checked", f"{RESULTS}, which is held to it, cannot be read")
     try:
         place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
         from evalpipe.ledger.store import Ledger

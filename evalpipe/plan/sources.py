@@ -179,17 +179,17 @@ def sources(spec: Spec) -> Sources:
     return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin, candidates_source(spec))
 
 
-def named_files(draft: Draft, held: Container[str]) -> Iterator[Source]:
-    """Yield what names files in a spec that may be wrong, but for the datasets that are ``held`` in memory."""
+def named_files(draft: Draft, in_memory: Container[str]) -> Iterator[Source]:
+    """Yield what names files in a spec that may be wrong, but for the datasets that are ``in_memory``."""
     spec = draft.spec
     named: list[tuple[str, str | None, object, Loc]] = [
         (name, None, getattr(dataset, "path", None), (*loc, "path"))
-        for loc, dataset in draft.entries(spec.datasets, "datasets") if (name := str(loc[-1])) not in held]
+        for loc, dataset in draft.entries(spec.datasets, "datasets") if (name := str(loc[-1])) not in in_memory]
     for model, given in draft.models.items():
         loc: Loc = ("models", model, "predictions")
-        each = given.predictions if isinstance(given.predictions, Mapping) else {}
+        by_dataset = given.predictions if isinstance(given.predictions, Mapping) else {}
         named += [("", model, given.predictions, loc),
-                  *((name, model, path, (*loc, name)) for name, path in each.items())]
+                  *((name, model, path, (*loc, name)) for name, path in by_dataset.items())]
     if spec.candidates is not None:
         named.append(("candidates", None, spec.candidates.path, ("candidates", "path")))
     for dataset, by, path, loc in named:

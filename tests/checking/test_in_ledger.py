@@ -146,8 +146,8 @@ def test_a_folder_that_was_renamed_is_told_by_its_night(folder: Path) -> None:
 
 @pytest.mark.parametrize(("written", "shown", "reason"), [
     ("other.sqlite", "other.sqlite", "there is no ledger at 'other.sqlite'"),
-    ("postgresql://reader:horse@127.0.0.1:1/x", "postgresql+psycopg://reader:***@127.0.0.1:1/x",
-     "cannot use the ledger 'postgresql+psycopg://reader:***@127.0.0.1:1/x': "),
+    ("postgresql://reader:horse@127.0.0.1:1/x", "postgresql://reader:***@127.0.0.1:1/x",
+     "cannot use the ledger 'postgresql://reader:***@127.0.0.1:1/x': "),
 ])
 def test_a_ledger_that_cannot_be_reached_is_not_checked(
     folder: Path, printed: Printed, written: str, shown: str, reason: str

@@ -89,7 +89,8 @@ def test_flipped_bits_are_named_wherever_they_are(top: Path) -> None:
             flip(top / PLACES[name], chance)
         verification = evalpipe.verify(top / "out")
         assert statuses(verification, "differs") == set(chosen)
-        assert statuses(verification, "same") == {*PLACES} - set(chosen)
+        held = {LEDGER} if "results.json" in chosen else set()  # to results that cannot be read
+        assert statuses(verification, "same") == {*PLACES} - set(chosen) - held
         assert not verification.holds()
         for name in chosen:
             (top / PLACES[name]).write_bytes(true[name])
