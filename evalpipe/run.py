@@ -100,6 +100,25 @@ def load(
     return load_spec(source, overrides, environment, as_of=as_of)
 
 
+def load_with_files(
+    source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
+    as_of: str | date | None = None, frames: Mapping[str, pl.DataFrame] | None = None,
+) -> Spec:
+    """Read and check a spec as `load` does; the SpecError of one with faults has each missing file too."""
+    from evalpipe.spec.load import load as load_spec
+
+    def missing_files(draft: Draft) -> Iterator[Problem]:
+        from evalpipe.data.files import Found, find
+        from evalpipe.plan.sources import named_files
+
+        for named in named_files(draft, frames or {}):
+            files = find(draft.tree.origin, named)
+            if not isinstance(files, Found):
+                yield files
+
+    return load_spec(source, overrides, environment, as_of=as_of, further=missing_files)
+
+
 def plan(
     source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.DataFrame] | None = None,
     as_of: str | date | None = None,
@@ -108,7 +127,7 @@ def plan(
 
     ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
     """
-    return _planned(_loaded(source, overrides, as_of, frames), frames)[0]
+    return _planned(load_with_files(source, overrides, as_of=as_of, frames=frames), frames)[0]
 
 
 def run(
@@ -128,7 +147,7 @@ def run(
     """
     clock = _Clock(progress or Progress())
     clock(1)
-    spec = _loaded(source, overrides, as_of, frames)
+    spec = load_with_files(source, overrides, as_of=as_of, frames=frames)
     with _recorder(out, key, spec) as folder:
         same = _unchanged(spec, folder, fail_on, clock.progress) if if_changed and folder is not None else None
         return _from_the_plan(spec, frames, folder, clock, fail_on, cache=cache) if same is None else same
@@ -206,24 +225,6 @@ def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress
         return None
     open_ledger(ledger_named(spec), folder.out)
     return results
-
-
-def _loaded(
-    source: Source, overrides: Sequence[str], as_of: str | date | None, frames: Mapping[str, pl.DataFrame] | None
-) -> Spec:
-    """Return the checked spec; raises SpecError with every fault, and where there is one, with each missing file."""
-    from evalpipe.spec.load import load as load_spec
-
-    def missing_files(draft: Draft) -> Iterator[Problem]:
-        from evalpipe.data.files import Found, find
-        from evalpipe.plan.sources import named_files
-
-        for named in named_files(draft, frames or {}):
-            files = find(draft.tree.origin, named)
-            if not isinstance(files, Found):
-                yield files
-
-    return load_spec(source, overrides, as_of=as_of, further=missing_files)
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:

@@ -81,11 +81,11 @@ class Attempt:
             raise KeyboardInterrupt(self._output()) from None
 
     def _ran(self, progress: Progress) -> RunOutcome:
-        from evalpipe.run import load, run
+        from evalpipe.run import load_with_files, run
 
         options = self._options
         self._watched = watched = Interruptible(progress, self._log)
-        spec = load(self._path, options.overrides, self._log.secrets, options.as_of)
+        spec = load_with_files(self._path, options.overrides, self._log.secrets, options.as_of)
         folder = output_folder(options.out, spec.name, spec.as_of, self._log.secrets)
         self._log.spec_read(spec, folder)
         self._folder, self._before = folder, _stamp(folder)
