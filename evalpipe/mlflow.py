@@ -196,7 +196,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)
     worst = max(kinds.values(), key=VERDICTS.index, default=None)
-    facts = run_row(exported.results)
+    facts = {key: fact for key, fact in run_row(exported.results).items() if key not in ("renamed", "inputs_sha256")}
     facts |= {
         "version": facts.pop("evalpipe_version"),
         "verdict": "pass" if worst == "skipped" else worst or "none",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,11 @@ NEVER_ELSE = "anything but the event"
 @pytest.mark.parametrize(("prevalence", "absent"), [
     (0, "the event"), (1, NEVER_ELSE), ({"beta": [3e300, 7]}, NEVER_ELSE),  # a mean of 1 but for rounding
 ])
-def test_no_prior_can_be_shifted_to_nothing(prevalence: Any, absent: str) -> None:
+def test_no_prior_can_be_shifted_to_nothing(
+    prevalence: Any, absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").touch()
     spec = {
         "evalpipe": 1, "name": "shift", "task": "binary", "outcome": {"column": "y", "event": 1},
         "prevalence": prevalence, "datasets": {"a": {"path": "a.csv"}}, "models": {"m": {"probability": "p"}},

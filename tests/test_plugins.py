@@ -143,7 +143,7 @@ def test_a_plugin_that_cannot_be_loaded_is_told_before_anything_is_read(
     install: Callable[..., None], folder: Path, code: str, said: str
 ) -> None:
     install(code, sections="write")
-    (folder / "x.csv").unlink()
+    (folder / "x.csv").write_bytes(b"")  # could not be read
     text = fault(lambda: evalpipe.run("s.yaml", out="out"), SpecError)
     assert text.startswith(f"error[plugin-failed]: the plugin 'house' of pack 1.0 failed when it was loaded: {said}\n")
     assert "^^^^^ remove it from report.plugins, or tell those who wrote it\n  = raised in " in text

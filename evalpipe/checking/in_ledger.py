@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
 
-UNKNOWN = "where it is is not known: name it with --ledger, or the spec with --spec"
+UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
 ADDED_LATER = ("value", "error", "rows", "support")
 """What a ledger of before format 3 has not of the evidence of a night."""
 
@@ -35,36 +36,46 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
     The ledger is the one at ``where``, a file or a URL, else that of the spec, else that beside the folder. One that
     cannot be read is not checked.
     """
-    place, why = _place(origins, where)
+    place, why, written = _place(origins, where)
     if place is None:
         return None if why is None else CheckedFile("ledger", "the ledger", "not checked", why)
     if results is None:
-        return CheckedFile("ledger", place.shown, "not checked", f"{RESULTS}, which is held to it, cannot be read")
-    try:
-        place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
-        from evalpipe.ledger.store import Ledger
+        file = CheckedFile("ledger", place.shown, "not checked", f"{RESULTS}, which is held to it, cannot be read")
+    else:
+        try:
+            place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
+            from evalpipe.ledger.store import Ledger
 
-        return _held(Ledger.read(place), results, origins.folder)
-    except EvalpipeError as error:
-        return CheckedFile("ledger", place.shown, "not checked", why or error.problems[0].message)
+            file = _held(Ledger.read(place), results, origins.folder)
+        except EvalpipeError as error:
+            file = CheckedFile("ledger", place.shown, "not checked", why or error.problems[0].message)
+    if written is None:
+        return file
+    # What the environment holds is not shown, as nowhere else.
+    return replace(file, file=written, reason=file.reason.replace(place.shown, written))
 
 
-def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None]:
-    """Return where the ledger is, and why that is not certain; without a place and a reason there is none."""
+def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
+    """Return where the ledger is, why that is not certain, and how the spec refers to it by the environment.
+
+    Without a place and a reason there is none.
+    """
     from evalpipe.plan.resolve import ledger_named
     from evalpipe.run import load
 
     if where is not None:
-        return LedgerPlace.of(where), None
+        return LedgerPlace.of(where), None, None
     beside, why = LedgerPlace.beside(origins.folder), UNKNOWN
     if origins.spec is not None and origins.spec.is_file():
         manifest = origins.manifest
         overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
         try:
-            return LedgerPlace.named(ledger_named(load(str(origins.spec), overrides, as_of=day)), origins.folder), None
+            spec = load(str(origins.spec), overrides, as_of=day)
+            written = spec.ledger if isinstance(spec.ledger, str) and "${" in spec.ledger else None
+            return LedgerPlace.named(ledger_named(spec), origins.folder), None, written
         except EvalpipeError as error:
             why = f"the spec, which names it, cannot be read: {error.problems[0].message}"
-    return (beside if beside.file is not None and beside.file.exists() else None), why
+    return (beside if beside.file is not None and beside.file.exists() else None), why, None
 
 
 def _held(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:

@@ -95,11 +95,11 @@ def test_no_value_is_minus_zero() -> None:
 
 def test_one_class_gives_undefined_measures_and_a_warning() -> None:
     results = evaluate(truth=np.zeros(10, int), metrics=["roc_auc", "sensitivity", "specificity", "brier"])
-    assert [row.status for row in results.rows] == ["undefined", "undefined", "ok", "ok"]
+    assert [row.status for row in results.rows] == ["undefined", "undefined", "ok", "degenerate"]
     kinds = ("uniform", "quantile", "window", "isotonic")
     shown = {"refinement", "histogram", "net_benefit", "sweep"} | {f"calibration_{k}" for k in kinds}
     assert {c.curve for c in results.curves} == shown
-    assert [warning.code for warning in results.warnings] == ["one-class"]
+    assert [warning.code for warning in results.warnings] == ["one-class", "degenerate"]
 
 
 def test_percentile_limits_agree_with_a_plain_loop() -> None:

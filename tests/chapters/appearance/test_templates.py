@@ -66,7 +66,7 @@ def test_a_folder_that_is_not_there_is_told_at_its_key(folder: Path) -> None:
 
 
 def test_a_fault_of_a_template_is_told_with_its_line_before_anything_is_read(folder: Path) -> None:
-    (folder / "x.csv").unlink()
+    (folder / "x.csv").write_bytes(b"")  # could not be read
     (folder / "ours" / "card.html").write_text(PAGE + "{{ ''.__class__ }}\n", encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         evalpipe.run("s.yaml", out="out")

@@ -50,6 +50,7 @@ def test_a_fault_is_told_at_its_place(
     tmp_path: Path, line: str, code: str, message: str, at: str, hint: str
 ) -> None:
     (tmp_path / "spec.yaml").write_text(f"{SPEC}{line}\n", encoding="utf-8")
+    (tmp_path / "test.csv").touch()
     with pytest.raises(SpecError) as caught:
         evalpipe.plan(tmp_path / "spec.yaml")
     start, length = line.rindex(at), len(at.rstrip("]"))
