@@ -72,7 +72,8 @@ In per cent, with {sets:,} data sets a cell ({engine} where *rows* are few); two
 {error:.1f} points ({wide:.1f}). `python benchmarks/few.py` writes this section (seed {seed}).
 
 **Few clusters**, of {rows} rows on average, whose intercepts on the logit scale give the intraclass correlation. The
-logarithm of their rows has a standard deviation of {sizes}. Percentile limits → Student's:
+logarithm of their rows has a standard deviation of {sizes}. Percentile
+limits → Student's:
 
 {clusters}
 

@@ -71,7 +71,7 @@ def test_a_planted_fault_is_named_by_type_and_place(cases: Cases, monkeypatch: p
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(sys.modules["evalpipe.run"], "load", broken)
+    monkeypatch.setattr(sys.modules["evalpipe.run"], "load_with_files", broken)
     made = cases.run("spec", 1)
     assert (made.code, made.case) == (None, "spec:11:1")
     assert made.fault is not None
