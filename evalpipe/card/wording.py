@@ -191,17 +191,28 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
     if confusion.zone is not None and confusion.threshold is not None:  # the zone holds the threshold
         above = f"when the {called} is above {numbers.given(confusion.threshold)}"
         return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
-    rows = confusion.at_threshold
-    many = {0: "No row is", 1: "1 row is"}.get(rows, f"{numbers.count(rows)} rows are")
     if confusion.cuts:
         cuts = numbers.ranged(*map(numbers.given, (confusion.cuts[0], confusion.cuts[-1])))
         return (f"Predicted as {confusion.levels[0]} when the {called} is at least the threshold of the row's fold, "
-                f"{cuts}. {many} exactly at it." if confusion.zone is None else
+                f"{cuts}. {_at_threshold(confusion, 'it')}" if confusion.zone is None else
                 f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the "
                 f"threshold of the row's fold, {cuts}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (
         f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.given(confusion.threshold)}. "
-        f"{many} exactly at this threshold."
+        f"{_at_threshold(confusion, 'this threshold')}"
     )
+
+
+def _at_threshold(confusion: Confusion, threshold: str) -> str:
+    """Say how many rows are at the threshold, how many of them events, and what labels drawn at random would change."""
+    rows, events, event = confusion.at_threshold, confusion.events_at_threshold, confusion.levels[0]
+    if not rows:
+        return f"No row is exactly at {threshold}."
+    if rows == 1:
+        return (f"1 row is exactly at {threshold}; its true level is {event if events else 'not ' + event}. A label "
+                "drawn at random would move it every other time.")
+    return (f"{numbers.count(rows)} rows are exactly at {threshold}; {numbers.count(events) if events else 'none'} of "
+            f"them {'has' if events == 1 else 'have'} the true level {event}. Labels drawn at random would move half "
+            "of them, on average.")

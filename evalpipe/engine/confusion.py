@@ -23,15 +23,16 @@ def confusion(scope: Scope) -> Iterator[Confusion]:
     model = sample.models[scope.model]
     if model.predicted is None or sample.task in NUMBERS:
         return
-    at_threshold, written = 0, model.threshold if model.cuts is None else None
+    at_threshold, written = np.zeros(0, bool), model.threshold if model.cuts is None else None
     if model.score is not None and model.cut is not None and model.reportable is None:
         cuts = model.cut if model.cuts is None else subset.of(model.cuts)
-        at_threshold = int((subset.of(model.score) == cuts).sum())
+        at_threshold = subset.of(sample.truth)[subset.of(model.score) == cuts]
     yield Confusion(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
         levels=list(sample.levels), counts=scope.summary.reportable("confusion").tolist(), threshold=written,
         cuts=[] if model.cuts is None else model.threshold_at(np.unique(model.cuts)).tolist(),
-        at_threshold=at_threshold, tied=model.tied if subset.slice is None else 0,
+        at_threshold=len(at_threshold), events_at_threshold=int(np.count_nonzero(at_threshold)),
+        tied=model.tied if subset.slice is None else 0,
         equivocal=_without_class(scope.summary), zone=zone_record(model.zone, written),
     )
 

@@ -107,6 +107,9 @@ class Confusion(Record):
     at_threshold: int
     """Rows whose probability equals their threshold; they are predicted as events. None in an equivocal zone, which
     holds the threshold."""
+    events_at_threshold: int = 0
+    """The events among them. Labels drawn at random there, as Watt, Borhani & Katsaggelos (2020), section 6.8, draw
+    them, would move half of these rows to the other prediction, on average."""
     tied: int = 0
     """Rows whose highest probability several levels share; the first of them is predicted."""
     equivocal: float = 0.0

@@ -231,7 +231,7 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
             tables["thresholds"].append(Threshold(dataset=name, model=model, value=t, rule="fixed"))
             tables["confusion"].append(Confusion(
                 dataset=name, model=model, levels=[EVENT, OTHER], counts=[[tp, fn], [fp, tn]], threshold=t,
-                at_threshold=int((q == t).sum()),
+                at_threshold=int((q == t).sum()), events_at_threshold=int(((q == t) & (y == 1)).sum()),
             ))
     reasons = {m[0]: "a proportion of counts" if m[0] in PROPORTIONS else "not a proportion of rows" for m in METRICS}
     return Results(

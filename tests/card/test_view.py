@@ -69,7 +69,9 @@ def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results)
     assert lines(matrix)[0][2] == (
         f"{int(fn):,} {100 * fn / (tp + fn + fp + tn):.1f}% of all {100 * fn / (tp + fn):.1f}% of row")
     assert plain(matrix.caption).endswith(
-        " Predicted as poisonous when the probability is at least 0.5. 55 rows are exactly at this threshold.")
+        " Predicted as poisonous when the probability is at least 0.5. 55 rows are exactly at this threshold; "
+        f"{found.events_at_threshold} of them have the true level poisonous. Labels drawn at random would move half of "
+        "them, on average.")
 
 
 def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
@@ -78,11 +80,23 @@ def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
     assert plain(matrix.caption).endswith(" Predicted levels as given by the model.")
 
 
-@pytest.mark.parametrize(("rows", "said"), [(0, "No row is"), (1, "1 row is"), (1200, "1,200 rows are")])
-def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, said: str) -> None:
-    tied = [found.model_copy(update={"at_threshold": rows}) for found in results.confusion]
+AT = "exactly at this threshold"
+MOVED = "Labels drawn at random would move half of them, on average."
+
+
+@pytest.mark.parametrize(("rows", "events", "text"), [
+    (0, 0, f"No row is {AT}."),
+    (1, 0, f"1 row is {AT}; its true level is not poisonous. A label drawn at random would move it every other time."),
+    (1, 1, f"1 row is {AT}; its true level is poisonous. A label drawn at random would move it every other time."),
+    (2, 0, f"2 rows are {AT}; none of them have the true level poisonous. {MOVED}"),
+    (2, 1, f"2 rows are {AT}; 1 of them has the true level poisonous. {MOVED}"),
+    (1200, 1100, f"1,200 rows are {AT}; 1,100 of them have the true level poisonous. {MOVED}"),
+])
+def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, events: int, text: str) -> None:
+    update = {"at_threshold": rows, "events_at_threshold": events}
+    tied = [confusion.model_copy(update=update) for confusion in results.confusion]
     matrix = table(confusion_blocks(results.model_copy(update={"confusion": tied}), "validation"), "Naive Bayes")
-    assert plain(matrix.caption).endswith(f". {said} exactly at this threshold.")
+    assert plain(matrix.caption).endswith(f"at least 0.5. {text}")
 
 
 def test_only_interval_methods_that_were_used_are_described(results: Results) -> None:

@@ -142,7 +142,12 @@ def test_the_confusion_matrix_has_truth_in_rows() -> None:
     confusion = evaluate().confusion[0]
     assert confusion.levels == ["1", "0"]
     assert confusion.counts == [[3, 1], [2, 4]]
-    assert confusion.at_threshold == 1
+    assert (confusion.at_threshold, confusion.events_at_threshold) == (1, 0)
+
+
+def test_the_events_at_the_threshold_are_counted() -> None:
+    confusion = evaluate(threshold=0.8).confusion[0]
+    assert (confusion.at_threshold, confusion.events_at_threshold) == (2, 1)
 
 
 def test_the_roc_curve_is_scikit_learns() -> None:
