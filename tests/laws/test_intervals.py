@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.intervals import registry as methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.results import Results
@@ -24,7 +25,8 @@ from laws import test_number_metrics as numbers
 from laws.test_degenerate import LEVELS, asked, priced
 
 ROUNDING = 1e-9
-METHODS = ("auto", "percentile", "basic", "bca", "studentised")
+METHODS = ("auto", *(name for name, method in methods.items() if method.asked and method.drawn))
+"""Those of replicates; how far limits lie from the value is told of every method in `test_widths`."""
 SETS = 4
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "ordinal", "regression", "count")
 RUNS = [
