@@ -158,7 +158,7 @@ def of_differences() -> Iterator[Estimate]:
     yield Estimate("paired_t", 0.1, ERROR, {"error": ERROR, "freedom": 8}, student(8, 1.0))
 
     def limits(value: float, error: float) -> Callable[[float], tuple[float, float, float]]:
-        return lambda level: (value, value + norm.ppf((1 - level) / 2) * error, value + norm.ppf((1 + level) / 2) * error)
+        return lambda level: (value, *norm(value, error).interval(level))
 
     yield Estimate("recovered", 0.1, 5 * ERROR, {"first": limits(0.8, 3 * ERROR), "second": limits(0.7, 4 * ERROR)})
 

@@ -131,6 +131,77 @@ def test_a_line_without_end_is_refused(name: str, first: bytes, last: bytes) -> 
     assert told(datasets=data(path)).startswith(f"error[too-large]: cannot read {name}: {reason}\n")
 
 
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
+def test_a_table_of_more_bytes_than_a_first_line_may_have_is_read(name: str) -> None:
+    rows = b"y,p\n" + b"1,0.5\n0,0.25\n" * 100_000
+    assert len(rows) > 2**20
+    Path(name).write_bytes(gzip.compress(rows) if name.endswith("gz") else rows)
+    assert run(written(datasets=data(name))).inputs[0].rows == 200_000
+
+
+@pytest.mark.parametrize(("first", "rest", "refused"), [
+    (999, "1,0.5\n0,0.25\n", False), (1000, "1,0.5\n0,0.25\n", True), (1001, "1,0.5\n0,0.25\n" * 1000, True),
+    (999, "1,0.5\n0,0.25\n" * 1000, False),
+])
+def test_a_first_line_is_refused_for_its_own_bytes_alone(
+    first: int, rest: str, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_HEAD", 1000)
+    names = "y,p,".ljust(first, "c") + "\n"
+    Path("first.csv").write_text(names + rest.replace("\n", ",\n"))
+    spec = written(datasets=data("first.csv"))
+    if refused:
+        with pytest.raises(EvalpipeError, match="its first line has more than 1,000 bytes"):
+            run(spec)
+    else:
+        assert run(spec).inputs[0].rows == rest.count("\n")
+
+
+def test_a_first_line_without_an_end_is_no_line_that_is_too_long() -> None:
+    Path("names.csv").write_text("y,p")
+    assert "no rows" in told(datasets=data("names.csv"))
+
+
+@pytest.mark.parametrize(("longest", "refused"), [(99, False), (100, False), (101, True)])
+@pytest.mark.parametrize("last", ["", "\n1,0.5\n"])
+def test_a_line_is_refused_for_its_own_bytes_alone(
+    longest: int, refused: bool, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 100)
+    monkeypatch.setattr(delimited, "CHUNK", 1)  # what lies between two breaks of a block is no line without end
+    monkeypatch.setattr(delimited, "_HEAD", 10)
+    Path("line.csv").write_text("y,p\n" + "1,0.5\n" * 100 + "0,0.25".ljust(longest, "0") + last)
+    spec = written(datasets=data("line.csv"))
+    if refused:
+        with pytest.raises(EvalpipeError, match="a line has more than 100 bytes"):
+            run(spec)
+    else:
+        assert run(spec).inputs[0].rows == 101 + last.count("1")
+
+
+@pytest.mark.parametrize(("unpacked", "ratio", "refused"), [
+    (1, 1, True), (0, 1, False), (1, 0, False), (0, 0, False),
+])
+def test_a_file_is_refused_where_it_unpacks_to_more_than_both_limits(
+    unpacked: int, ratio: int, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = b"y,p\n" + b"1,0.5\n0,0.25\n" * 10_000
+    whole = gzip.compress(table)
+    times = len(table) // len(whole)
+    assert times * len(whole) < len(table)
+    monkeypatch.setattr(delimited, "MOST_UNPACKED", len(table) - unpacked)
+    monkeypatch.setattr(delimited, "MOST_RATIO", times if ratio else times + 1)
+    Path("table.csv.gz").write_bytes(whole)
+    Path("table.csv").write_bytes(table)
+    spec = written(datasets=data("table.csv.gz"))
+    if refused:
+        with pytest.raises(EvalpipeError, match="it unpacks to more than"):
+            run(spec)
+    else:
+        assert run(spec).inputs[0].rows == 20_000
+    assert run(written(datasets=data("table.csv"))).inputs[0].rows == 20_000
+
+
 def test_a_hundred_thousand_columns_are_read_without_a_loop_over_pairs() -> None:
     names = ["y", "p", *(f"c{i}" for i in range(100_000))]
     Path("wide.csv").write_text(",".join(names) + ("\n1,0.5" + ",0" * 100_000 + "\n0,0.25" + ",0" * 100_000) + "\n")
