@@ -232,7 +232,7 @@ EXPORT = Export(
     media_type="application/xml",
     holds="The card of one model for health care; most of it is what people state, and nothing is made up: every "
           "required element that nobody states is told with the field of `card:` that fills it.",
-    reference="https://mc.chai.org/v0.2/schema.xsd", validator="nightly the XSD of CHAI, by xmlschema",
+    reference="https://mc.chai.org/v0.2/schema.xsd", validator="the XSD of CHAI, by xmlschema",
     places=_places(),
     lacks=(
         "the method of an interval",

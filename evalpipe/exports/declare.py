@@ -28,7 +28,7 @@ class Export(NamedTuple):
     """What it is for and what is written in it, in one sentence."""
     reference: str
     validator: str
-    """What reads it in the tests."""
+    """What reads it in the tests, by the names of the packages that do."""
     places: Mapping[str, str]
     """What goes where: what of the results, by its place in the format."""
     lacks: tuple[str, ...]

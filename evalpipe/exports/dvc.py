@@ -81,7 +81,7 @@ def _rows(rows: list[dict[str, Any]]) -> str:
 EXPORT = Export(
     name="dvc", title="Metrics and plots of DVC", version="3", file="dvc", media_type="application/json",
     holds="Headline values for `dvc metrics`, and intervals and curves for `dvc plots`.",
-    reference="https://dvc.org/doc/command-reference/metrics", validator="nightly dvc: `metrics show` and `plots show`",
+    reference="https://dvc.org/doc/command-reference/metrics", validator="dvc: `metrics show` and `plots show`",
     places={
         f"`{METRICS}`": "headline estimates, on all rows and not of a class, by dataset, model and measure, with "
                         "`value`, `lower` and `upper`; the verdict, and that of each of `gates`",

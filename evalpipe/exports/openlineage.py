@@ -98,8 +98,8 @@ EXPORT = Export(
     file="openlineage.json", media_type="application/json",
     holds="What a run read, what it wrote, and its gates as tests, for catalogues of data lineage.",
     reference="https://openlineage.io/spec/facets/1-0-1/TestRunFacet.json",
-    validator="openlineage-python, whose classes are generated from the specification; nightly the JSON Schemas of "
-              "the specification, by jsonschema",
+    validator="openlineage-python, whose classes are generated from the specification, and the JSON Schemas of the "
+              "specification, by jsonschema",
     places={
         "`eventTime`": "`as_of`, at midnight UTC; required",
         "`run.runId`": "a UUID that follows from the sha256 of `results.json`",

@@ -22,9 +22,13 @@ from evalpipe.results import Results
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 
-DAY = {"cyclonedx": validators.cyclonedx, "chai": validators.chai, "in-toto": validators.in_toto,
-       "openlineage": validators.lineage, "model-index": validators.model_index, "openmetrics": validators.openmetrics}
-"""The validators that need no file of their own."""
+BROKEN = {
+    "cyclonedx": ('"value": ', '"worth": '), "chai": ("DeveloperContact>", "Contact>"),
+    "model-index": ("type: brier\n", "type: [brier\n"), "openlineage": ('"status": ', '"state": '),
+    "in-toto": ('"result": ', '"outcome": '), "every-eval-ever": ('"evaluation_id": ', '"id": '),
+    "openmetrics": ("# EOF\n", ""), "dvc": ('"verdict": ', '"verdict" '),
+}
+"""What is replaced in the export of each format so that it is none."""
 
 
 def written(name: str, folder: Path, model: str = "a") -> dict[str, str]:
@@ -37,25 +41,26 @@ def document(name: str, folder: Path) -> Any:
     return json.loads(validators.only(written(name, folder)))
 
 
-@pytest.mark.parametrize("name", DAY)
-def test_the_validator_of_the_format_accepts_the_small_run(name: str, small: Path) -> None:
-    assert DAY[name](written(name, small)) == []
+def test_every_format_has_a_validator_and_what_it_refuses() -> None:
+    assert list(validators.VALIDATORS) == list(BROKEN) == list(EXPORTS)
 
 
-def test_every_eval_ever_accepts_the_small_run(small: Path, tmp_path: Path) -> None:
-    assert validators.every_eval_ever(written("every-eval-ever", small), tmp_path) == []
+@pytest.mark.parametrize("name", EXPORTS)
+def test_the_declared_validator_runs_and_accepts_the_small_run(name: str, small: Path, tmp_path: Path) -> None:
+    files, found = written(name, small), []
+    declared = validators.packages_named(EXPORTS[name].validator)
+    assert declared, f"{EXPORTS[name].validator!r} names no package that is installed"
+    run = validators.packages_run(declared, lambda: found.extend(validators.VALIDATORS[name](files, tmp_path)))
+    assert (run, found) == (declared, [])
 
 
-@pytest.mark.parametrize("name", DAY)
-def test_the_validator_refuses_what_is_broken(name: str, small: Path) -> None:
-    broken = {
-        "cyclonedx": ('"value": ', '"worth": '), "in-toto": ('"result": ', '"outcome": '),
-        "openlineage": ('"status": ', '"state": '), "model-index": ("type: brier\n", "type: [brier\n"),
-        "openmetrics": ("# EOF\n", ""), "chai": ("DeveloperContact>", "Contact>")}[name]
-    text = validators.only(written(name, small))
-    assert text != text.replace(*broken)
+@pytest.mark.parametrize("name", EXPORTS)
+def test_the_validator_refuses_what_is_broken(name: str, small: Path, tmp_path: Path) -> None:
+    files = written(name, small)
+    changed = {file: text.replace(*BROKEN[name]) for file, text in files.items()}
+    assert changed != files
     try:
-        refused = bool(DAY[name]({"file": text.replace(*broken)}))
+        refused = bool(validators.VALIDATORS[name](changed, tmp_path))
     except Exception:  # noqa: BLE001 - each library refuses in a way of its own
         refused = True
     assert refused

@@ -41,16 +41,6 @@ CONFIGS = {
     "slices": Laid("passenger > 1000", "{metric: roc_auc, min: 0.8}"),
     "titanic": Laid("passenger > 1000", "{metric: roc_auc, min: 0.8}"),
 }
-TO_VALIDATE: dict[str, Callable[[validators.Files, Path], list[str]]] = {
-    "cyclonedx": lambda files, _: validators.cyclonedx(files),
-    "chai": lambda files, _: validators.chai(files),
-    "model-index": lambda files, _: validators.model_index(files),
-    "openlineage": lambda files, _: validators.lineage(files),
-    "in-toto": lambda files, _: validators.in_toto(files),
-    "every-eval-ever": validators.every_eval_ever,
-    "openmetrics": lambda files, _: validators.openmetrics(files),
-    "dvc": validators.dvc,
-}
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +59,11 @@ def report(shared: Shared) -> Callable[[str], Path]:
     return folder
 
 
-def test_every_format_is_validated() -> None:
-    assert list(TO_VALIDATE) == list(EXPORTS)
+def test_a_dozen_configs_are_validated() -> None:
     assert len(CONFIGS) == 12
 
 
-@pytest.mark.parametrize("form", TO_VALIDATE)
+@pytest.mark.parametrize("form", EXPORTS)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_official_validator_accepts_the_export(
     name: str, form: str, report: Callable[[str], Path], tmp_path: Path
@@ -83,22 +72,10 @@ def test_the_official_validator_accepts_the_export(
     first = ExportedRun.read(folder).predictors[0].name
     exported = ExportedRun.read(folder, first if export.models == "one" else None,
                              "other" if export.asks_evaluator else None)
-    assert TO_VALIDATE[form](export.write(exported), tmp_path) == []
+    assert validators.VALIDATORS[form](export.write(exported), tmp_path) == []
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_estimate_is_in_the_export_as_it_is_in_the_results(name: str, report: Callable[[str], Path]) -> None:
     run = ExportedRun.read(report(name))
     assert of_cyclonedx(validators.only(EXPORTS["cyclonedx"].write(run))) == of_results(run.results)
-
-
-@pytest.mark.parametrize(("form", "broken"), [
-    ("chai", ("<DeveloperContact>", "<Contact>")), ("openlineage", ('"status": ', '"state": ')),
-    ("dvc", ('"verdict": ', '"verdict" '))])
-def test_the_official_validator_refuses_what_is_broken(
-    form: str, broken: tuple[str, str], report: Callable[[str], Path], tmp_path: Path
-) -> None:
-    files = EXPORTS[form].write(ExportedRun.read(report("titanic"), "random_forest" if form == "chai" else None))
-    changed = {name: text.replace(*broken).replace("</DeveloperContact>", "</Contact>") for name, text in files.items()}
-    assert changed != files
-    assert TO_VALIDATE[form](changed, tmp_path) != []

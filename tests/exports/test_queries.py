@@ -20,7 +20,6 @@ from evalpipe.exports import EXPORTS
 from evalpipe.results import Results
 from exports import validators
 from exports.conftest import rows, text_of
-from exports.test_official import TO_VALIDATE
 from servers import PASSWORD
 
 Run = Callable[[str], Path]
@@ -94,7 +93,7 @@ def exported(form: str, folder: Path, to: Path) -> dict[str, str]:
     name if name in ANYWHERE else pytest.param(name, marks=pytest.mark.nightly) for name in EXPORTS])
 @pytest.mark.parametrize("place", PATHS)
 def test_the_official_validator_accepts_a_run_on_a_query(place: str, form: str, run: Run, tmp_path: Path) -> None:
-    assert TO_VALIDATE[form](exported(form, run(place), tmp_path), tmp_path) == []
+    assert validators.VALIDATORS[form](exported(form, run(place), tmp_path), tmp_path) == []
 
 
 @pytest.mark.parametrize("form", EXPORTS)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from importlib.metadata import distribution, distributions
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
@@ -206,6 +209,8 @@ def dvc(files: Files, folder: Path) -> list[str]:
     """Return what `dvc` says in a repository with these files, where it does not show all metrics and plots."""
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
+    (folder / ".dvc").mkdir()
+    (folder / ".dvc" / "config").write_text("[core]\n    no_scm = True\n", encoding="utf-8")  # as `dvc init` does
     plots = [f"  - {name}" for name in files if name != "evalpipe-metrics.json"]
     (folder / "dvc.yaml").write_text(
         "\n".join(["metrics:", "  - evalpipe-metrics.json", "plots:", *plots]) + "\n", encoding="utf-8")
@@ -215,7 +220,6 @@ def dvc(files: Files, folder: Path) -> list[str]:
                               check=False, env=os.environ | {"DVC_NO_ANALYTICS": "1"})
         return done.stdout if done.returncode == 0 else f"dvc {' '.join(line)}: {done.stderr}"
 
-    told("init", "--no-scm", "--quiet")
     shown = told("metrics", "show", "--json")
     metrics = json.loads(shown)[""]["data"]["evalpipe-metrics.json"] if shown.startswith("{") else {}
     if "data" not in metrics:
@@ -224,3 +228,48 @@ def dvc(files: Files, folder: Path) -> list[str]:
     missing = [name for name in plots if name.removeprefix("  - ") not in drawn]
     same = metrics["data"] == json.loads(files["evalpipe-metrics.json"])
     return ([] if same else [shown]) + [f"no plot of {name}: {drawn}" for name in missing]
+
+
+VALIDATORS: dict[str, Callable[[Files, Path], list[str]]] = {
+    "cyclonedx": lambda files, _: cyclonedx(files),
+    "chai": lambda files, _: chai(files),
+    "model-index": lambda files, _: model_index(files),
+    "openlineage": lambda files, _: lineage(files),
+    "in-toto": lambda files, _: in_toto(files),
+    "every-eval-ever": every_eval_ever,
+    "openmetrics": lambda files, _: openmetrics(files),
+    "dvc": dvc,
+}
+"""The validator of each format, of its files and an empty folder."""
+
+
+def packages_named(words: str) -> set[str]:
+    """Return the installed packages that a sentence names."""
+    installed = {distribution.name for distribution in distributions()}
+    return installed & set(re.findall(r"[a-z][\w-]+", words))
+
+
+def packages_run(packages: Iterable[str], check: Callable[[], object]) -> set[str]:
+    """Return those of the packages of which a check calls functions, beyond importing them, or that it starts."""
+    of_file = {str(file.locate()): name for name in packages for file in distribution(name).files or ()}
+    run: set[str] = set()
+
+    def called(frame: FrameType | None, event: str, _: object) -> None:
+        code = frame.f_code if frame is not None and event == "call" else None
+        if code is subprocess.Popen.__init__.__code__:
+            run.update(frame.f_locals["args"][2:3])
+        name = None if code is None else of_file.get(code.co_filename)
+        if name is None or name in run:
+            return
+        while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
+            frame = frame.f_back
+        if frame is None:
+            run.add(name)
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        check()
+    finally:
+        sys.setprofile(before)
+    return run & set(packages)
