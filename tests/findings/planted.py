@@ -20,7 +20,7 @@ class Planted(NamedTuple):
     """A fault: what a run is given, and the kind, section and words of the finding that names it.
 
     ``nights`` are the frames of the nights before, the oldest first, of a fault that shows only beside them; ``before``
-    are the keys of the spec that are others on these.
+    are the keys of the spec that are others on these. ``early``: it is among the first findings.
     """
 
     spec: Spec
@@ -30,6 +30,7 @@ class Planted(NamedTuple):
     words: tuple[str, ...]
     nights: Sequence[Frames] = ()
     before: Spec | None = None
+    early: bool = True
 
 
 def spec_of(frames: Frames, task: str, models: dict[str, Spec], **keys: Any) -> Spec:
