@@ -200,7 +200,7 @@ def _from_the_plan(
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
     earlier_runs = None if folder is None else nights_before(ledger, planned, planned.gates, folder.out)
-    samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
+    planned, samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
     clock(5)
@@ -262,20 +262,25 @@ def _computed(planned: Plan, work: Work) -> dict[str, object]:
 def _read(
     planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work,
     nights: EarlierNights | None,
-) -> tuple[Sequence[Sample], CandidateRows | None, EarlierRuns]:
-    """Return samples, candidates and what gates are against; refuse, before all else, formats not made here."""
+) -> tuple[Plan, Sequence[Sample], CandidateRows | None, EarlierRuns]:
+    """Return the plan with all that the data had to give it, samples, candidates and what gates are against.
+
+    Refuses, before all else, formats that cannot be made here.
+    """
     from evalpipe.card import ready
     from evalpipe.chapters.gates.earlier import look_back
+    from evalpipe.chapters.prevalence.compute import with_prevalence
     from evalpipe.chapters.statement.compute import check_references
     from evalpipe.reading import read_all
 
     samples, candidates = read_all(planned, frames, work)
+    planned = with_prevalence(planned, samples)
     check_references(planned, samples)
     if folder is None or nights is None:
-        return samples, candidates, look_back(planned, samples)
+        return planned, samples, candidates, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown, nights)
     ready(planned.formats, planned.appearance.templates)
-    return samples, candidates, earlier
+    return planned, samples, candidates, earlier
 
 
 def _evaluated(

@@ -28,6 +28,7 @@ def plan_document(plan: Plan) -> Document:
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),
+        "prevalence": _prevalence(plan),
         "replicates": plan.replicates, "level": plan.level, "cost": plan.cost, "drawing": _drawing(plan),
         "rows": _rows(plan), "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],
@@ -51,6 +52,16 @@ def plan_document(plan: Plan) -> Document:
              "require": standard.require, "not_applicable": dict(standard.not_applicable)}
             for standard in plan.standards],
     }
+
+
+def _prevalence(plan: Plan) -> Document | None:
+    """Return the declared prevalence; without its shares where a dataset gives them, which is not read yet."""
+    declared = plan.prevalence
+    if declared is None:
+        return None
+    shares = list(declared.shares) if declared.dataset is None else None
+    return {"shares": shares, "parameters": declared.parameters, "dataset": declared.dataset,
+            "source": declared.source}
 
 
 def _trend(plan: Plan) -> Document | None:

@@ -69,7 +69,11 @@ def print_plan(
     folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
     document = {**plan_document(planned), "parts": parts, "expected": _expected(planned, folder, *expected)}
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False) if form == "json" else _text(planned, document))
+    if form == "json":
+        # A share that a dataset has yet to give is a text.
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False, default=str))
+    else:
+        click.echo(_text(planned, document))
 
 
 def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
@@ -125,6 +129,8 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     ]
     lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
     lines += _left_out(document["not_served"])
+    if plan.prevalence is not None and plan.prevalence.dataset is not None:
+        lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
     lines += [*_asked(plan), *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",

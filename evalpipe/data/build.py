@@ -40,7 +40,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     role = rows.dataset.role
     # Files of predictions are columns of a dataset, and candidates have a reader of their own.
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
-    kind = plan.weight.kind if plan.weight is not None and role != "reference" else None
+    kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
     frame = ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
@@ -131,13 +131,14 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     plan, truth = columns.rows.plan, columns.truth
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
-    if columns.rows.dataset.role == "reference":
+    if columns.rows.dataset.role == "reference" and not plan.gives_prevalence(columns.rows.name):
         return pl.DataFrame({"truth": _coded(plan.task, truth, levels).alias("truth").drop_nulls()}).sort("truth")
     frame = _outcome(columns, levels)
     if plan.cluster is not None:
         frame["cluster"] = columns.names[plan.cluster]
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
-    given, further = _all_predictions(columns, levels)
+    predicted = columns.rows.dataset.role != "reference"
+    given, further = _all_predictions(columns, levels) if predicted else ({}, {})
     # Other fits and ids last, so that they order only rows that are the same in all else: no number depends on them.
     frame |= given | slices.held(columns) | further
     if plan.row_file is not None and columns.rows.dataset.role == "evaluate":

@@ -125,9 +125,15 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
 
 
 def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
-    """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers."""
+    """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers.
+
+    Of one that the prevalence comes from, outcomes, weights and clusters are checked as those of evaluated rows.
+    """
     columns, plan = Columns(rows), rows.plan
+    counted = _counted(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
     for column in rows.dataset.columns:
+        if column in counted:
+            continue
         if column == plan.id:
             _text(columns, columns.names, column, ("id",), "missing-id", "the id column")
             if column not in {plan.outcome.column, *numbered}:
@@ -143,6 +149,19 @@ def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     if plan.task in NUMBERS and columns.truth is not None:
         numeric.bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
     return columns
+
+
+def _counted(columns: Columns) -> frozenset[str]:
+    """Check what a prevalence is made of: outcomes, weights and clusters; return the names of their columns."""
+    plan = columns.rows.plan
+    loc: Loc = ("outcome", "column")
+    _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
+    if plan.weight is not None:
+        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
+    if plan.cluster is not None:
+        _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+    weight = None if plan.weight is None else plan.weight.column
+    return frozenset(filter(None, (plan.outcome.column, weight, plan.cluster))) - {plan.id}
 
 
 def _text(columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str) -> None:

@@ -35,8 +35,9 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     predicted = [columns for columns in read_columns.values() if columns.rows.dataset.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
+    sources = [columns for columns in references if plan.gives_prevalence(columns.rows.name)]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
-    levels = () if plan.task in NUMBERS else outcome.settle(plan, predicted, references)
+    levels = () if plan.task in NUMBERS else outcome.settle(plan, [*predicted, *sources], references)
     _compare(predicted, references)
     for columns in predicted:
         columns.problems.extend(stepped.faults(columns))

@@ -89,14 +89,15 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     counts = _counts(frame, levels, weights, plan.task) if has_outcome else []
     events = counts[0].weight if plan.task == "binary" and has_outcome else 0.0
     before = sum(source.rows for source in rows.sources)
-    used = rows.frame.height if rows.dataset.role == "reference" else height
+    compared = rows.dataset.role == "reference" and columns.weight is None
+    used = rows.frame.height if compared else height
     return DatasetSummary(
         name=rows.name, role=rows.dataset.role, trained_on=rows.dataset.trained_on, where=rows.dataset.where,
         rows=before, excluded_where=before - rows.frame.height - rows.incomplete,
         unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
         events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if has_outcome else 0,
-        total_weight=float(used) if rows.dataset.role == "reference" else total,
+        total_weight=float(used) if compared else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
         levels=counts if not order else sorted(counts, key=lambda count: order.index(count.level)),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,

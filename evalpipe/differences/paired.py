@@ -148,10 +148,18 @@ def _run(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
     if "exposure" in columns:
         written["exposure"] = "exposure"
     if spec.get("prevalence") is not None and any(name in named for name in ("ppv", "npv", "prevalence")):
-        written["prevalence"] = _set(spec["prevalence"])
+        written["prevalence"] = _declared(run)
     if spec.get("costs") is not None and "cost" in named:
         written["costs"] = [_set(cost) for cost in spec["costs"]]
     return evaluate(written, frames={"rows": rows})
+
+
+def _declared(run: Results) -> dict[str, Any]:
+    """Return the declared prevalence of a run; the one that a dataset gave as the distribution that it came to."""
+    prior, written = run.prevalence, _set(run.spec["prevalence"])
+    if prior is None or prior.dataset is None:
+        return written
+    return {"beta": prior.beta} if prior.dirichlet is None else {"dirichlet": prior.dirichlet}
 
 
 def _set(part: dict[str, Any]) -> dict[str, Any]:

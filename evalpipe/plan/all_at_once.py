@@ -207,6 +207,8 @@ def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
 
 
 def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
+    if dataset.role == "reference" and plan.gives_prevalence(dataset.name):
+        yield ("prevalence", "from"), f"the prevalence of the reference dataset '{dataset.name}'"
     if dataset.role == "reference" and plan.id is None:
         yield ("datasets", dataset.name), f"the comparison with the reference dataset '{dataset.name}' without an 'id'"
     if dataset.table.format in (*SEPARATED, "ndjson") and dataset.conditions:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.costs.plan import costs_plan
-from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, prior
+from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, UnreadShares, prior, unread
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expression import ExpressionMetric
@@ -199,7 +199,7 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
         return
     classes = levels(spec) if spec.task in MANY else []
     declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
-    filled = [entry.options(**given | dict(choice.options)).model_dump() for given in declared]
+    filled = [_filled(entry, given | dict(choice.options)) for given in declared]
     # What the spec gives may differ by level, as priors do; it is no option of the measure as a whole.
     differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
     params = {name: value for name, value in filled[0].items() if name not in differ}
@@ -220,6 +220,12 @@ def _expression(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
     return MetricPlan(entry, {}, method, reason, parts=parts)
 
 
+def _filled(entry: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a metric; a share that a dataset has yet to give is checked as any share would be."""
+    later = {name: value for name, value in given.items() if isinstance(value, UnreadShares)}
+    return entry.options(**{**given, **dict.fromkeys(later, 0.5)}).model_dump() | later
+
+
 def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
     """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
     options: dict[str, Any] = {}
@@ -227,6 +233,7 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
         if key == "costs" and (costs := costs_plan(spec)) is not None:
             options[option] = costs.matrix
         elif key == "prevalence" and spec.prevalence is not None:
-            mean = spec.prevalence.mean
-            options[option] = mean if level is None or not isinstance(mean, dict) else mean[level]
+            mean, place = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
+            options[option] = unread(spec, place) or (
+                mean if level is None or not isinstance(mean, dict) else mean[level])
     return options

@@ -126,6 +126,10 @@ class Plan:
         """The metrics, and after them those that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
 
+    def gives_prevalence(self, dataset: str) -> bool:
+        """Tell whether the declared prevalence comes from a dataset."""
+        return self.prevalence is not None and self.prevalence.dataset == dataset
+
     def left_to_variants(self, model: str, need: str) -> bool:
         """Tell whether a model lacks what its variants have: of a raw score, probabilities and classes."""
         known = self.models.get(model)

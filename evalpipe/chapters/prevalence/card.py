@@ -42,7 +42,8 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     """Say which prevalence is declared; nothing of an outcome without levels."""
     prior = results.prevalence
     if prior is not None:
-        shares = _of_event(prior) if prior.levels is None else f"stated for each of {len(prior.levels)} levels" if (
+        stated = "stated" if prior.dataset is None else "estimated"
+        shares = _of_event(prior) if prior.levels is None else f"{stated} for each of {len(prior.levels)} levels" if (
             len(prior.levels) > MOST_LEVELS) else ", ".join(
             f"{level}: {wording.share(prior.levels[level])}" for level in results.levels)
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
@@ -77,16 +78,40 @@ def _lead(results: Results) -> str:
     if prior is None:
         return "No prevalence is declared for where the models will be used."
     source = f"Source: {prior.source.rstrip('.')}." if prior.source else "Its source is not stated."
+    limits = _limits_of(results, prior)
     if prior.levels is None:
-        verb = "is taken to be" if prior.beta is None else "is"
-        return f"Where the models will be used, the share of {results.event} {verb} {_of_event(prior)}. {source}"
+        verb = "is taken to be" if prior.beta is None or prior.dataset is not None else "is"
+        return (f"Where the models will be used, the share of {results.event} {verb} {_of_event(prior)}. "
+                f"{source}{limits}")
     shares = ", ".join(f"{level} {_of_level(prior, level)}" for level in results.levels)
-    return f"Where the models will be used, the shares of the levels are taken to be: {shares}. {source}"
+    estimated = f", {_estimated(prior)}" if prior.dataset is not None else ""
+    return (f"Where the models will be used, the shares of the levels are taken to be: {shares}{estimated}. "
+            f"{source}{limits}")
+
+
+def _estimated(prior: Prior) -> str:
+    """Say from which rows a prevalence is estimated."""
+    return f"estimated from the {numbers.count(prior.rows or 0)} rows of {prior.dataset}"
+
+
+def _limits_of(results: Results, prior: Prior) -> str:
+    """Say how the limits of an estimated prevalence are made; nothing of a stated one."""
+    if prior.dataset is None or prior.level is None:
+        return ""
+    kind = f"Beta({', '.join(map(numbers.number, prior.beta))})" if prior.beta is not None else "Dirichlet"
+    unlike = results.weight is not None and results.weight["kind"] == "importance"
+    clustered = any(dataset.clusters is not None for dataset in results.datasets)
+    of = "as many independent rows of equal weight as leave it so uncertain" if unlike or clustered else (
+        "the rows of each level")
+    return (f" Its {wording.level(prior.level)} limits are those of a {kind} distribution, whose parameters are "
+            f"{of}.")
 
 
 def _of_event(prior: Prior) -> str:
     """Write the declared prevalence of the event."""
     mean = wording.share(prior.value or 0.0)
+    if prior.dataset is not None:
+        return f"{_of_level(prior, next(iter(prior.limits)))}, {_estimated(prior)}"
     if prior.beta is None:
         return mean
     low, high = _limits(prior.value or 0.0, *next(iter(prior.limits.values())))

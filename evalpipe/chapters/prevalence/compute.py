@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.prevalence.plan import UnreadShares
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.engine.curves.declare import listed
+from evalpipe.errors import DataError, Problem
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.values import ratio
-from evalpipe.tasks import NUMBERS
+from evalpipe.results import Warned
+from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +31,85 @@ if TYPE_CHECKING:
 
 HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The sensitivities and specificities that a line of predictive values is given for."""
+
+
+def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
+    """Return the plan with the prevalence that a dataset gives, which now is read, wherever it stands for it.
+
+    It is Beta or Dirichlet distributed, with the weighted counts of the rows as parameters: its mean is their share.
+    Raises DataError where the rows lack a level, or cannot tell how uncertain their share is.
+    """
+    declared = plan.prevalence
+    if declared is None or declared.dataset is None:
+        return plan
+    sample = next(sample for sample in samples if sample.dataset == declared.dataset)
+    shares, parameters = _estimated(plan, sample)
+    known = replace(declared, shares=shares, parameters=parameters, rows=sample.summary.n)
+    planned: Plan = _known(replace(plan, prevalence=known), shares)
+    _distinct(planned, declared.dataset)
+    return planned
+
+
+def _estimated(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the share of each level in a sample, and the parameters of the distribution that its rows come to."""
+    codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
+    occurs = [codes == k for k in range(len(sample.levels))]
+    totals, total = [float(sample.weights[rows].sum()) for rows in occurs], float(sample.weights.sum())
+    shares = tuple(of_level / total for of_level in totals)
+    absent = next((level for level, rows in zip(sample.levels, occurs, strict=True) if not rows.any()), None)
+    if absent is not None:
+        raise _unknown(plan, f"no row of dataset '{sample.dataset}' has the level '{absent}', so its prevalence cannot "
+                             "be estimated from it")
+    if sample.summary.clusters == 1 and plan.interval_method != "none":
+        raise _unknown(plan, f"all rows of dataset '{sample.dataset}' are in one cluster, so they cannot tell how "
+                             "uncertain the prevalence is")
+    # Of clusters and importance weights, the level of which the rows tell least.
+    trials = min(map(_trials, repeat(sample), occurs, shares))
+    return shares, tuple(of_level * (trials / total) for of_level in totals)
+
+
+def _unknown(plan: Plan, message: str) -> DataError:
+    form = "levels: {…}" if plan.task in MANY else "value: …"
+    hint = f"name another dataset, or write '{form}' with its source"
+    return DataError(Problem("no-prevalence", message, plan.places.place("prevalence", "from"), hint))
+
+
+def _distinct(plan: Plan, dataset: str) -> None:
+    """Report a measure that is asked for at the prevalence of a dataset and at the number that it comes to."""
+    labels = [entry.label for entry in plan.metrics]
+    for number, entry in enumerate(plan.metrics):
+        if entry.prior.uncertain and labels.count(entry.label) > 1:
+            message = f"{entry.label} is listed twice: the prevalence of dataset '{dataset}' is this number too"
+            place = plan.places.place("metrics", number) or plan.places.place("metrics")
+            raise DataError(Problem("duplicate-prevalence", message, place, "ask for it at 'declared' alone"))
+
+
+def _known(part: Any, shares: tuple[float, ...]) -> Any:
+    """Return a part of a plan with shares in place of those that were unread; the same part where none were."""
+    if isinstance(part, UnreadShares):
+        return part.known(shares)
+    if isinstance(part, Mapping):
+        known = {key: _known(item, shares) for key, item in part.items()}
+        return known if any(known[key] is not item for key, item in part.items()) else part
+    if isinstance(part, tuple):
+        items = tuple(_known(item, shares) for item in part)
+        return items if any(new is not old for new, old in zip(items, part, strict=True)) else part
+    if is_dataclass(part) and not isinstance(part, type):
+        old = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
+        new = {name: _known(item, shares) for name, item in old.items()}
+        changed = {name: item for name, item in new.items() if item is not old[name]}
+        return replace(part, **changed) if changed else part
+    return part
+
+
+def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
+    """Warn of a dataset that is evaluated at the prevalence of its own rows."""
+    declared = plan.prevalence
+    if declared is not None and any(dataset.sample.dataset == declared.dataset for dataset in evaluated):
+        message = (f"the prevalence is that of dataset '{declared.dataset}', which is evaluated too: on its rows "
+                   "measures at the declared prevalence are those of the sample, and their limits count its sampling "
+                   "error twice")
+        yield Warned(code="prevalence-of-itself", message=message)
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -45,7 +130,7 @@ def _declared(plan: Plan, declared: PrevalencePlan, levels: Sequence[str]) -> Pr
         levels=None if binary else dict(zip(levels, declared.shares, strict=True)),
         beta=list(concentration) if concentration and binary else None,
         dirichlet=dict(zip(levels, concentration, strict=True)) if concentration and not binary else None,
-        level=plan.level if concentration else None, limits=limits,
+        level=plan.level if concentration else None, limits=limits, dataset=declared.dataset, rows=declared.rows,
         lines=_lines(declared.event) if binary else [],
     )
 

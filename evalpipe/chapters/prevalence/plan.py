@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.plan.outcome import levels
 
@@ -34,16 +34,43 @@ SAMPLE = PriorPlan()
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadShares:
+    """The shares of the ``levels`` in a dataset, where they stand in a plan that is made before it is read.
+
+    ``form`` is what they will be: the share of the level at a place, all shares, a list or a text of them.
+    """
+
+    dataset: str
+    levels: tuple[str, ...]
+    form: int | Literal["all", "list", "text"]
+
+    def __str__(self) -> str:
+        """Say whose they are."""
+        return f"that of {self.dataset}"
+
+    def known(self, shares: tuple[float, ...]) -> float | tuple[float, ...] | list[float] | str:
+        """Return them in their form, from the ``shares`` of all levels."""
+        if isinstance(self.form, int):
+            return shares[self.form]
+        if self.form == "text":
+            return _text(self.levels, shares)
+        return list(shares) if self.form == "list" else shares
+
+
+@dataclass(frozen=True, slots=True)
 class PrevalencePlan:
     """The declared prevalence.
 
     ``shares`` are those of the levels, or their means, of a binary outcome the event first. Where they are uncertain,
-    ``parameters`` [levels] are those of their Beta or Dirichlet distribution.
+    ``parameters`` [levels] are those of their Beta or Dirichlet distribution. Where they come from a ``dataset``, they
+    are `UnreadShares` until it is read, and ``rows`` are those that it then has.
     """
 
     shares: tuple[float, ...]
     source: str | None
     parameters: tuple[float, ...] | None
+    dataset: str | None = None
+    rows: int | None = None
 
     @property
     def event(self) -> float:
@@ -56,26 +83,42 @@ def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
     declared = spec.prevalence
     if declared is None:
         return None
+    if declared.from_ is not None:
+        return PrevalencePlan(unread(spec, "all"), declared.source or f"the outcomes of {declared.from_}", None,
+                              declared.from_)
     parameters = declared.beta
     if declared.dirichlet is not None:
         parameters = tuple(declared.dirichlet[level] for level in levels(spec))
     return PrevalencePlan(_shares(spec, declared.mean), declared.source, parameters)
 
 
+def unread(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
+    """Return what stands for the declared prevalence until its dataset is read; None where it comes from none."""
+    declared = spec.prevalence
+    if declared is None or declared.from_ is None:
+        return None
+    return UnreadShares(declared.from_, () if spec.task == "binary" else tuple(levels(spec)), form)
+
+
 def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
     """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
     declared = prevalence_plan(spec)
-    uncertain = declared is not None and declared.parameters is not None
+    uncertain = declared is not None and (declared.parameters is not None or declared.dataset is not None)
     if asked == "sample":
         own = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
         return PriorPlan(uncertain=bool(own) and uncertain)
     shares = declared.shares if asked == "declared" and declared is not None else _shares(spec, asked)
+    later = unread(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
     if spec.task != "binary":
-        shown = ", ".join(f"{level} {share:g}" for level, share in zip(levels(spec), shares, strict=True))
-        return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
+        return PriorPlan(shares, shares, later or _text(levels(spec), shares), uncertain and asked == "declared")
+    shown = later or shares[0]
     if metric.within:
-        return PriorPlan(shares, shown=shares[0])
-    return PriorPlan(shares, shares, shares[0], uncertain and asked == "declared")
+        return PriorPlan(shares, shown=shown)
+    return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
+
+
+def _text(levels: Sequence[str], shares: Sequence[float]) -> str:
+    return ", ".join(f"{level} {share:g}" for level, share in zip(levels, shares, strict=True))
 
 
 def _shares(spec: Spec, prevalence: float | Mapping[str, float]) -> tuple[float, ...]:

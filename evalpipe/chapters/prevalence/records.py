@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any, ClassVar
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.records import Record
 
@@ -38,6 +40,16 @@ class Prior(Record):
     """The central part of the distribution, for each level."""
     lines: list[PredictiveLine] = Field(default_factory=list)
     """What ppv and npv of an event are at this prevalence for any sensitivity and specificity."""
+    dataset: str | None = None
+    """The dataset whose outcomes gave it; absent where the spec states it."""
+    rows: int | None = None
+    """The rows of that dataset, or the observations that they count as; absent where the spec states it."""
+
+    absent: ClassVar[tuple[str, ...]] = ("dataset", "rows")
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class ObservedShare(Record):

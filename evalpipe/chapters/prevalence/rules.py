@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.spec.choices import items
-from evalpipe.spec.draft import refer
+from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.rules_task import KNOWN, lacking, unknown_levels
 from evalpipe.spelling import listed
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from evalpipe.spec.entry import Entry
 
 HERE: Loc = ("prevalence",)
-BINARY_FORMS, FORMS_OF_MANY = ("value", "beta"), ("levels", "dirichlet")
+BINARY_FORMS, FORMS_OF_MANY = ("value", "beta", "from"), ("levels", "dirichlet", "from")
 """The forms of a declared prevalence, of which one is needed."""
+
+OF_DATASET = "give a dataset 'role: reference', such as the training data"
+"""The way out where no dataset may give the prevalence."""
 
 WORDS = ("sample", "declared")
 """The prevalences that a measure is asked for at by name."""
@@ -45,8 +48,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield problem("wrong-type", message, *HERE, hint="give the prior probability of each level")
         return
     forms = FORMS_OF_MANY if task in MANY else BINARY_FORMS
-    given = [form for form in forms if getattr(declared, form) is not None]
-    if all(getattr(declared, form) is None for form in (*BINARY_FORMS, *FORMS_OF_MANY)):
+    fields = {form: "from_" if form == "from" else form for form in (*BINARY_FORMS, *FORMS_OF_MANY)}
+    given = [form for form in forms if getattr(declared, fields[form]) is not None]
+    if all(getattr(declared, field) is None for field in fields.values()):
         yield from lacking(draft, "Prevalence", "prevalence", forms[0])
     if len(given) > 1:
         message = f"the prevalence is declared twice, by '{given[0]}' and by '{given[1]}'"
@@ -58,6 +62,22 @@ def rules(draft: Draft) -> Iterator[Problem]:
     if task in MANY:
         yield from _each_level(draft, (*HERE, "levels"), declared.levels, "prior probability")
         yield from _each_level(draft, (*HERE, "dirichlet"), declared.dirichlet, "parameter")
+    if declared.from_ is not None and draft.readable(*HERE, "from") and draft.readable("datasets"):
+        yield from _dataset(draft, declared.from_)
+
+
+def _dataset(draft: Draft, name: str) -> Iterator[Problem]:
+    """Check the dataset that the prevalence comes from: that there is one, and that others are evaluated at it."""
+    here, evaluated = (*HERE, "from"), draft.role("evaluate")
+    known = [other for other in draft.spec.datasets if evaluated != [other]]
+    if name not in draft.spec.datasets:
+        message = f"no dataset is called {draft.tree.show(*here)}"
+        yield from refer(draft, here, known, "unknown-dataset", message, choose(known, OF_DATASET))
+    elif evaluated == [name]:
+        message = (f"{draft.tree.show(*here)} is the only dataset that is evaluated: at the prevalence of its own rows "
+                   "measures are what they are without one")
+        hint = f"{choose(known, OF_DATASET)}, or take measures at 'prevalence: sample'"
+        yield draft.tree.problem("prevalence-of-itself", message, *here, hint=hint)
 
 
 def _each_level(draft: Draft, here: Loc, shares: Mapping[str, float] | None, what: What) -> Iterator[Problem]:

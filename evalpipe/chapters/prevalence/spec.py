@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, StrictFloat, StrictStr
+from pydantic import Field, SerializerFunctionWrapHandler, StrictFloat, StrictStr, model_serializer
 
 from evalpipe.spec.kinds import Only, Probability, SpecPart
 from evalpipe.tasks import MANY
@@ -17,7 +17,7 @@ Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 class Prevalence(SpecPart):
     """The prior probability of the event, or of each level, where the model will be used: known, or itself uncertain.
 
-    Exactly one of `value` and `beta` for a binary outcome, of `levels` and `dirichlet` for more levels.
+    Exactly one of `value`, `beta` and `from` for a binary outcome, of `levels`, `dirichlet` and `from` for more levels.
     """
 
     value: Annotated[Probability | None, Only("binary")] = None
@@ -32,12 +32,23 @@ class Prevalence(SpecPart):
     dirichlet: Annotated[Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY)] = None
     """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
     computed at its mean, each over their sum; limits include its spread."""
+    from_: StrictStr | None = Field(default=None, alias="from")
+    """Instead, the dataset whose outcomes give it, such as the training data: one of role `reference` or `calibrate`,
+    or one of several that are evaluated. Values are computed at the weighted share of its rows; limits include its
+    sampling error. See [Prevalence from a dataset](methods.md#prevalence-from-a-dataset)."""
     source: StrictStr | None = None
-    """Where the prior comes from; printed with every number that uses it."""
+    """Where the prior comes from; printed with every number that uses it. With `from`, the dataset where it is left
+    out."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the dataset under the key that the spec has for it, where there is one."""
+        return {"from" if key == "from_" else key: item for key, item in handler(self).items()
+                if key not in {"from", "from_"} or item is not None}
 
     @property
     def mean(self) -> float | dict[str, float]:
-        """The prior probability of the event, or of each level; its mean where it is uncertain."""
+        """The prior probability of the event, or of each level, its mean where it is uncertain; none from a dataset."""
         if self.value is not None:
             return self.value
         if self.beta is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.chapters.prevalence.plan import prevalence_plan
+from evalpipe.chapters.prevalence.plan import prevalence_plan, unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,5 +51,6 @@ def _method(spec: Spec, choice: MethodChoice) -> MethodPlan:
     """Return a recalibrator; one that shifts to a prevalence and names none gets the declared one, or its mean."""
     options, declared = dict(choice.options), prevalence_plan(spec)
     if choice.shifts and options.get("to") is None and declared is not None:
-        options["to"] = declared.shares[0] if spec.task == "binary" else list(declared.shares)
+        options["to"] = unread(spec, 0 if spec.task == "binary" else "list") or (
+            declared.shares[0] if spec.task == "binary" else list(declared.shares))
     return MethodPlan(choice.method, choice.name, MappingProxyType(options))

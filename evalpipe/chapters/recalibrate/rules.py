@@ -50,7 +50,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
 def _unused(draft: Draft, fitted_on: str | None = None) -> Iterator[Problem]:
     """Report datasets to calibrate on that neither recalibrators nor thresholds are fitted on."""
     thresholds = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
-    used = [fitted_on, *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
+    declared = draft.spec.prevalence
+    used = [fitted_on, declared and declared.from_,
+            *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
     for name in draft.role("calibrate"):
         if name not in used:
             message = f"nothing is fitted on dataset '{name}', which has the role 'calibrate'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import polars as pl
 import pytest
 
 from card.blocks import column, heads, lines, paragraphs, table, tables
@@ -42,6 +43,23 @@ def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results)
     )
     assert lead(run(people(300), **BETA | {"prevalence": 0.2})).startswith(
         "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. Measures at a ")
+
+
+def test_a_prevalence_from_a_dataset_is_told_with_its_rows_and_how_its_limits_are_made() -> None:
+    frames = {"d": people(300).with_columns(id=pl.int_range(pl.len())),
+              "training": pl.DataFrame({"y": [1] * 400 + [0] * 600, "id": range(1000, 2000)})}
+    keys: dict[str, Any] = BETA | {"prevalence": {"from": "training"}, "id": "id", "datasets": {
+        "d": {"path": "memory"}, "training": {"path": "memory", "role": "reference"}}}
+    found = run(frames, **keys)
+    said = "0.4 (0.370–0.431), estimated from the 1,000 rows of training"
+    assert lead(found).startswith(
+        f"Where the models will be used, the share of 1 is taken to be {said}. Source: the outcomes of training. Its "
+        "95% limits are those of a Beta(400, 600) distribution, whose parameters are the rows of each level. Limits at "
+        "the declared prevalence include both the sampling error and")
+    assert dict(outcome(found))["Declared prevalence"] == f"{said} (source: the outcomes of training)"
+    frames = {name: frame.with_columns(w=pl.lit(1.0)) for name, frame in frames.items()}
+    weighted = run(frames, **keys, weight={"column": "w", "kind": "importance"})
+    assert "whose parameters are as many independent rows of equal weight as leave it so uncertain." in lead(weighted)
 
 
 def test_the_head_of_the_card_gives_the_declared_and_the_observed_prevalence(beta: Results) -> None:
