@@ -29,7 +29,7 @@ def evaluate(
     weight_kind: str | None = None, cluster: object = None, slices: Keys | None = None,
     threshold: float | Keys | None = None, equivocal: float | Keys | None = None,
     prevalence: float | Keys | None = None, costs: Sequence[Keys] | None = None, profit: Keys | None = None,
-    intervals: Keys | None = None, no_information: bool = False, compare: Keys | None = None,
+    intervals: Keys | None = None, no_information: bool | Keys = False, compare: Keys | None = None,
     reference_rates: Sequence[Keys] | None = None, desirability: Sequence[Keys] | None = None,
     gates: Sequence[Keys] | None = None, engine: Keys | None = None, complete_case: str | None = None, seed: int = 0,
 ) -> Results:

@@ -28,7 +28,7 @@ def plan_document(plan: Plan) -> Document:
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),
-        "prevalence": _prevalence(plan),
+        "prevalence": _prevalence(plan), "permutations": plan.permutations,
         "replicates": plan.replicates, "level": plan.level, "cost": plan.cost, "drawing": _drawing(plan),
         "rows": _rows(plan), "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],

@@ -123,7 +123,7 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
     """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
     scope = scope.seen_by(entry)
     plan, sample, summary = scope.plan, scope.sample, scope.summary
-    asked = plan.no_information and scope.subset.slice is None
+    asked = plan.permutations > 0 and scope.subset.slice is None
     blind = no_information(plan, sample, summary, entry) if asked else None
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":

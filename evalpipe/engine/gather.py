@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.equivocal.compute import zone_record
-from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.results import Method, MetricSummary, ModelSummary, Results, Warned
 from evalpipe.version import VERSION
@@ -124,7 +123,7 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
 def _method(plan: Plan, evaluation: Evaluation) -> Method:
     return Method(
         level=plan.level, replicates=plan.replicates,
-        pairings=PERMUTATIONS if plan.no_information else 0, seed=plan.seed,
+        pairings=plan.permutations, seed=plan.seed,
         methods=_methods(plan), resampling=plan.resampling, draws=evaluation.draws,
         units=_units(evaluation.draws),
     )

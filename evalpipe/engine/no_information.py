@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
-PERMUTATIONS = 200
-"""Random pairings of truths with predictions, for measures whose mean has no closed form."""
-
 EXPANDED = 1_000_000
 """The most observations that frequency weights are taken apart into, so that each is paired by itself."""
 
@@ -32,8 +29,8 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
 
     ``summary`` is of the rows that the measure sees: of predicted classes, those that have one are paired among
     themselves; at a prevalence they count as reweighted. Exact where the mean has a closed form; else over
-    `PERMUTATIONS` random pairings. NaN where it is undefined in all, or there are no rows; and of an expression of
-    measures at prevalences of their own, whose rows cannot be reweighted to all of them.
+    random pairings, as many as the plan says. NaN where it is undefined in all, or there are no rows; and of an
+    expression of measures at prevalences of their own, whose rows cannot be reweighted to all of them.
     """
     if any(part.prior.asked is not None for _, part in entry.parts):
         return np.asarray(np.nan)
@@ -52,7 +49,7 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
     elif sample.weight_kind == "frequency" and summary.weights.sum() <= EXPANDED:
         rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
-    pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(PERMUTATIONS))
+    pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(plan.permutations))
     drawn = np.stack([values(Summary(summary.rows.paired(pairing), summary.weights), entry) for pairing in pairings])
     known = ~np.isnan(drawn)
     return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))

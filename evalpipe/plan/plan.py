@@ -46,6 +46,7 @@ class Plan:
     ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
     interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
     prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
+    ``permutations`` are the random pairings behind values without information, 0 where none are asked for.
     ``memory`` are the bytes that a run may take, None for any.
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
     that findings rest on, of all rows alone; the measures of ``goals``, ``gates`` and the ``trend`` are among
@@ -77,7 +78,7 @@ class Plan:
     memory: int | None
     dask: str | None
     ledger: DatabaseUri | bool
-    no_information: bool
+    permutations: int
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]
     formats: tuple[FormatName, ...]

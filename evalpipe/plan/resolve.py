@@ -33,6 +33,7 @@ from evalpipe.plan.methods import proportions
 from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
+from evalpipe.spec.parts import PERMUTATIONS
 from evalpipe.uris import DatabaseUri
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
         ledger=ledger_named(spec),
-        formats=spec.report.formats, no_information=spec.no_information, appearance=appearance_plan(spec),
+        formats=spec.report.formats, permutations=_permutations(spec), appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
@@ -101,6 +102,13 @@ def ledger_named(spec: Spec) -> DatabaseUri | bool:
     if uri is None:
         return bool(spec.ledger)
     return DatabaseUri(str(spec.origin.folder_of("ledger") / uri.text)) if uri.is_path else uri
+
+
+def _permutations(spec: Spec) -> int:
+    """Return the random pairings behind values without information; 0 where none are asked for."""
+    if isinstance(spec.no_information, bool):
+        return PERMUTATIONS if spec.no_information else 0
+    return spec.no_information.permutations
 
 
 def _dask(spec: Spec) -> str | None:

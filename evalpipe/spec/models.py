@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, PrivateAttr, StrictBool, StrictInt
+from pydantic import Discriminator, Field, PrivateAttr, StrictBool, StrictInt, Tag
 
 from evalpipe.chapters.calibration.spec import Calibration
 from evalpipe.chapters.candidates.spec import CandidateTable
@@ -34,8 +34,21 @@ from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.datasets import AnyDataset
 from evalpipe.spec.expressions import MeasureEntry, MeasureExpression, Measures, expressed
-from evalpipe.spec.kinds import ColumnName, Day, Key, Ledger, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
-from evalpipe.spec.parts import Engine, Exposure, Intervals, Model, Outcome, Report, Weight
+from evalpipe.spec.kinds import (
+    AnyOf,
+    ColumnName,
+    Day,
+    Key,
+    Ledger,
+    Name,
+    OneOrMore,
+    Only,
+    Short,
+    Shown,
+    SpecPart,
+    Version,
+)
+from evalpipe.spec.parts import Engine, Exposure, Intervals, Model, NoInformation, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
 from evalpipe.templating.files import Templates
@@ -103,9 +116,13 @@ class Spec(SpecPart):
     One that a model cannot serve has no value for it, with the reason."""
     intervals: Intervals = Intervals()
     """The intervals."""
-    no_information: StrictBool = False
+    no_information: Annotated[
+        Annotated[StrictBool, Tag("a flag")] | Annotated[NoInformation, Tag("permutations")],
+        Discriminator(lambda value: "a flag" if isinstance(value, bool) else "permutations"), AnyOf(),
+    ] = False
     """Also give the value that each measure would have if truth and prediction were independent, and the skill: 0 at
-    that value, 1 at the best value."""
+    that value, 1 at the best value. `{permutations: 1000}` says over how many random pairings, for measures whose mean
+    has no closed form."""
     costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES)] = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     curves: Curves | None = None

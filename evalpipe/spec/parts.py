@@ -212,6 +212,18 @@ class Intervals(SpecPart):
     """Draw bands about the curves of a binary outcome: for each point alone, and for all points at once."""
 
 
+PERMUTATIONS = 200
+"""Random pairings of truths with predictions where the spec says nothing."""
+
+
+class NoInformation(SpecPart):
+    """What measures would be if truth and prediction were independent."""
+
+    permutations: Annotated[StrictInt, Field(ge=10, le=100_000)] = PERMUTATIONS
+    """Random pairings of truths with predictions over which a measure is averaged whose mean has no closed form. None
+    are drawn for the others, which are exact."""
+
+
 class Engine(SpecPart):
     """How the numbers are computed."""
 

@@ -14,11 +14,16 @@ import polars as pl
 import pytest
 
 import evalpipe
+from engine.runs import read_sample, run
+from evalpipe.card.method import _without_information
 from evalpipe.engine.averages import values
 from evalpipe.engine.independent import Independent, exact
+from evalpipe.errors import SpecError
+from evalpipe.intervals.resampling import stream
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.plan.measures import MetricPlan
+from evalpipe.spec.parts import PERMUTATIONS
 from evalpipe.statistics import NumberRows, Summary
 from laws import samples
 from laws.test_number_metrics import VARIANTS
@@ -208,6 +213,42 @@ def test_random_pairings_are_the_same_every_time_and_follow_the_seed() -> None:
     mean, root = ([rows[place].no_information for rows in found] for place in (0, 1))
     assert mean[0] == mean[1]  # exact
     assert root[0] != root[1]
+
+
+@pytest.mark.parametrize(("asked", "pairings"), [
+    (True, PERMUTATIONS), ({"permutations": 300}, 300), ({}, PERMUTATIONS)])
+def test_as_many_pairings_are_drawn_as_the_spec_says(asked: Any, pairings: int) -> None:
+    """The mean over the pairings of a plain loop; to 1e-12, for the sums are in another order."""
+    generator = np.random.default_rng(2)
+    frame = pl.DataFrame({"y": generator.normal(5, 2, 60)}).with_columns(p=pl.col("y") + generator.normal(0, 1, 60))
+    keys: dict[str, Any] = {"task": "regression", "outcome": {"column": "y"}, "models": {"p": {"prediction": "p"}},
+                            "metrics": ["rmse", "mse"], "intervals": {"method": "none"}, "no_information": asked}
+    results, sample = run(frame, **keys), read_sample(frame, **keys)
+    predicted = sample.models["p"].predicted
+    assert predicted is not None
+    drawn = [np.sqrt(np.mean((sample.truth[stream(0, "pairing", "d", number).permutation(60)] - predicted) ** 2))
+             for number in range(pairings)]
+    rmse, mse = results.rows
+    assert rmse.no_information == pytest.approx(np.mean(drawn), rel=1e-12)
+    assert mse.no_information == pytest.approx(np.mean((sample.truth[:, None] - predicted) ** 2), rel=1e-12)
+    assert results.intervals.pairings == pairings
+    said = dict(_without_information(results))["Without information"]
+    assert f"otherwise over {pairings} random pairings" in said
+
+
+@pytest.mark.parametrize(("asked", "message"), [
+    ({"permutations": 3}, "no_information.permutations: expected a whole number from 10 to 100,000, got 3"),
+    ({"permutation": 300}, "no_information.permutation: unknown key 'permutation'"),
+    (200, "no_information: expected true or false or a mapping with 'permutations', got 200"),
+])
+def test_other_settings_of_pairings_are_refused(asked: Any, message: str) -> None:
+    with pytest.raises(SpecError) as fault:
+        run(pl.DataFrame({"y": [0, 1], "p": [0.1, 0.9]}), no_information=asked)
+    assert [problem.message for problem in fault.value.problems] == [message]
+
+
+def test_the_page_on_methods_has_the_number_of_pairings(root: Path) -> None:
+    assert f"over {PERMUTATIONS} random pairings" in (root / "docs" / "methods.md").read_text()
 
 
 def test_without_the_key_nothing_is_said() -> None:
