@@ -131,7 +131,7 @@ def _reliability(results: Results) -> Iterator[tuple[str, str]]:
     methods = ", ".join(map(wording.method, used)) or wording.method("none")
     yield "Reliability", (
         f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its mean predicted "
-        f"probability. Interval in each bin: {methods}.")
+        f"probability. Interval in each bin: {methods}.{wording.cautions(used)}")
 
 
 def _intervals(results: Results) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from evalpipe.intervals.declare import registry
 from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from evalpipe.results import Confusion, MetricSummary, Scalar
 
@@ -80,6 +80,11 @@ def joined(items: Sequence[str], word: str = "and") -> str:
 def method(name: str) -> str:
     """Name an interval method."""
     return registry[name].title if name in registry else name
+
+
+def cautions(names: Iterable[str]) -> str:
+    """Say what speaks against interval methods that are drawn, after a sentence; nothing where nothing does."""
+    return "".join(f" {registry[name].caution}" for name in names if name in registry and registry[name].caution)
 
 
 def short_method(name: str) -> str:

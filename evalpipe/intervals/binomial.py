@@ -75,3 +75,24 @@ def jeffreys(successes: Floats | float, trials: Floats | float, level: float) ->
     lower = np.where(x > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, tail), 0.0)
     upper = np.where(failures > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, 1 - tail), 1.0)
     return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
+
+
+@interval(
+    "wald", title="Wald", asked=True, effective=True, fails=FAILS,
+    for_={"proportion": "a proportion of rows, and the spec asks for Wald limits"},
+    text="The share and its normal error, cut off at 0 and 1.",
+    caution="Wald limits have no width where the share is 0 or 1, and elsewhere cover less often than their level.",
+    ref="Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
+    "Statistical Science 16(2), 101–133.")
+def wald(successes: Floats | float, trials: Floats | float, level: float) -> Limits:
+    """Return the share ± z √(p (1 − p) / n) within 0 and 1, shapes broadcast; NaN without trials.
+
+    What texts draw; Brown, Cai & DasGupta (2001) show how seldom it covers.
+    """
+    from scipy.special import ndtri
+
+    x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    n = np.where(n > 0, n, np.nan)
+    share = x / n
+    half = ndtri((1 + level) / 2) * np.sqrt(np.maximum(share * (1 - share), 0.0) / n)
+    return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)

@@ -43,6 +43,8 @@ def doubtful(value: float, limits: Limits, method: str) -> str | None:
     They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
     """
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
+        if not registry[method].drawn and registry[method].caution:
+            return registry[method].caution
         return "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty"
     return excluding(value, limits, method, THIN if registry[method].insists else BIASED)
 

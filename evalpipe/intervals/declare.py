@@ -69,8 +69,8 @@ class NoLimits(Exception):  # noqa: N818 - a finding about the data, not a fault
 class IntervalMethod:
     """One declared interval method. Built by `interval`; whatever chooses, calls or prints methods reads it.
 
-    ``title`` names it, ``short`` where there is little room; ``text`` says what it does, ``detail`` what the page of
-    methods adds to that and no card, and ``ref`` who says so. With
+    ``title`` names it, ``short`` where there is little room; ``text`` says what it does, ``caution`` what speaks
+    against it wherever it is drawn, ``detail`` what the page of methods adds and no card, and ``ref`` who says so. With
     ``asked`` a spec may ask for it by name; ``effective`` then counts observations of equal weight under importance
     weights. ``insists``: it is taken whatever the spec asks for, as any other would miss the truth.
     """
@@ -80,6 +80,7 @@ class IntervalMethod:
     title: str
     short: str
     text: str
+    caution: str
     detail: str
     ref: str | None
     for_: Mapping[str, str]
@@ -116,7 +117,7 @@ def asked_by_name() -> tuple[str, ...]:
 
 
 def interval(
-    name: str, *, title: str, text: str, ref: str | None, short: str | None = None, detail: str = "",
+    name: str, *, title: str, text: str, ref: str | None, short: str | None = None, detail: str = "", caution: str = "",
     for_: Mapping[str, str] = MappingProxyType({}), fails: Mapping[Obstacle, str] = MappingProxyType({}),
     asked: bool = False, effective: bool = False, insists: bool = False,
 ) -> Callable[[Declared], Declared]:
@@ -130,7 +131,8 @@ def interval(
         if name in _declared:
             raise ValueError(f"the name {name!r} of an interval method is taken")
         _declared[name] = IntervalMethod(
-            name, function, title, short or title, text, detail, ref, for_, fails, asked, effective, insists)
+            name, function, title, short or title, f"{text} {caution}".strip(), caution, detail, ref, for_, fails,
+            asked, effective, insists)
         return function
 
     return declare

@@ -197,8 +197,9 @@ class Intervals(SpecPart):
     logit scale for ppv and npv, Newcombe for the net benefit. Average precision has the bootstrap's error on the
     logit scale, and all else the percentile bootstrap. Rows of few clusters have Student's limits. Measures that noise
     makes larger (calibration errors, the parts of the Brier score, K-S) get an inversion of their noise under every
-    method but `none`. `exact` and `delong` name the same; `wilson` and `jeffreys` take their limits for proportions.
-    `exact`, `wilson` and `jeffreys`, named in the spec, count effective observations under importance weights.
+    method but `none`. `exact` and `delong` name the same; `wilson` and `jeffreys` take their limits for proportions,
+    and so does `wald`, which covers less often than its level and has no width at 0 and 1. These and `exact`, named in
+    the spec, count effective observations under importance weights.
     `percentile`, `basic`, `bca` (bias-corrected and accelerated) and `studentised` take the bootstrap for every
     measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from card.drawn import of_figure
 from engine.runs import people, run
 from evalpipe.intervals.binomial import clopper_pearson, wilson
 from evalpipe.results import Curve, Results
@@ -100,6 +101,24 @@ def test_the_interval_is_that_of_bins_and_windows_alone() -> None:
     points = found["calibration_uniform"].points
     rows, rate = (np.array(points.columns[name], float) for name in ("rows", "event_rate"))
     assert points.columns["upper"] == pytest.approx(list(wilson(rows * rate, rows, 0.95)[1]), **EXACT)
+
+
+def test_wald_limits_are_drawn_with_their_warning_and_are_degenerate_where_they_have_no_width() -> None:
+    found = run(people(300), **PLAIN | {"metrics": ["accuracy"]}, calibration={"interval": "wald"})
+    points = curves(found)["calibration_uniform"].points
+    rows, rate = (np.array(points.columns[name], float) for name in ("rows", "event_rate"))
+    half = 1.959963984540054 * np.sqrt(rate * (1 - rate) / rows)
+    assert points.columns["lower"] == pytest.approx(list(np.maximum(rate - half, 0)), **EXACT)
+    assert points.columns["upper"] == pytest.approx(list(np.minimum(rate + half, 1)), **EXACT)
+    caution = "Wald limits have no width where the share is 0 or 1, and elsewhere cover less often than their level."
+    for name in ("reliability", "windows"):
+        drawings = of_figure(found, "d", name)
+        assert drawings, name
+        assert {drawing.caption.count(caution) for drawing in drawings} == {1}, name
+    frame = people(100).with_columns(p=pl.col("y") * 0.5 + 0.25)
+    (row,) = run(frame, metrics=["accuracy"], intervals={"method": "wald"}).rows
+    assert (row.value, row.lower, row.upper, row.status, row.reason) == (1.0, 1.0, 1.0, "degenerate", caution)
+    assert row.method == "wald"
 
 
 def test_limits_of_fine_windows_from_replicates_are_those_of_the_bootstrap() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from evalpipe.intervals.binomial import clopper_pearson, wilson
+from evalpipe.intervals.binomial import clopper_pearson, wald, wilson
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.resampling import Design, replicate_weights
 
@@ -22,7 +22,7 @@ def test_binomial_limits_are_scipys(method: str, ours: object, level: float, x: 
     assert (float(lower), float(upper)) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
-@pytest.mark.parametrize("ours", [clopper_pearson, wilson])
+@pytest.mark.parametrize("ours", [clopper_pearson, wald, wilson])
 def test_no_trials_have_no_limits(ours: object) -> None:
     assert callable(ours)
     assert np.isnan(ours([0, 3], [0, 4], 0.95)).tolist() == [[True, False], [True, False]]

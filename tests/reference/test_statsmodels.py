@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 from statsmodels.tools import eval_measures
 
-from evalpipe.intervals.binomial import clopper_pearson, wilson
+from evalpipe.intervals.binomial import clopper_pearson, wald, wilson
 from evalpipe.metrics import registry
 from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
 
@@ -242,7 +242,7 @@ def test_statsmodels_agrees(source: Any) -> None:
     assert compared == len(SETS) * COMPARED[source]
 
 
-@pytest.mark.parametrize(("method", "ours"), [("beta", clopper_pearson), ("wilson", wilson)])
+@pytest.mark.parametrize(("method", "ours"), [("beta", clopper_pearson), ("wilson", wilson), ("normal", wald)])
 def test_binomial_limits_are_those_of_statsmodels(method: str, ours: Any) -> None:
     trials, successes = np.array([(n, x) for n in range(1, 41) for x in range(n + 1)]).T
     assert len(trials) == 860

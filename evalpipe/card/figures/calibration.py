@@ -156,7 +156,7 @@ def bars(context: Context, curves: list[Reliability]) -> str:
     if names == wording.method("none"):
         return ""
     together = " Thin bars: for all bins together." if any(_together(curve) for curve in curves) else ""
-    return f" Bars are {context.level} intervals ({names}).{together}"
+    return f" Bars are {context.level} intervals ({names}).{together}{wording.cautions(methods)}"
 
 
 def _together(curve: Reliability) -> bool:

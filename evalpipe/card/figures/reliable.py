@@ -95,7 +95,7 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
-        f" Shaded: {context.level} interval of each window ({names})." if names else ""
+        f" Shaded: {context.level} interval of each window ({names}).{wording.cautions(methods)}" if names else ""
     )
     return (
         f"Observed share of events against mean predicted probability, in windows of width {width} that move by "

@@ -49,8 +49,8 @@ def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
     if asked == "percentile" and not drawn:
         message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
                    "'intervals' has bands and a method")
-        hint = "write 'exact', 'wilson', 'jeffreys' or 'none', or remove it"
-    elif asked in {"exact", "wilson", "jeffreys"} and (spec.cluster is not None or spec.importance):
+        hint = "write 'exact', 'wilson', 'jeffreys', 'wald' or 'none', or remove it"
+    elif asked in {"exact", "wilson", "jeffreys", "wald"} and (spec.cluster is not None or spec.importance):
         rows = "rows of a cluster are not independent" if spec.cluster is not None else (
             "rows with importance weights are no counts")
         message = f"binomial limits do not hold: {rows}"

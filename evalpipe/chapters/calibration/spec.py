@@ -38,10 +38,12 @@ class Calibration(SpecPart):
     smoother: Literal["logistic", "spline", "isotonic"] | None = None
     """Which smooth curve is fitted and drawn, with its band: the logistic line, the spline or the isotonic fit. All
     three where it is left out, with the band of the spline."""
-    interval: Literal["none", "exact", "wilson", "jeffreys", "percentile"] | None = None
+    interval: Literal["none", "exact", "wilson", "jeffreys", "wald", "percentile"] | None = None
     """The limits of the event rate in each bin and window: binomial limits by Clopper and Pearson (`exact`), Wilson or
     Jeffreys, or bootstrap percentiles of a binary outcome. Where it is left out, those of a proportion under
-    `intervals.method`. The bands of smooth curves are those of `intervals`."""
+    `intervals.method`. `wald` are the ±1.96 standard errors of many texts, for comparison with these: they have no
+    width at a rate of 0 or 1 and cover less often than their level. The bands of smooth curves are those of
+    `intervals`."""
     rug: Annotated[StrictBool, Only("binary")] = True
     """Mark the probabilities in the reliability diagrams: those of events at the upper edge, those of non-events at the
     lower edge. More than 250 distinct ones are marked at hundredths, the longer the more rows there are. Models then
