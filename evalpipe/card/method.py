@@ -129,9 +129,10 @@ def _reliability(results: Results) -> Iterator[tuple[str, str]]:
     kinds = " and ".join(words for kind, words in KINDS.items() if kind in present)
     used = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
     methods = ", ".join(map(wording.method, used)) or wording.method("none")
+    position = "mean predicted probability" if diagrams[0].points.midpoint is None else "middle"
     yield "Reliability", (
-        f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its mean predicted "
-        f"probability. Interval in each bin: {methods}.{wording.cautions(used)}")
+        f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its {position}. Interval "
+        f"in each bin: {methods}.{wording.cautions(used)}")
 
 
 def _intervals(results: Results) -> Iterator[Block]:

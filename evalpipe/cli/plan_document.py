@@ -94,8 +94,13 @@ def _fitted(plan: Plan) -> Document:
 def _calibration(plan: Plan) -> Document:
     """Say how calibration is drawn."""
     drawn = plan.calibration
-    return {"bins": drawn.bins, "strategy": drawn.strategy, "window": {"width": drawn.width, "step": drawn.step},
+    return {"bins": drawn.bins, "strategy": drawn.strategy, "position": drawn.position,
+            "window": {"width": drawn.width, "step": drawn.step, "recalibrated": _moved(drawn.recalibrated)},
             "smoother": drawn.smoother, "interval": drawn.interval, "rug": drawn.rug}
+
+
+def _moved(windows: tuple[float, float] | None) -> Document | None:
+    return None if windows is None else dict(zip(("width", "step"), windows, strict=True))
 
 
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:

@@ -277,8 +277,12 @@ def _calibration(plan: Plan) -> list[str]:
     bins = f"{drawn.bins} bins of {kinds.get(drawn.strategy or '', 'equal width and of equal count')}"
     smooth = "all smooth curves" if drawn.smoother is None else f"the {drawn.smoother} curve"
     windows = f"windows of width {drawn.width:g} every {drawn.step:g}"
+    if drawn.recalibrated is not None:
+        width, step = drawn.recalibrated
+        windows += f", after recalibration of width {width:g} every {step:g}"
+    at = " at their midpoints" if drawn.position == "midpoint" else ""
     rug = ", a rug" if drawn.rug else ""
-    return [f"figures of calibration: {bins} (limits: {drawn.interval}), {windows}, {smooth}{rug}"]
+    return [f"figures of calibration: {bins} (limits: {drawn.interval}){at}, {windows}, {smooth}{rug}"]
 
 
 def _exposed(plan: Plan) -> list[str]:

@@ -336,7 +336,8 @@ def _task(
     """Put together what is drawn; None where nothing is."""
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
-    heights = {n: drawn_heights(plan, summaries[n, 0]) if n in scored else {} for n in sample.models}
+    heights = {name: drawn_heights(plan.of_variant(predictions.variant), summaries[name, 0]) if name in scored else {}
+               for name, predictions in sample.models.items()}
     campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
     if not wanted and not any(heights.values()) and campaign is None:
         return None

@@ -75,8 +75,9 @@ def _where(bins: ReliabilityPoints, how: str) -> str:
     lowers, uppers = bins.simultaneous_lower, bins.simultaneous_upper
     if lowers is None or uppers is None:
         return ""
+    # Limits without width, such as Wald's at 0 and 1, do not say what they exclude.
     limits = [(p, low, high) for p, low, high in zip(bins.mean_probability, lowers, uppers, strict=True)
-              if p is not None and low is not None and high is not None]
+              if p is not None and low is not None and high is not None and low < high]
     outside = [p > high if how == "too high" else p < low for p, low, high in limits]
     beyond = [p for (p, _, _), is_outside in zip(limits, outside, strict=True) if is_outside]
     if not beyond:

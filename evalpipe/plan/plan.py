@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.intervals.declare import registry as interval_methods
@@ -130,6 +130,11 @@ class Plan:
     def gives_prevalence(self, dataset: str) -> bool:
         """Tell whether the declared prevalence comes from a dataset."""
         return self.prevalence is not None and self.prevalence.dataset == dataset
+
+    def of_variant(self, variant: str) -> Plan:
+        """Return the plan of what is drawn of a variant of a model: recalibrated ones may have windows of their own."""
+        calibration = self.calibration.of_variant(variant)
+        return self if calibration is self.calibration else replace(self, calibration=calibration)
 
     def left_to_variants(self, model: str, need: str) -> bool:
         """Tell whether a model lacks what its variants have: of a raw score, probabilities and classes."""

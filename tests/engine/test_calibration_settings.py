@@ -10,6 +10,8 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import people, run
+from evalpipe.chapters.recalibrate.figures_curves import curve_drawings
+from evalpipe.errors import SpecError
 from evalpipe.intervals.binomial import clopper_pearson, wilson
 from evalpipe.results import Curve, Results
 
@@ -81,6 +83,70 @@ def test_the_bins_of_a_measure_are_its_own() -> None:
     assert set_.rows[1].params["bins"] == 5
 
 
+def test_variants_have_windows_of_their_own_and_all_else_is_as_it_was() -> None:
+    """Also their limits from replicates: the draws are the same."""
+    keys: dict[str, Any] = {"metrics": ["brier"], "intervals": {"replicates": 100},
+                            "recalibrate": {"fit_on": {"folds": 5}, "methods": ["logistic", "beta"]}}
+
+    def settings(**window: Any) -> dict[str, Any]:
+        return {"interval": "percentile", "window": {"width": 0.2, "step": 0.02, **window}}
+
+    frame = people(300)
+    results = run(frame, **keys, calibration=settings(recalibrated={"step": 0.05}))
+    fine, coarse = (run(frame, **keys, calibration=settings(step=step)).curves for step in (0.02, 0.05))
+    for ours, first, second in zip(results.curves, fine, coarse, strict=True):
+        assert ours == (first if ours.variant == "original" else second)
+    for drawing in of_figure(results, "d", "windows"):
+        assert "in windows of width 0.2 that move by 0.02. Dotted" in drawing.caption
+    (drawing,) = [d for d in curve_drawings(results, "d") if "moving windows" in d.title]
+    assert ("in windows of width 0.2 that move by 0.02, after recalibration of width 0.2 that move by 0.05. Dotted "
+            in drawing.caption)
+    assert results.spec["calibration"]["window"]["recalibrated"] == {"step": 0.05}
+
+
+def test_windows_of_variants_that_cannot_be_drawn_are_refused() -> None:
+    recalibrate = {"fit_on": {"folds": 5}, "methods": ["logistic"]}
+    for window, more, message in (
+        ({"width": 0.2, "step": 0.02, "recalibrated": {"step": 0.2}}, {"recalibrate": recalibrate},
+         ("calibration.window.recalibrated.step: windows of width 0.2 that move by 0.2 do not overlap, so they are "
+          "bins and no moving windows")),
+        ({"recalibrated": {"step": 0.05}}, {},
+         "calibration.window.recalibrated: nothing is recalibrated, so no variant has windows"),
+    ):
+        with pytest.raises(SpecError) as fault:
+            run(people(100), **PLAIN, calibration={"window": window}, **more)
+        assert [problem.message for problem in fault.value.problems] == [message]
+
+
+def test_bins_stand_at_their_middles_where_the_spec_says_so() -> None:
+    """All else is as it was; to 1e-12."""
+    frame = people(300).filter(~pl.col("p").is_between(0.3, 0.49))
+    p = np.sort(frame["p"].to_numpy())
+    before, after = (run(frame, **PLAIN, calibration={"bins": 10, **keys}) for keys in ({}, {"position": "midpoint"}))
+    for name in ("calibration_uniform", "calibration_quantile"):
+        points = curves(after)[name].points.columns
+        others = {key: column for key, column in points.items() if key != "midpoint"}
+        assert others == curves(before)[name].points.columns
+    used = sorted({min(int(value * 10), 9) for value in p})
+    assert 3 not in used
+    assert curves(after)["calibration_uniform"].points.columns["midpoint"] == pytest.approx(
+        [(k + 0.5) / 10 for k in used], **EXACT)
+    points = curves(after)["calibration_quantile"].points.columns
+    lowest = [min(p[int(first):]) for first in np.cumsum([0, *points["rows"][:-1]])]
+    assert points["midpoint"] == pytest.approx(
+        [(low + high) / 2 for low, high in zip(lowest, [*lowest[1:], p[-1]], strict=True)], **EXACT)
+    for drawing in of_figure(after, "d", "reliability"):
+        assert "against the middle of each bin of the predicted probability." in drawing.caption
+        assert "The intervals are set against the diagonal at the mean probability of the rows." in drawing.caption
+        kind = "quantile" if "equal count" in drawing.title else "uniform"
+        drawn = next(series for series in drawing.points if series.name == "p")
+        assert next(iter(drawn.columns.values())) == curves(after)[f"calibration_{kind}"].points.columns["midpoint"]
+    for drawing in of_figure(before, "d", "reliability"):
+        assert "against the mean predicted probability." in drawing.caption
+    assert "position" not in before.spec["calibration"]
+    assert after.spec["calibration"]["position"] == "midpoint"
+
+
 @pytest.mark.parametrize("smoother", ["logistic", "spline", "isotonic"])
 def test_the_smoother_that_is_asked_for_is_the_only_one_and_is_as_it_was(smoother: str) -> None:
     frame = people(300)
@@ -115,6 +181,9 @@ def test_wald_limits_are_drawn_with_their_warning_and_are_degenerate_where_they_
         drawings = of_figure(found, "d", name)
         assert drawings, name
         assert {drawing.caption.count(caution) for drawing in drawings} == {1}, name
+    zero = sum(share in (0, 1) for share in rate)
+    assert zero
+    assert f" of {len(rate) - zero} bins the interval excludes" in of_figure(found, "d", "reliability")[0].finding
     frame = people(100).with_columns(p=pl.col("y") * 0.5 + 0.25)
     (row,) = run(frame, metrics=["accuracy"], intervals={"method": "wald"}).rows
     assert (row.value, row.lower, row.upper, row.status, row.reason) == (1.0, 1.0, 1.0, "degenerate", caution)

@@ -49,11 +49,11 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     rugs = {series.name: curve for series, curve in context.curves(Rug)}
     below = f" {BELOW}" if scores and len(pairs) <= MOST else ""
     caption = (
-        "Observed share of events in each bin against the mean predicted probability. Dotted diagonal: perfect "
+        f"Observed share of events in each bin against {standing(pairs[0][1])}. Dotted diagonal: perfect "
         f"calibration.{bars(context, [curve for _, curve in pairs])}{rug_caption(context, rugs.values())}{below}"
     )
     alt = context.told("Reliability diagram", pairs, finding, f", {kind}")
-    axes = "Mean predicted probability", "Observed share of events"
+    axes = axis_of(pairs[0][1]), "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _end(pairs)
     sheets = [sheet for group in groups for sheet in _diagram(group, axes, scores, rugs, end)]
@@ -65,10 +65,11 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
-        f"Share of correct predictions against the mean probability of the predicted level, in {kind_of(pairs[0][1])}. "
+        f"Share of correct predictions against {standing(pairs[0][1], 'probability of the predicted level')}, in "
+        f"{kind_of(pairs[0][1])}. "
         f"Dotted diagonal: perfect calibration.{bars(context, [curve for _, curve in pairs])}"
     )
-    axes = "Mean probability of the predicted level", "Share predicted correctly"
+    axes = axis_of(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
     texts = context.finds(pairs, finding), caption, context.told(title, pairs, finding)
     return drawing(key, title, texts, _diagram(pairs, axes, [], {}, _end(pairs)))
 
@@ -76,6 +77,16 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
 def kind_of(curve: Reliability) -> str:
     """Say which bins a diagram has."""
     return BINS[curve.curve.rpartition("_")[2]]
+
+
+def standing(curve: Reliability, of: str = "predicted probability") -> str:
+    """Say where bins stand across: at the mean of the probabilities ``of`` their rows, or at their middles."""
+    return f"the mean {of}" if curve.points.midpoint is None else f"the middle of each bin of the {of}"
+
+
+def axis_of(curve: Reliability, of: str = "predicted probability") -> str:
+    """Name the axis on which bins stand."""
+    return f"Mean {of}" if curve.points.midpoint is None else f"{wording.capital(of)}, middle of the bin"
 
 
 def _end(pairs: Pairs) -> float:
@@ -111,7 +122,7 @@ def _diagram(
 
 
 def _labels(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
-    labels = [LineLabel(s.label, s.ink, column(c.points.mean_probability), column(c.points.event_rate), s.marker)
+    labels = [LineLabel(s.label, s.ink, column(c.points.position), column(c.points.event_rate), s.marker)
               for s, c in pairs]
     perfect = LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high), kind="thin", dash=DOTS)
     return label_lines(drawn, labels, [perfect], [box for _, curve in pairs for box in _bars(drawn, curve)])
@@ -122,13 +133,13 @@ def _bars(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, floa
     points = curve.points
     together = points.simultaneous_lower or [], points.simultaneous_upper or []
     low, high = map(column, together if _together(curve) else (points.lower, points.upper))
-    for x, lower, upper in zip(column(points.mean_probability), low, high, strict=True):
+    for x, lower, upper in zip(column(points.position), low, high, strict=True):
         if not math.isnan(x + lower + upper):
             yield drawn.across(x) - 1, drawn.down(upper), drawn.across(x) + 1, drawn.down(lower)
 
 
 def _drawn(curve: Reliability) -> tuple[Column, ...]:
-    return curve.points.mean_probability, curve.points.event_rate, curve.points.upper
+    return curve.points.position, curve.points.event_rate, curve.points.upper
 
 
 def reach(values: Iterable[float]) -> float:
@@ -156,7 +167,9 @@ def bars(context: Context, curves: list[Reliability]) -> str:
     if names == wording.method("none"):
         return ""
     together = " Thin bars: for all bins together." if any(_together(curve) for curve in curves) else ""
-    return f" Bars are {context.level} intervals ({names}).{together}{wording.cautions(methods)}"
+    judged = " The intervals are set against the diagonal at the mean probability of the rows." if any(
+        curve.points.midpoint is not None for curve in curves) else ""
+    return f" Bars are {context.level} intervals ({names}).{together}{judged}{wording.cautions(methods)}"
 
 
 def _together(curve: Reliability) -> bool:
@@ -168,7 +181,7 @@ def _together(curve: Reliability) -> bool:
 def bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) -> None:
     """Draw the bins of a reliability diagram with their intervals; ``size`` is that of a marker."""
     points = curve.points
-    x, y = column(points.mean_probability), column(points.event_rate)
+    x, y = column(points.position), column(points.event_rate)
     if _together(curve):
         low, high = (column(values or []) for values in (points.simultaneous_lower, points.simultaneous_upper))
         drawn.ranges(x, low, high, series.ink, kind="thin")
@@ -224,9 +237,13 @@ def stacked(scores: Histogram) -> tuple[list[float], list[float]]:
 
 
 def limits(across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoints) -> list[tuple[float, float, float]]:
-    """Return the place and the limits of each point that has any; ``across`` are the places."""
+    """Return the place and the limits of each point that has any; ``across`` are the places.
+
+    Limits without width, such as Wald's at 0 and 1, are left out: they do not say what they exclude.
+    """
     rows = zip(across, points.lower, points.upper, strict=True)
-    return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
+    return [(x, low, high) for x, low, high in rows
+            if x is not None and low is not None and high is not None and low < high]
 
 
 def finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:

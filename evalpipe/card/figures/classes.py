@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.card.figures.calibration import PERFECT, diagonal, kind_of
+from evalpipe.card.figures.calibration import PERFECT, axis_of, diagonal, kind_of, standing
 from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of_classes
@@ -97,7 +97,7 @@ def _bins(
     event = "that the level lies above the cut" if cumulative else "of each class"
     first, others = _worst(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
-        f"{model.label}: observed share against the mean predicted probability {event}, in {kind_of(pairs[0][1])}. "
+        f"{model.label}: observed share against {standing(pairs[0][1])} {event}, in {kind_of(pairs[0][1])}. "
         f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_left_out(others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
@@ -105,7 +105,7 @@ def _bins(
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest(curve)}." for level, curve in pairs)
     sheet = Sheet()
-    frame = unit_axis("Mean predicted probability", HALVES), unit_axis("Observed share", HALVES)
+    frame = unit_axis(axis_of(pairs[0][1]), HALVES), unit_axis("Observed share", HALVES)
     panels = grid(sheet, [frame] * len(first), [(names[level.name], "ink") for level, _ in first])
     for drawn, (level, curve) in zip(panels, first, strict=True):
         diagonal(drawn)
@@ -118,7 +118,7 @@ def _bins(
 def _marks(drawn: Panel, curve: Reliability, model: Series, name: str) -> None:
     """Draw bins as marks whose area grows with their weight, joined by a thin line."""
     points = curve.points
-    x, y, weight = column(points.mean_probability), column(points.event_rate), column(points.weight)
+    x, y, weight = column(points.position), column(points.event_rate), column(points.weight)
     drawn.line(x, y, model.ink, kind="thin")
     drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
 

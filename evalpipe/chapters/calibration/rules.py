@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.calibration.spec import Window
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 HERE = "calibration"
@@ -22,8 +23,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
     spec = draft.spec
     if spec.calibration is None or not draft.readable(HERE) or spec.task not in CLASSES:
         return
-    if draft.readable(HERE, "window") and all(draft.readable(HERE, "window", key) for key in ("width", "step")):
-        yield from _window(draft, spec.calibration.window)
+    if draft.readable(HERE, "window"):
+        yield from _windows(draft, spec.calibration.window)
     if spec.calibration.interval is not None and draft.readable(HERE, "interval"):
         yield from _interval(draft, spec.calibration.interval)
     served = [gives(model) for model in draft.models.values()]
@@ -33,13 +34,27 @@ def rules(draft: Draft) -> Iterator[Problem]:
             hint="name the column of a model's probabilities, or remove it")
 
 
-def _window(draft: Draft, window: Window) -> Iterator[Problem]:
+def _windows(draft: Draft, window: Window) -> Iterator[Problem]:
+    """Check the windows of the models, and those of recalibrated variants, which need some."""
+    here: Loc = (HERE, "window")
+    if all(draft.readable(*here, key) for key in ("width", "step")):
+        yield from _window(draft, here, window.width, window.moved_by)
+    of_variants, own = window.of_variants, (*here, "recalibrated")
+    if of_variants is None or not all(draft.readable(*own, key) for key in ("width", "step")):
+        return
+    if draft.spec.recalibrate is None and draft.readable("recalibrate"):
+        yield draft.tree.idle("nothing-to-draw", "nothing is recalibrated, so no variant has windows", *own, key=True,
+                              hint="add 'recalibrate: …', or remove it")
+    yield from _window(draft, own, *of_variants)
+
+
+def _window(draft: Draft, here: Loc, width: float, step: float) -> Iterator[Problem]:
     """Report a step that leaves rows between two windows, or that puts no row in two."""
-    if window.moved_by >= window.width:
-        message = (f"windows of width {window.width:g} that move by {window.moved_by:g} do not overlap, "
-                   "so they are bins and no moving windows")
-        yield draft.tree.problem("window-step", message, HERE, "window", "step",
-                                 hint=f"write a step below {window.width:g}, or leave it out for half the width")
+    if step >= width:
+        message = (f"windows of width {width:g} that move by {step:g} do not overlap, so they are bins and no moving "
+                   "windows")
+        yield draft.tree.problem("window-step", message, *here, "step",
+                                 hint=f"write a step below {width:g}, or leave it out for half the width")
 
 
 def _interval(draft: Draft, asked: str) -> Iterator[Problem]:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, StrictFloat, StrictInt, model_serializer
 
-from evalpipe.spec.kinds import Only, SpecPart
+from evalpipe.spec.kinds import Only, Sparse, SpecPart
+
+
+class WindowOfVariants(Sparse):
+    """The moving windows of recalibrated variants."""
+
+    width: Annotated[StrictFloat, Field(ge=0.01, le=1)] | None = None
+    """The width of a window; that of the original models where it is left out."""
+    step: Annotated[StrictFloat, Field(ge=0.005, lt=1)] | None = None
+    """How far the centres of two neighbouring windows are apart, less than the width; half the width where it is left
+    out."""
 
 
 class Window(SpecPart):
@@ -17,11 +27,27 @@ class Window(SpecPart):
     step: Annotated[StrictFloat, Field(ge=0.005, lt=1)] | None = None
     """How far the centres of two neighbouring windows are apart, less than the width; half the width where it is left
     out. The centres run from 0 to 1."""
+    recalibrated: WindowOfVariants | None = None
+    """Other windows for recalibrated variants, such as `{step: 0.05}`; those of the original models where it is left
+    out."""
 
     @property
     def moved_by(self) -> float:
         """The step, as written or half the width."""
         return self.width / 2 if self.step is None else self.step
+
+    @property
+    def of_variants(self) -> tuple[float, float] | None:
+        """The width and the step of the windows of recalibrated variants; None where they are those of all."""
+        if self.recalibrated is None:
+            return None
+        width = self.width if self.recalibrated.width is None else self.recalibrated.width
+        return width, width / 2 if self.recalibrated.step is None else self.recalibrated.step
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no windows of variants where there are no others."""
+        return {key: item for key, item in handler(self).items() if key != "recalibrated" or item is not None}
 
 
 class Calibration(SpecPart):
@@ -33,6 +59,10 @@ class Calibration(SpecPart):
     strategy: Literal["equal_width", "equal_count"] | None = None
     """Which bins are made and drawn; both kinds where it is left out. What measures call `strategy: uniform` are bins
     of equal width, `strategy: quantile` those of equal count."""
+    position: Literal["mean", "midpoint"] = "mean"
+    """Where a bin stands across in the reliability diagrams: at the mean probability of its rows, or at the `midpoint`
+    of the bin, as in many texts. Of bins of equal count that is the middle between where the bin and the next begin.
+    Findings compare the event rate with the mean probability either way."""
     window: Window = Window()
     """The moving windows."""
     smoother: Literal["logistic", "spline", "isotonic"] | None = None
@@ -48,3 +78,8 @@ class Calibration(SpecPart):
     """Mark the probabilities in the reliability diagrams: those of events at the upper edge, those of non-events at the
     lower edge. More than 250 distinct ones are marked at hundredths, the longer the more rows there are. Models then
     have a panel each."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no position that would say nothing."""
+        return {key: item for key, item in handler(self).items() if (key, item) != ("position", "mean")}

@@ -16,6 +16,7 @@ from evalpipe.card.figures.calibration import (
     rug,
     rug_caption,
     stacked,
+    standing,
 )
 from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import column, context_of, known, listed
@@ -83,13 +84,14 @@ def titles(curves: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _reliability(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
-    kind = kind_of(next(iter(curves.values())))
+    first = next(iter(curves.values()))
+    kind = kind_of(first)
     spreads = context.variants(model.name, Histogram)
     rugs = context.variants(model.name, Rug)
     spread = not spreads.keys().isdisjoint(curves) and not rugs
     beneath = " Below: distribution of the predicted probabilities." if spread else ""
     caption = (
-        f"Reliability, {kind}: observed share of events in each bin against the mean predicted probability. Dotted "
+        f"Reliability, {kind}: observed share of events in each bin against {standing(first)}. Dotted "
         f"diagonal: perfect calibration.{bars(context, list(curves.values()))}"
         f"{rug_caption(context, rugs.values())}{beneath}"
     )
@@ -97,7 +99,7 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
     alt = f"Reliability of {model.label} on {context.dataset.name} {when(curves)}, {kind}. {findings}"
 
     drawn_columns = [values for c in curves.values()
-                     for values in (c.points.mean_probability, c.points.upper, c.points.event_rate)]
+                     for values in (c.points.position, c.points.upper, c.points.event_rate)]
     end = reach(value for values in drawn_columns for value in column(values))
     axes = (near_axis("Predicted probability", end, narrow=True), near_axis("Share of events", end, narrow=True))
     sheet = Sheet()

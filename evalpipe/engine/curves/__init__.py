@@ -30,7 +30,8 @@ def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
     """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
-    for level, rows in _rows_of(plan, sample, model, summary, replicates):
+    drawn_so = plan.of_variant(sample.models[model].variant)
+    for level, rows in _rows_of(drawn_so, sample, model, summary, replicates):
         for name, points, notes in computed(rows):
             yield CURVES[name].model_validate({
                 "dataset": sample.dataset, **sample.named(model), "class": level, "curve": name, "points": points,

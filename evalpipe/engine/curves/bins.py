@@ -33,6 +33,22 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
     return lowest
 
 
+def midpoints(summary: Summary, strategy: str, bins: int, edges: Floats) -> Floats:
+    """Return the middle of each used bin [used], whose lowest scores are the ``edges``, as a probability.
+
+    Of equal width, in the middle of its share of 0 to 1; of equal weight, between its lowest probability and that of
+    the next bin, of the last bin its highest.
+    """
+    rows = summary.rows
+    lowest = rows.chance_at[np.searchsorted(rows.distinct, edges)]
+    if strategy == "uniform":
+        borders = np.arange(bins + 1) / bins
+        place = np.searchsorted(borders[:-1], lowest, "right") - 1
+        return np.asarray((borders[place] + borders[place + 1]) / 2)
+    ends = np.append(lowest[1:], rows.chance_at[-1])
+    return np.asarray((lowest + ends) / 2)
+
+
 def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
     """Total values at each distinct score [..., m] in each bin [..., bins]."""
     starts, inside = runs_within(rows.distinct, edges)

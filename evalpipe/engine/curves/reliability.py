@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import power
-from evalpipe.engine.curves.bins import bin_edges, event_rates, totals
+from evalpipe.engine.curves.bins import bin_edges, event_rates, midpoints, totals
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, asked_of, curve
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import simultaneous_band
@@ -52,6 +52,8 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     scale = observed(rows, lambda values: totals(summary.rows, values, edges))
     points = {"mean_probability": mean, "event_rate": events / weight,
               **_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
+    if rows.plan.calibration.position == "midpoint":
+        points["midpoint"] = midpoints(summary, strategy, rows.plan.calibration.bins, edges)
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
         bins_requested=rows.plan.calibration.bins, bins_used=len(weight), method=method_of_bins(rows, name),

@@ -22,6 +22,13 @@ class ReliabilityPoints(Points):
     weight: Column
     """What the rows of the bin weigh."""
     rows: Column
+    midpoint: Column | None = None
+    """The middle of the bin, where bins are drawn there."""
+
+    @property
+    def position(self) -> Column:
+        """Where the bins are drawn across: at their middles where these are known, else at their mean probability."""
+        return self.mean_probability if self.midpoint is None else self.midpoint
 
 
 class ReliabilityNotes(Notes):
