@@ -140,6 +140,10 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     if form is None or path.name.lower().endswith(".gz"):
         hint = "end it in .csv, .tsv, .parquet, .feather or .ndjson"
         raise UsageError.of("unknown-format", f"'{path}' names no format that evalpipe writes", hint=hint)
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    if nested and form in ("csv", "tsv"):
+        hint = "end it in .parquet, .feather or .ndjson"
+        raise UsageError.of("output-file", f"column '{nested[0]}' holds lists, and a {form} file has none", hint=hint)
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".recalibrated-") as folder:
             fresh = Path(folder) / path.name

@@ -9,6 +9,7 @@ import numpy as np
 from evalpipe.data import build, checks, numeric
 from evalpipe.data.block import POSITION
 from evalpipe.data.columns import Columns
+from evalpipe.data.lists import split
 from evalpipe.data.rows import whole
 from evalpipe.errors import DataError
 from evalpipe.tasks import NUMBERS
@@ -31,7 +32,10 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, F
     rows, problems = whole(plan, dataset, frame, ())
     if rows is None:
         raise DataError(*problems)
-    columns, model = Columns(rows), plan.models[name]
+    parts, _, problems = split(rows, {})
+    if problems:
+        raise DataError(*problems)
+    columns, model = Columns(parts), plan.models[name]
     (numeric if plan.task in NUMBERS else checks).predictions(columns, name, model)
     if columns.problems:
         raise DataError(*columns.problems)

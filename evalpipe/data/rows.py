@@ -33,6 +33,7 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     """
     from evalpipe.data.aligned import match, take
     from evalpipe.data.complete import complete
+    from evalpipe.data.lists import split
 
     own, problems = whole(plan, dataset, frame, text)
     files, faults = _predictions(plan, dataset, text)
@@ -44,11 +45,14 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
+    kept, parts, problems = split(kept, files)
+    if problems:
+        return problems
     # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
-    completed = complete(kept, files) if plan.complete_case and dataset.role != "reference" else kept
+    completed = complete(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
     if not isinstance(completed, RowBlock):
         return [completed]
-    kept, problems = take(completed, files)
+    kept, problems = take(completed, parts)
     return problems or kept
 
 
@@ -268,6 +272,8 @@ def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame
         return parts[0]
     kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
     mixed = [name for name, types in kinds.items() if len(types) > 1 and not all(kind.is_numeric() for kind in types)]
+    # Lists of whole numbers and of others go together; beside anything else they are told by polars.
+    mixed = [name for name in mixed if not any(kind.is_nested() for kind in kinds[name])]
     alike = [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
     return pl.concat(alike, how="vertical_relaxed")
 

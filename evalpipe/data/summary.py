@@ -52,7 +52,10 @@ def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     """Return the files of rows, each with the number of its rows for which ``counting`` is true."""
     import polars as pl
 
-    read = list(dict.fromkeys((*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)))
+    asked = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
+    parts = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
+             for part in model.level_columns.values()}
+    read = list(dict.fromkeys(parts.get(column, column) for column in asked))
     # Files have row counts of their own, so rows are counted by the file in their position.
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()

@@ -10,12 +10,18 @@ from evalpipe.plan.outcome import levels
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.data.table import DataTable
     from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
+
+OF_LEVELS = ("probabilities", "scores")
+"""The keys of a model that name the columns of all levels."""
+
+_LISTS = ("List", "Array", "String", "Null")
+"""How the names of types begin whose values may be lists."""
 
 _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 """How the names of types begin whose values are not compared."""
@@ -60,7 +66,7 @@ def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -
 
     They are those of both but for the model's predictions, and for lists, mappings and bytes.
     """
-    predicted = model_columns(spec, spec.models[model]).values()
+    predicted = _model_named(spec, model)
     return () if spec.id is not None else tuple(
         column for column, kind in predictions.columns.items()
         if column in dataset.columns and column not in predicted
@@ -69,14 +75,15 @@ def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -
 
 
 def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
-    """Return the columns that a model names, each with the place that names it first."""
+    """Return the columns of the data that a model names, each with the place that names it first."""
     from evalpipe.spec.parts import Model
 
     model = spec.models[name]
     named: dict[str, Loc] = {}
     for kind, column in model_columns(spec, model).items():
         of_levels = "probabilities" if model.scores is None else "scores"
-        named.setdefault(column, ("models", name, kind if kind in Model.model_fields else of_levels))
+        key = kind if kind in Model.model_fields else of_levels
+        named.setdefault(model.list_column if key == of_levels and model.list_column else column, ("models", name, key))
     return named
 
 
@@ -89,8 +96,13 @@ def model_columns(spec: Spec, model: Model) -> dict[str, str]:
 
 
 def level_columns(spec: Spec, model: Model) -> dict[str, str]:
-    """Return the column of each level's probability or score, in the order of the levels; empty without any."""
+    """Return the column of each level's probability or score, in the order of the levels; empty without any.
+
+    A column of lists is read as one for each level, called "softmax[a]".
+    """
     named = model.probabilities or model.scores
+    if model.list_column is not None:
+        return {level: f"{named}[{level}]" for level in levels(spec)}
     if named is None:
         return {}
     if isinstance(named, str):
@@ -120,13 +132,36 @@ def missing(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Pro
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
     strange = {column: loc for column, loc in needed.items() if column in table.unreadable}
     return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
-            *(unreadable(spec.origin, table, column, loc) for column, loc in strange.items())]
+            *(unreadable(spec.origin, table, column, loc) for column, loc in strange.items()),
+            *(problem for column, loc in needed.items() if column not in {**absent, **strange}
+              for problem in _not_lists(spec, table, column, loc))]
+
+
+def _not_lists(spec: Spec, table: DataTable, column: str, loc: Loc) -> Iterator[Problem]:
+    """Report a column that is to hold lists, and by its type does not; a text may be one."""
+    kind = table.columns[column]
+    if _is_of_lists(spec, column, loc) and not kind.startswith(_LISTS):
+        message = f"column '{column}' of {table.named.called} ({_files(table)}) holds values of type {kind}, not lists"
+        hint = (f"name the column of each level's {loc[-1]} by a pattern with {{level}}, or by a mapping of level to "
+                "column; a text without {level} is the name of one column of lists")
+        yield Problem("wrong-type", message, spec.origin.place(*loc), hint)
+
+
+def _is_of_lists(spec: Spec, column: str, loc: Loc) -> bool:
+    """Tell whether a column is named as one of lists, of the probabilities or scores of all levels."""
+    return loc[-1] in OF_LEVELS and column == spec.models[str(loc[1])].list_column
+
+
+def _files(table: DataTable) -> str:
+    """Return where a table is, for messages: its first file."""
+    return table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
 
 
 def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Problem:
     """Return the problem of a column that a query returns in a type that cannot be read."""
     message = f"column '{column}' of {table.named.called} ({table.named.path}) is of type {table.unreadable[column]}"
-    hint = f"ask for it in another type, as in CAST({column} AS text)"
+    another = "double precision[]" if table.unreadable[column] == "numeric[]" else "text"
+    hint = f"ask for it in another type, as in CAST({column} AS {another})"
     notes = (f"named at {place}",) if (place := places.place(*loc)) is not None else ()
     return Problem("unreadable-type", f"{message}, which evalpipe does not read", places.place(*table.named.loc), hint,
                    notes=notes)
@@ -137,14 +172,15 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
     hint = f"did you mean '{close}'?" if close else f"name one of the columns of {table.named.called}"
-    if loc[-1] in ("probabilities", "scores"):
+    if _is_of_lists(spec, column, loc):
+        pattern = f"write {{level}} where the level stands in the names, or name one column of lists of {loc[-1]}"
+        hint = pattern if "{" in column or not close else hint
+    elif loc[-1] in OF_LEVELS:
         hint = f"every level needs a column of {loc[-1]}"
     if table.named.model is not None and loc == ("id",):
         hint = "add it: the rows are matched to those of the dataset by it"
     if spec.datasets[table.named.dataset].role == "reference":
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
-    files = table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
-    return Problem(
-        "missing-column", f"{table.named.called} ({files}) has no column '{column}'", place, hint, notes=tuple(notes)
-    )
+    message = f"{table.named.called} ({_files(table)}) has no column '{column}'"
+    return Problem("missing-column", message, place, hint, notes=tuple(notes))

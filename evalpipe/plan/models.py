@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
+from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ class ModelPlan:
     """One model.
 
     ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
-    probabilities of all levels, or of their raw ``scores`` where that is set; ``percents`` those of probabilities that
-    are in percent. ``separate`` tells whether they are in
+    probabilities of all levels, or of their raw ``scores`` where that is set. Where one ``list_column`` has lists of
+    these, they are its parts, and ``order`` are the levels as its lists hold them. ``percents`` are those of
+    probabilities that are in percent. ``separate`` tells whether they are in
     files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
     the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
     drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
@@ -39,6 +41,8 @@ class ModelPlan:
     columns: Mapping[str, str]
     level_columns: Mapping[str, str]
     scores: bool
+    list_column: str | None
+    order: tuple[str, ...]
     percents: frozenset[str]
     scale: Literal["logit", "margin"] | None
     renormalise: bool
@@ -110,7 +114,8 @@ def _model(spec: Spec, name: str) -> ModelPlan:
     percents = {*named.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
     return ModelPlan(
         name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
-        level_columns=MappingProxyType(named), scores=model.scores is not None,
+        level_columns=MappingProxyType(named), scores=model.scores is not None, list_column=model.list_column,
+        order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
         percents=frozenset(percents), scale=None if model.scale == "percent" else model.scale,
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,

@@ -16,7 +16,7 @@ from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.datasets import is_query
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.expressions import MeasureExpression
-from evalpipe.spec.kinds import DAY, ENCODING, PATTERN, RULES, is_day, is_encoding, is_number
+from evalpipe.spec.kinds import DAY, ENCODING, is_day, is_encoding, is_number
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
@@ -124,7 +124,7 @@ class _Explainer:
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
         if kind in _OF_NAMES and self.tree.get(*loc) != "" and self.shapes(loc).named:
-            return (bad_pattern if loc[-1:] in (("probabilities",), ("scores",)) else bad_name)(self.tree, loc)
+            return bad_name(self.tree, loc)
         if kind == "too_short" and self.tree.get(*loc):
             return None
         code = _CODES.get(kind, "wrong-type")
@@ -186,12 +186,6 @@ def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
     said = bad_identifier if loc[:1] == ("metrics",) else bad_plain_name if narrow else bad_key
     message, hint = said(name, shown)
     return tree.problem("bad-name", message, *loc, key=key, hint=None if tree.secret(*loc) and not key else hint)
-
-
-def bad_pattern(tree: Tree, loc: Loc) -> Problem:
-    """Report a pattern of columns that does not say where the level goes."""
-    message = f"expected {RULES[PATTERN]}, or a mapping of level to column, got {tree.spell(*loc)}"
-    return tree.problem("bad-name", message, *loc, hint="write {level} where the name of the level stands")
 
 
 def _too_long(tree: Tree, shapes: Shapes, loc: Loc) -> Problem:

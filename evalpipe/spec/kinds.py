@@ -47,11 +47,9 @@ DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
 ADDRESS = r"^(local|tcp://[^\s/]+:[0-9]+)$"
 ENCODING = r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$"
-PATTERN = r"\{level\}"
 MAX_NAME = 100
 MAX_SHOWN = 200
 RULES = {
-    PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
     KEY: "a name",
     IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
@@ -254,10 +252,8 @@ class Sparse(SpecPart):
         return {key: item for key, item in handler(self).items() if item is not None}
 
 
-ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[
-    dict[StrictStr, ColumnName], Field(min_length=1)
-]
-"""A pattern with {level}, or the column of each level."""
+ProbabilityColumns = ColumnName | Annotated[dict[StrictStr, ColumnName], Field(min_length=1)]
+"""A pattern with {level}, the column of each level, or without {level} the name of one column, which holds lists."""
 
 Ledger = Annotated[
     Annotated[StrictBool, Tag("a flag")] | Annotated[FilePath, Tag("a place")],

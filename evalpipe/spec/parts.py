@@ -99,10 +99,14 @@ class Model(SpecPart):
     """The column with the predicted probability of the event of a binary outcome."""
     probabilities: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
     """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
-    {level} stands for the level, or a mapping of level to column."""
+    {level} stands for the level, or a mapping of level to column. A name without {level} is that of one column, which
+    holds a list of them in each row. See [Lists of probabilities](methods.md#lists-of-probabilities)."""
     scores: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
-    """The columns with raw scores of all levels instead, as a pattern or a mapping: log odds up to a constant, which
-    the softmax function turns into probabilities."""
+    """The columns with raw scores of all levels instead, as a pattern, a mapping or one column of lists: log odds up to
+    a constant, which the softmax function turns into probabilities."""
+    order: Annotated[tuple[Level, ...] | None, Only(*MANY)] = None
+    """The levels in the order in which the lists of `probabilities` or `scores` hold them; that of `outcome.levels`
+    where absent."""
     renormalise: Annotated[StrictBool, Only(*MANY)] = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
@@ -161,6 +165,13 @@ class Model(SpecPart):
     gates against earlier runs and `evalpipe diff`. See [A model that is renamed](ledger.md#a-model-that-is-renamed)."""
     characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
+
+
+    @property
+    def list_column(self) -> str | None:
+        """The column whose lists hold the probabilities or scores of all levels; None where levels have columns."""
+        named = self.probabilities or self.scores
+        return named if isinstance(named, str) and "{level}" not in named else None
 
 
 def gives(model: Model, threshold: float | ThresholdRule | None = None) -> frozenset[str]:

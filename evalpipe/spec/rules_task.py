@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import meant_level
+from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
 from evalpipe.spec.keys import NAMED, TASKS
@@ -44,7 +44,7 @@ def check_task(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of keys that do not fit the task, and of the levels they name."""
     task = draft.spec.task
     if task in KNOWN:
-        yield from chain(_foreign(draft, task), _needed(draft, task), _columns(draft, task))
+        yield from chain(_foreign(draft, task), _needed(draft, task), _columns(draft, task), _orders(draft, task))
 
 
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
@@ -120,3 +120,31 @@ def _columns(draft: Draft, task: str) -> Iterator[Problem]:
                         message = f"no column of {kind} for {listed(absent, 'and')}"
                         yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
                                                  hint="name one for each level")
+
+
+def _orders(draft: Draft, task: str) -> Iterator[Problem]:
+    """Find orders of levels in lists that no model has, that are not of every level once, and that contradict."""
+    problem, first = draft.tree.problem, dict[str, str]()
+    for name, model in draft.models.items() if task in MANY else ():
+        here, column = ("models", name, "order"), model.list_column
+        order = [level_text(level) for level in model.order or ()]
+        if model.order is not None and column is None:
+            message = f"'order' of the model '{name}' has no effect: no column holds lists of its probabilities"
+            yield draft.tree.idle("unused-order", message, *here, key=True, hint="remove it")
+        elif model.order is not None and draft.levels and draft.readable(*here):
+            for index, level in enumerate(order):
+                if level not in draft.levels:
+                    yield unknown_level(draft, (*here, index), level)
+                elif level in order[:index]:
+                    yield problem("duplicate-level", f"the level {draft.tree.show(*here, index)} is listed twice",
+                                  *here, index, hint="remove it")
+            absent = [level for level in draft.levels if level not in order]
+            if absent:
+                message = f"'order' of the model '{name}' does not have {listed(absent, 'and')}"
+                yield problem("missing-level", message, *here, key=True, hint="list every level once")
+        if column is not None and model.predictions is None:
+            other = first.setdefault(column, name)
+            if (draft.models[other].order or draft.spec.outcome.levels) != (model.order or draft.spec.outcome.levels):
+                message = (f"the lists of column '{column}' have one order for the model '{name}', and another for "
+                           f"'{other}'")
+                yield problem("two-orders", message, "models", name, key=True, hint="give both the same 'order'")

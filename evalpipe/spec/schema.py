@@ -173,10 +173,9 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        for key in [key for key in ("step", "optimism", "was", "encoding") if model[key] is None]:
+        unwritten = ["step", "optimism", "was", "encoding", "order", *(["scale"] if spec.task != "binary" else [])]
+        for key in [key for key in unwritten if model.get(key, "") is None]:
             del model[key]
-        if model.get("scale", "") is None and spec.task != "binary":
-            del model["scale"]
     for dataset in document["datasets"].values():
         if dataset.get("encoding", "") is None:
             del dataset["encoding"]

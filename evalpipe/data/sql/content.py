@@ -60,12 +60,14 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
 
     Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
     the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
-    first. Texts are their sha256, and what is missing is zeros.
+    first. Texts are their sha256, lists that of their numbers, each written as a Float64, and what is missing is zeros.
     """
     import polars as pl
 
     there = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
     kind = column.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        return "list", np.concatenate([there, _lists(column.cast(pl.List(pl.Float64)))], axis=1)
     if kind == pl.String:
         return "text", np.concatenate([there, _texts(column)], axis=1)
     if kind.is_float() or kind.is_decimal():
@@ -89,3 +91,13 @@ def _texts(column: pl.Series) -> Values:
     numbers = pl.DataFrame({"text": distinct, "at": np.arange(1, len(distinct) + 1)})
     at = column.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")["at"]
     return np.take(table, at.fill_null(0).to_numpy(), axis=0)
+
+
+def _lists(column: pl.Series) -> Values:
+    """Return the sha256 of the numbers of each list [n, 32], zeros where there is no list."""
+    lengths = column.list.len()
+    _, numbers = _bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
+    ends = lengths.fill_null(0).cum_sum().to_list()
+    digests = [bytes(32) if length is None else hashlib.sha256(numbers[end - length:end].tobytes()).digest()
+               for length, end in zip(lengths, ends, strict=True)]
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)

@@ -86,3 +86,20 @@ def test_types_of_one_kind_are_one() -> None:
         content.add(rows)
     assert contents[0].sha256 == contents[1].sha256
     assert contents[0].kinds == ["boolean", "integer", "date", "datetime(time_unit='us', time_zone=none)", "number"]
+
+
+def test_lists_are_their_numbers() -> None:
+    rows: list[list[float | None] | None] = [[0.5, None], [0.5], [], None, [None, 0.5], [0.5, 0.25]]
+    contents = [Content(["p"]) for _ in rows]
+    for content, row in zip(contents, rows, strict=True):
+        content.add(pl.DataFrame({"p": [row]}, schema={"p": pl.List(pl.Float64)}))
+    assert len({content.sha256 for content in contents}) == len(rows)
+    together, apart, narrow = (Content(["p"]) for _ in range(3))
+    together.add(pl.DataFrame({"p": rows}, schema={"p": pl.List(pl.Float64)}))
+    narrow.add(pl.DataFrame({"p": rows}, schema={"p": pl.List(pl.Float32)}))
+    for row in reversed(rows):
+        apart.add(pl.DataFrame({"p": [row]}, schema={"p": pl.List(pl.Float64)}))
+    assert together.sha256 == apart.sha256 == narrow.sha256
+    numbers = b"\1" + struct.pack("<d", 0.5) + bytes(9)
+    row_sha = hashlib.sha256(b"\1" + hashlib.sha256(numbers).digest()).hexdigest()
+    assert contents[0].sha256 == hashlib.sha256(f'[[["p","list"]],1,"{row_sha}"]'.encode()).hexdigest()
