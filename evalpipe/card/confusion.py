@@ -119,21 +119,19 @@ def _cell(count: float, row: float, sizes: tuple[float, float], shading: Shading
 
 def _rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
     """Say how the levels were predicted, and which rows are in no cell."""
-    ruled_by = _ruled_by(model, confusion.variant)
+    ruled_by = _ruled_by(results, model, confusion.variant)
     yield Aside(wording.rule(confusion, ruled_by), "rule")
     for sentences in functions("card", "matrix"):
         yield from (Aside(sentence, "rule") for sentence in sentences(results, confusion, ruled_by))
 
 
-def _ruled_by(model: ModelSummary, variant: str) -> str:
+def _ruled_by(results: Results, model: ModelSummary, variant: str) -> str:
     """Name what decides the predicted level: a given "prediction", the most probable "level", or what a cut is on.
 
     A variant has classes of its own probabilities, whatever the data give.
     """
-    if variant != "original":
-        return "probability" if "probability" in model.columns or "score" in model.columns else "level"
-    if "prediction" in model.columns:
+    if variant == "original" and "prediction" in model.columns:
         return "prediction"
-    if "score" in model.columns and model.scale is None:
+    if variant == "original" and "score" in model.columns and model.scale is None:
         return "score"
-    return "probability" if "probability" in model.columns or "score" in model.columns else "level"
+    return "probability" if results.task == "binary" else "level"

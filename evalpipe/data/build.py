@@ -16,7 +16,7 @@ from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, Shown
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
 from evalpipe.plan.fits import Fit
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -232,16 +232,15 @@ def predicted(
     """
     by_kind: dict[str, pl.Series] = {}
     values = columns.numbers
-    ranking = model.probability if model.score is None else model.score
-    if ranking is not None:
-        by_kind["score"] = values[ranking]  # never the logistic function of a score, which would round it to ties
-    if ranking is not None and model.scale is not None:
-        by_kind["chance"] = _logistic(values[ranking])
-    by_kind |= {f"score of {place}": values[column] for place, column in enumerate(model.level_columns.values())
-             if model.scores}
-    chances = _chances(model, values, rescale=rescale or model.renormalise)
-    if chances is not None:
-        by_kind |= {f"chance of {place}": chances[:, place] for place in range(chances.width)}
+    rescale = rescale or model.renormalise
+    if plan.task in MANY:
+        by_kind |= _of_each_level(model, values, rescale=rescale)
+    else:
+        ranking = _ranking(model, values, rescale=rescale)
+        if ranking is not None:
+            by_kind["score"] = ranking  # never the logistic function of a score, which would round it to ties
+        if ranking is not None and model.scale is not None:
+            by_kind["chance"] = _logistic(ranking)
     if model.prediction is not None:
         given = values if plan.task in NUMBERS else columns.levels
         by_kind["predicted"] = _coded(plan.task, given[model.prediction], levels)
@@ -250,17 +249,35 @@ def predicted(
     return by_kind
 
 
-def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.DataFrame | None:
-    """Return the probabilities of all levels as a table: the softmax of scores, else divided by their sum if asked."""
+def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
+    """Return what ranks the rows of a binary outcome: the event's score or probability.
+
+    Of the scores of both levels it is their difference, whose logistic function is their softmax.
+    """
+    if model.level_columns:
+        event, other = (values[column] for column in model.level_columns.values())
+        return event - other if model.scores else event / (event + other) if rescale else event
+    column = model.probability if model.score is None else model.score
+    return None if column is None else values[column]
+
+
+def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
+    """Return the scores of all levels, if any, and their probabilities: of scores the softmax.
+
+    Others are divided by their sum if asked.
+    """
     import polars as pl
 
-    names = model.level_columns
-    if not names:
-        return None
-    table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(names.values())})
+    columns = model.level_columns
+    if not columns:
+        return {}
+    table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(columns.values())})
     if model.scores:
-        return pl.DataFrame(softmax(table.to_numpy()), table.columns)
-    return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
+        chances = pl.DataFrame(softmax(table.to_numpy()), table.columns)
+    else:
+        chances = table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
+    scores = {f"score of {place}": table[place] for place in table.columns} if model.scores else {}
+    return scores | {f"chance of {place}": chances[place] for place in chances.columns}
 
 
 def _logistic(score: pl.Series) -> pl.Series:
@@ -278,7 +295,7 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
     def tables(kind: str) -> Floats:
         return _frozen(np.column_stack([_floats(frame, f"{kind} of {place} {number}") for place in range(levels)]))
 
-    if model.level_columns:
+    if f"chance of 0 {number}" in frame.columns:
         score = tables("score") if model.scores else None
         return _of_levels(tables("chance"), score, column("predicted"), model.zone)
     predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone

@@ -88,8 +88,8 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     key, read = ("scores", _score) if model.scores else ("probabilities", _probability)
     for column in names:
         read(columns, column, ("models", name, key))
-    if names and not model.scores and not model.renormalise:
-        _sums(columns, name, names)
+    if names and not model.scores:
+        (_no_sum if model.renormalise else _sums)(columns, name, names)
     if model.prediction is not None:
         loc: Loc = ("models", name, "prediction")
         _text(columns, columns.levels, model.prediction, loc, "missing-prediction", "the prediction column")
@@ -122,6 +122,20 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
     columns.problems.append(columns.rows.problem(
         "probability-sum", message, ("models", name, "probabilities"), hint, mask=wrong, values=total.round(6),
         notes=(rounding.explained(len(names), places),)))
+
+
+def _no_sum(columns: Columns, name: str, names: list[str]) -> None:
+    """Check that the probabilities of a row, which are divided by their sum, are not all 0."""
+    import polars as pl
+
+    if any(column not in columns.numbers for column in names):
+        return
+    wrong = pl.select(pl.all_horizontal([columns.numbers[column] == 0 for column in names])).to_series()
+    if wrong.fill_null(value=False).any():
+        message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' are all 0"
+        columns.problems.append(columns.rows.problem(
+            "probability-sum", message, ("models", name, "probabilities"), "give the probabilities of all levels",
+            mask=wrong.fill_null(value=False), values=columns.numbers[names[0]]))
 
 
 def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
@@ -192,7 +206,7 @@ def _probability(columns: Columns, column: str, loc: Loc) -> None:
                    "give the model's probability in percent")
             return
         refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'probability')} from 0 to 1",
-               _scale_hint(values, outside, columns.rows.plan.task))
+               _scale_hint(values, outside, str(loc[-1])))
 
 
 def _score(columns: Columns, column: str, loc: Loc) -> None:
@@ -203,17 +217,17 @@ def _score(columns: Columns, column: str, loc: Loc) -> None:
                "a score is a finite number; find out why it could not be computed")
 
 
-def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
-    """Guess from all values what the column may hold instead of probabilities."""
+def _scale_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
+    """Guess from all values what the column that is named under a ``key`` may hold instead of probabilities."""
     finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]
     if share >= 0.5 and low >= 0 and 1 < high <= 100:
         return "they look like percents: add 'scale: percent' to the model"
     if share >= 0.2 and low < 0:
-        instead = "'score' and add 'scale: logit'" if task == "binary" else "'scores'"
+        instead = "'scores'" if key == "probabilities" else "'score' and add 'scale: logit'"
         return f"they look like log odds: name the column under {instead}"
-    return f"give the model's probability of the {'event' if task == 'binary' else 'level'}"
+    return f"give the model's probability of the {'level' if key == 'probabilities' else 'event'}"
 
 
 def identified(rows: RowBlock) -> Columns:

@@ -199,6 +199,9 @@ def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
     model = plan.models[name]
     if model.separate:
         yield ("models", name, "predictions"), f"the file of predictions of model '{name}'"
+    if model.level_columns:
+        of_levels = "scores" if model.scores else "probabilities"
+        yield ("models", name, of_levels), f"reading the {of_levels} of both levels of model '{name}'"
     if model.raw:
         yield ("models", name, "score"), f"the score of model '{name}', which is no probability and has no 'scale',"
     for rule in (model.threshold.rule, model.threshold.variant_rule):

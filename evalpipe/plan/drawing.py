@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.tasks import MANY
+
 if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
@@ -85,7 +87,7 @@ def drawing(plan: Plan) -> DrawingPlan:
     models = plan.models.values()
     reason = obstacle_of(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
-        levels=any(model.level_columns for model in models),
+        levels=plan.task in MANY and any(model.level_columns for model in models),
         left_out=any(model.loo_prediction is not None for model in models))
     if plan.streaming.streamed:
         return DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None else DrawingPlan("clusters", GROUPED)

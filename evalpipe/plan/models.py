@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.thresholds.plan import ThresholdPlan
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
         level_columns=MappingProxyType(named), scores=model.scores is not None, list_column=model.list_column,
         order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
-        percents=frozenset(percents), scale=None if model.scale == "percent" else model.scale,
+        percents=frozenset(percents), scale=_scale(spec, model),
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
         drawn=None if model.optimism is None else model.optimism.drawn,
@@ -124,3 +125,10 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
         was=model.was,
     )
+
+
+def _scale(spec: Spec, model: Model) -> Literal["logit", "margin"] | None:
+    """Return how the score of the event becomes a probability; of two scores their difference is the log odds."""
+    if spec.task == "binary" and model.scores is not None:
+        return "logit"
+    return None if model.scale == "percent" else model.scale

@@ -34,7 +34,7 @@ from evalpipe.spec.kinds import (
     SpecPart,
 )
 from evalpipe.spec.separated import Csv
-from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.tasks import CLASSES, NUMBERS
 
 if TYPE_CHECKING:
     AskedMethod = str
@@ -97,17 +97,18 @@ class Model(SpecPart):
 
     probability: Annotated[ColumnName | None, Only("binary")] = None
     """The column with the predicted probability of the event of a binary outcome."""
-    probabilities: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
-    """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
+    probabilities: Annotated[ProbabilityColumns | None, Only(*CLASSES)] = None
+    """The columns with the predicted probabilities of all levels, of a binary outcome of both: a pattern in which
     {level} stands for the level, or a mapping of level to column. A name without {level} is that of one column, which
     holds a list of them in each row. See [Lists of probabilities](methods.md#lists-of-probabilities)."""
-    scores: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
+    scores: Annotated[ProbabilityColumns | None, Only(*CLASSES)] = None
     """The columns with raw scores of all levels instead, as a pattern, a mapping or one column of lists: log odds up to
-    a constant, which the softmax function turns into probabilities."""
-    order: Annotated[tuple[Level, ...] | None, Only(*MANY)] = None
+    a constant, which the softmax function turns into probabilities. Of a binary outcome that is the logistic function
+    of the event's score minus the other, by which rows are ranked."""
+    order: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
     """The levels in the order in which the lists of `probabilities` or `scores` hold them; that of `outcome.levels`
     where absent."""
-    renormalise: Annotated[StrictBool, Only(*MANY)] = False
+    renormalise: Annotated[StrictBool, Only(*CLASSES)] = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
     then divided by their sum, and a warning says so."""

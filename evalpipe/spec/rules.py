@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters import functions
 from evalpipe.levels import level_text, meant_level
+from evalpipe.spec.keys import NAMED, applies
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.named import alike, odd_letter
 from evalpipe.spec.parts import gives
@@ -17,7 +18,7 @@ from evalpipe.spec.rules_metrics import check_metrics
 from evalpipe.spec.rules_predictions import check_predictions
 from evalpipe.spec.rules_task import check_task
 from evalpipe.spelling import listed, quoted
-from evalpipe.tasks import MANY, NUMBERS
+from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,12 +200,14 @@ def _columns_of(draft: Draft) -> str:
 def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a score beside a probability, and keys that say how to read predictions which are not there."""
     name, change = here[1], "has no effect: it has no"
-    for chance, score in (("probability", "score"), ("probabilities", "scores")):
-        if getattr(model, score) is not None and getattr(model, chance) is not None:
-            message = f"the model '{name}' has both '{chance}' and '{score}'"
-            yield draft.tree.problem("two-scores", message, *here, score, key=True, hint="remove one of the two")
-            return
-    if model.renormalise and model.probabilities is None and draft.spec.task in MANY:
+    kinds = ("probability", "probabilities", "score", "scores")
+    named = [kind for kind in kinds
+             if getattr(model, kind) is not None and applies(("models", NAMED, kind), draft.spec.task)]
+    if len(named) > 1:
+        message = f"the model '{name}' has both '{named[0]}' and '{named[1]}'"
+        yield draft.tree.problem("two-scores", message, *here, named[1], key=True, hint="remove one of the two")
+        return
+    if model.renormalise and model.probabilities is None and draft.spec.task in CLASSES:
         message = f"'renormalise' of the model '{name}' {change} 'probabilities'"
         yield draft.tree.idle("unused-renormalise", message, *here, "renormalise", key=True, hint="remove it")
     elif model.scale == "percent":

@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
+    from evalpipe.spec.parts import Model
     from evalpipe.tasks import Task
 
 BINARY: tuple[Task, ...] = ("binary",)
 KNOWN = (*CLASSES, *NUMBERS)
 _INSTEAD = {
     ("score", MANY): "name the columns of all levels under 'scores'",
-    ("scores", BINARY): "name the column of the event's score under 'score'",
     ("probability", MANY): "name the columns of all levels under 'probabilities'",
-    ("probabilities", BINARY): "name the column of the event's probability under 'probability'",
     ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
     ("rate", NUMBERS): "name the column of the predicted number under 'prediction'",
     ("rate", MANY): "name the columns of all levels under 'probabilities'",
@@ -108,9 +107,13 @@ def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Pr
 
 def _columns(draft: Draft, task: str) -> Iterator[Problem]:
     """Find mappings of levels to columns that name other levels than the declared ones."""
-    if task not in MANY or not draft.levels:
+    if task not in CLASSES:
         return
     for name, model in draft.models.items():
+        if task == "binary":
+            yield from _both_levels(draft, name, model)
+        if not draft.levels:
+            continue
         for kind, columns in (("probabilities", model.probabilities), ("scores", model.scores)):
             match columns:
                 case dict(by_level) if draft.readable("models", name, kind):
@@ -122,10 +125,20 @@ def _columns(draft: Draft, task: str) -> Iterator[Problem]:
                                                  hint="name one for each level")
 
 
+def _both_levels(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
+    """Report numbers of both levels of a binary outcome that does not name both."""
+    if draft.spec.outcome.levels is None and (model.probabilities or model.scores) is not None:
+        kind = "scores" if model.probabilities is None else "probabilities"
+        message = f"'{kind}' are of both levels, of which 'outcome' names the event alone"
+        listed_so = ", in their order in the lists" if model.list_column is not None and model.order is None else ""
+        yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
+                                 hint=f"name both under 'levels' of the outcome{listed_so}")
+
+
 def _orders(draft: Draft, task: str) -> Iterator[Problem]:
     """Find orders of levels in lists that no model has, that are not of every level once, and that contradict."""
     problem, first = draft.tree.problem, dict[str, str]()
-    for name, model in draft.models.items() if task in MANY else ():
+    for name, model in draft.models.items() if task in CLASSES else ():
         here, column = ("models", name, "order"), model.list_column
         order = [level_text(level) for level in model.order or ()]
         if model.order is not None and column is None:

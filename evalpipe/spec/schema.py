@@ -173,8 +173,9 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        unwritten = ["step", "optimism", "was", "encoding", "order", *(["scale"] if spec.task != "binary" else [])]
-        for key in [key for key in unwritten if model.get(key, "") is None]:
+        unwritten = ["step", "optimism", "was", "encoding", "order",
+                     *(["probabilities", "scores", "renormalise"] if spec.task == "binary" else ["scale"])]
+        for key in [key for key in unwritten if key in model and model[key] in (None, False)]:
             del model[key]
     for dataset in document["datasets"].values():
         if dataset.get("encoding", "") is None:

@@ -54,13 +54,13 @@ def sections(results: Results) -> Iterator[Section]:
                 Figures(partial(sweeps, results, dataset)),), part="appendix")
 
 
-def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
+def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     """Say how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
     if model.threshold_rule is not None:
         yield "Threshold", model.threshold_rule
     elif model.threshold is not None:
         yield "Threshold", numbers.given(model.threshold)
-    elif "probability" in model.columns or "score" in model.columns:
+    elif results.task == "binary" and [*model.columns] != ["prediction"]:
         given = "prediction" in model.columns
         yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"
 

@@ -118,8 +118,9 @@ def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
 
 def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
     """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
-    model = spec.models[name]
-    scored = model.probability is not None or model.score is not None
+    from evalpipe.spec.parts import gives
+
+    scored = "scores" in gives(spec.models[name])
     if spec.task != "binary" or not scored or not isinstance(written, ThresholdRule) or written.bayes is not None:
         return None
     goal = written.maximize or written.minimize
