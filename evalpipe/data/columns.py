@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evalpipe.data.celltypes import MISSING_WORDS, quoted
+from evalpipe.data.celltypes import MISSING_WORDS, quoted, tell, typed
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import blank, numbers, probabilities
+from evalpipe.data.values import blank, days, numbers, probabilities
 from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_article
 from evalpipe.plan.fits import Fit
 from evalpipe.tasks import NUMBERS
@@ -105,6 +105,35 @@ def read_numbers(
         hint = number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
         refuse(columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}", hint)
     return values
+
+
+def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
+    """Read the days of a column of dates or times, null where a cell is empty; None when the column is unusable."""
+    import polars as pl
+
+    rows, written = columns.rows, columns.rows.frame[column]
+    hint = (f"write dates as 2026-03-05 and declare csv: {{types: {{{column}: date}}}}" if rows.separated else
+            "write it as a column of dates, or of texts such as 2026-03-05")
+    try:
+        values = days(written)
+        if rows.separated and values.null_count() == len(values):  # what the cells are, if they are no dates
+            decimal = rows.dataset.table.named.csv.decimal
+            days(typed(written, tell(written, decimal).type, decimal))
+    except Unreadable as fault:
+        columns.problems.append(wrong_type(rows, column, loc, Unreadable(fault.code, fault.reason, hint)))
+        return None
+    text = written.cast(pl.String)  # no date of Python is of a year beyond 9999
+    strange = values.is_null() & ~blank(text)
+    if not strange.any():
+        return values
+    what = f"{noun(strange, 'text')}, not {noun(strange, 'date')}"
+    if written.dtype.is_temporal():
+        what = f"not {noun(strange, 'date')} of the years 1 to 9999"
+    if text.filter(strange).str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():
+        hint = missing_hint(text.filter(strange), "date", missing=True, separated=rows.separated)
+    message = f"{cells(strange)} of column '{column}' {are(strange)} {what}"
+    columns.problems.append(rows.problem("not-a-date", message, loc, hint, mask=strange, values=text))
+    return None
 
 
 def percents(plan: Plan) -> frozenset[str]:

@@ -136,7 +136,7 @@ def _types_of(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellT
     csv, table = dataset.table.named.csv, dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
-    sliced = [named.column for _, named in plan.slices.named if named.column in dataset.columns]
+    sliced = [column for column in plan.slices.typed if column in dataset.columns]
     untyped = [column for column in dict.fromkeys((*table.where_columns, *sliced)) if column not in csv.types]
     values: dict[str, pl.Series] = {}
     for frame in _batches(plan, dataset, file, 0, None, untyped) if untyped else ():
@@ -204,7 +204,7 @@ def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
-    sliced = [named.column for _, named in rows.plan.slices.named]
+    sliced = rows.plan.slices.typed
     columns = [column for column in (*table.where_columns, *sliced) if column in rows.frame.columns]
     return MappingProxyType({
         column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type

@@ -1,16 +1,17 @@
-"""The slices of a dataset's rows: what columns, cuts and conditions come to."""
+"""The slices of a dataset's rows: what columns, cuts, periods and conditions come to."""
 
 from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.chapters.slices.plan import ColumnPlan
-from evalpipe.data.columns import Graded, read_numbers, wrong_type
+from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
+from evalpipe.data.columns import Graded, read_dates, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import counting
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Values, Wholes
     from evalpipe.data.columns import Columns
     from evalpipe.origin import Loc
+    from evalpipe.plan.plan import Plan
 
 MISSING = "(missing)"
 """The label of rows without a value: null or NaN, in separated text an empty cell."""
@@ -51,23 +53,30 @@ def check(columns: Columns, *, whole: bool = True) -> None:
 
 
 def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
-    """Read a column by its levels: those that occur, numbers by size, texts in natural order, missing values last."""
+    """Read a column by its levels, those that occur, or by the periods of its dates; missing values last.
+
+    Numbers are in order of size, texts in natural order, which is that of time where they name periods.
+    """
     import polars as pl
 
-    values = columns.rows.typed(sliced.column)
+    values = columns.rows.typed(sliced.column) if sliced.by is None else read_dates(columns, sliced.column, loc)
+    if values is None:
+        return None
     values = values.fill_nan(None) if values.dtype.is_float() else values
+    labels_of_values = labels_of if sliced.by is None else partial(periods, length=sliced.by)
     try:
-        labels_of(values.clear())
+        labels_of_values(values.clear())
         distinct = values.unique()  # labels are made of these, for there are few of them and many rows
-        labels_of_distinct = labels_of(distinct)
-        occurring = set(labels_of_distinct if counts.all() else labels_of(values.filter(counts).unique()))
+        labels_of_distinct = labels_of_values(distinct)
+        occurring = set(labels_of_distinct if counts.all() else labels_of_values(values.filter(counts).unique()))
     except Unreadable as fault:
         columns.problems.append(wrong_type(columns.rows, sliced.column, loc, fault))
         return None
-    most = columns.rows.plan.slices.max_levels
     levels = ordered(level for level in occurring if level != MISSING)
-    if len(levels) > most:
-        _too_many(columns, sliced.column, loc, levels)
+    if len(levels) > columns.rows.plan.slices.max_levels:
+        message, hint = too_many(columns.rows.plan, columns.rows.called, sliced, levels)
+        notes = (f"the first are {', '.join(shown(level) for level in levels[:5])}",)
+        columns.problems.append(columns.rows.problem("too-many-levels", message, loc, hint, notes=notes))
         return None
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
     places = {label: place for place, label in enumerate(labels)}
@@ -94,16 +103,42 @@ def labelled(column: pl.Series) -> pl.Series:
     return written.str.replace(_OWN, '"${1}"').set((written == "").fill_null(value=False), EMPTY)
 
 
-def _too_many(columns: Columns, column: str, loc: Loc, levels: Sequence[str]) -> None:
-    most = columns.rows.plan.slices.max_levels
-    message = (f"column '{column}' of {columns.rows.called} has {len(levels):,} levels, more than the {most:,} that"
+def periods(days: pl.Series, length: str) -> list[str]:
+    """Return the label of the period that each day is in; no two periods share one, and they sort in order of time."""
+    import polars as pl
+
+    forms = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
+    named = days.dt.to_string(forms[length])
+    named = named + days.dt.quarter().cast(pl.String) if length == "quarter" else named
+    return named.fill_null(MISSING).to_list()
+
+
+def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str]) -> tuple[str, str]:
+    """Say that a column has more levels or periods than slices may have, and the way out."""
+    most = plan.slices.max_levels
+    what = "levels" if sliced.by is None else f"{sliced.by}s"
+    message = (f"column '{sliced.column}' of {called} has {len(levels):,} {what}, more than the {most:,} that"
                " slices may have ('slice_rules.max_levels')")
+    if sliced.by is not None:
+        longer = _longer(sliced.by, levels, most)
+        way = "leave rows out with 'where'" if longer is None else (
+            f"take a longer period: {{column: {sliced.column}, by: {longer}}}")
+        return message, f"{way}, or raise 'max_levels'"
     numeric = all(_number(level) is not None for level in levels)
-    hint = (f"cut the numbers into intervals: {{column: {column}, cuts: […, …]}}" if numeric
+    hint = (f"cut the numbers into intervals: {{column: {sliced.column}, cuts: […, …]}}" if numeric
             else "group the levels in the data, or raise 'max_levels'")
-    examples = ", ".join(shown(level) for level in levels[:5])
-    notes = (f"the first are {examples}",)
-    columns.problems.append(columns.rows.problem("too-many-levels", message, loc, hint, notes=notes))
+    return message, hint
+
+
+def _longer(length: str, labels: Sequence[str], most: int) -> str | None:
+    """Return the next longer period; of days the first of which there are few enough. None of years."""
+    import polars as pl
+
+    longer = [other for place, other in enumerate(LENGTHS) if length in LENGTHS[:place]]
+    if length != "day":
+        return next(iter(longer), None)
+    days = pl.Series(labels).str.to_date("%Y-%m-%d")
+    return next((length for length in longer if len(set(periods(days, length))) <= most), longer[-1])
 
 
 def ordered(levels: Iterable[str]) -> list[str]:

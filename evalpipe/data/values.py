@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Below it, a whole Float64 fits Int64, whose text has no point and no exponent.
 _EXACT = 2.0**63
+_MOMENT = (r"^(\d{4}-\d\d-\d\d)(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$")
+"""A date, or a time with seconds and a zone or without, as ISO 8601 writes them; a space may stand for the T."""
 
 
 def texts(column: pl.Series) -> pl.Series:
@@ -48,6 +50,25 @@ def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
     if kind == pl.String and as_text:
         return column.str.strip_chars().cast(pl.Float64, strict=False) + 0.0
     raise Unreadable("wrong-type", f"holds {_called(kind)}, not numbers", "write it as a column of numbers")
+
+
+def days(column: pl.Series) -> pl.Series:
+    """Return the day of each date or time as Date, shape [n]; null for an empty cell and for what is neither.
+
+    Of a time with a zone it is the day in that zone, of a text in ISO form the day that is written. Days are of the
+    years 1 to 9999. Raises Unreadable for columns of other types.
+    """
+    import polars as pl
+
+    kind = column.dtype
+    if kind in (pl.String, pl.Categorical, pl.Enum):
+        written = column.cast(pl.String).str.strip_chars()
+        column = written.str.extract(_MOMENT).str.to_date("%Y-%m-%d", strict=False)
+    elif kind not in (pl.Date, pl.Datetime, pl.Null):
+        raise Unreadable("wrong-type", f"holds {_called(kind)}, not dates")
+    # `dt.date` takes the day of a time where its zone is.
+    day = column.cast(pl.Date) if kind == pl.Null else column.dt.date()
+    return day.set(~day.dt.year().is_between(1, 9999), None)
 
 
 def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
@@ -139,8 +160,12 @@ def _called(kind: pl.DataType) -> str:
 
     if kind.is_nested():
         return "lists or mappings"
-    if kind.is_temporal():
+    if kind in (pl.Date, pl.Datetime):
         return "dates or times"
+    if kind.is_integer():
+        return "whole numbers"
+    if kind.is_numeric():
+        return "numbers"
     if kind in (pl.String, pl.Categorical, pl.Enum):
         return "text"
     return {"Boolean": "true and false", "Binary": "bytes"}.get(str(kind), f"values of type {kind}")

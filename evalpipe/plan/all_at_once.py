@@ -216,6 +216,6 @@ def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
         yield ("datasets", dataset.name), f"the comparison with the reference dataset '{dataset.name}' without an 'id'"
     if dataset.table.format in (*SEPARATED, "ndjson") and dataset.conditions:
         yield ("datasets", dataset.name), f"a condition on dataset '{dataset.name}', whose format has no types,"
-    untyped = [named.column for _, named in plan.slices.named if named.column not in dataset.table.named.csv.types]
+    untyped = [column for column in plan.slices.typed if column not in dataset.table.named.csv.types]
     if dataset.table.format in SEPARATED and len(dataset.table.files) > 1 and untyped and dataset.role == "evaluate":
         yield ("slices",), f"the type of column '{untyped[0]}', unless 'csv: {{types}}' declares it,"

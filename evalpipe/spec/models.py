@@ -135,9 +135,9 @@ class Spec(SpecPart):
     absent too, it is log loss and accuracy; for numbers RMSE and MAE; for counts MAE and the Poisson deviance. A model
     that can serve none of `metrics` has those of the latter that it can serve, or the ROC AUC."""
     slices: tuple[SlicingRule, ...] | None = None
-    """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
-    their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with
-    the empty text `(empty)`; a level that is called so is shown in double quotes."""
+    """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, columns of dates
+    with `by`, lists of these for their combinations, and conditions. Rows whose value is missing (null or NaN) are the
+    slice `(missing)`, rows with the empty text `(empty)`; a level that is called so is shown in double quotes."""
     slice_rules: SliceRules = SliceRules()
     """What holds for all slices."""
     worst_slices: WorstSlices | None = None

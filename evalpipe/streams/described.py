@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.data.rows import met_by_none, without_rows
 from evalpipe.data.sample import Sample
-from evalpipe.data.slices import MISSING, intervals, ordered
+from evalpipe.data.slices import MISSING, intervals, ordered, too_many
 from evalpipe.data.summary import unknown_conditions
 from evalpipe.data.weights import COUNTED, COUNTS, sums_to
 from evalpipe.errors import DataError, Place, Problem
@@ -113,12 +113,9 @@ def _of_column(plan: Plan, dataset: DatasetPlan, named: ColumnPlan, occurring: s
     if named.cuts:
         return (*intervals(named.cuts), *missing)
     levels = ordered(occurring - {MISSING})
-    most = plan.slices.max_levels
-    if len(levels) > most:
-        message = (f"column '{named.column}' of {dataset.table.named.called} has {len(levels):,} levels, more than the "
-                   f"{most:,} that slices may have ('slice_rules.max_levels')")
-        raise DataError(Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc),
-                                "group the levels in the data, cut numbers into intervals, or raise 'max_levels'"))
+    if len(levels) > plan.slices.max_levels:
+        message, hint = too_many(plan, dataset.table.named.called, named, levels)
+        raise DataError(Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc), hint))
     return (*levels, *missing)
 
 

@@ -171,7 +171,8 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
         return _at_steps(spec, model, columns)
     for _, sliced in slice_columns(spec):
         texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
-        columns[sliced.column] = _numbers(rng) if sliced.cuts else texts
+        days = [f"2026-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}" for _ in range(ROWS)]
+        columns[sliced.column] = _numbers(rng) if sliced.cuts else days if sliced.by else texts
     columns[spec.outcome.column] = truth
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]

@@ -34,11 +34,14 @@ report: {formats: []}
 
 
 def rows(n: int = 4000, seed: int = 3) -> pl.DataFrame:
-    """Return n rows with two models' probabilities of many digits, log odds of the first, and slices."""
+    """Return n rows with two models' probabilities of many digits, log odds of the first, days, times and slices."""
     frame = people(n, seed=seed, digits=15)
     p = frame["p"].to_numpy()
+    day = pl.date(2025, 11, 20) + pl.duration(days=pl.col("who") % 150)
     return frame.with_columns(
-        odds=pl.Series(np.log(p) - np.log1p(-p)), label=(pl.col("q") >= 0.4).cast(pl.Int64))
+        odds=pl.Series(np.log(p) - np.log1p(-p)), label=(pl.col("q") >= 0.4).cast(pl.Int64),
+        day=pl.when(pl.col("who") % 7 > 0).then(day),
+        at=(day.cast(pl.Datetime("us")) + pl.duration(minutes=1400)).dt.replace_time_zone("Europe/Berlin"))
 
 
 def write(frame: pl.DataFrame, folder: Path, sizes: list[int], row_group: int | None = None) -> Path:

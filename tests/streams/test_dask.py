@@ -114,7 +114,8 @@ def test_one_and_two_workers_give_the_bytes_of_a_local_run_and_its_errors(spec: 
 
 
 def test_workers_count_clusters_alike(spec: Path, started: Cluster) -> None:
-    drawn = ("cluster=who", "intervals.method=percentile", "intervals.replicates=100")
+    drawn = ("cluster=who", "intervals.method=percentile", "intervals.replicates=100",
+             "slices=[{column: day, by: quarter}]")
     expected, _ = run(spec, *drawn)
     emptied(spec)
     assert run(spec, *drawn, *of(started.address))[0] == expected

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from evalpipe.errors import DataError
 from streams.streaming import numbers, rows, run, write
 
 if TYPE_CHECKING:
@@ -22,23 +23,39 @@ RANKED = {"roc_auc", "average_precision", "ks", "gini"}
     {"cluster": "who", "weight": {"column": "times", "kind": "frequency"}},
     {"slices": ["s", {"column": "age", "cuts": [45, 55]}, ["s", "h"], {"name": "old", "where": "age > 60"}]},
     {"slices": ["s"], "slice_rules": {"reference": "rest"}, "compare": {"baseline": "q"}},
+    {"slices": [{"column": "day", "by": "month"}, ["s", {"column": "at", "by": "quarter"}]],
+     "slice_rules": {"reference": {"day": "2026-01"}}},
     {"models": {"p": {"probability": "p"}, "hard": {"prediction": "label"}}, "metrics": ["accuracy", "f1"],
      "compare": {"baseline": "p"}, "slices": ["s"], "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
     {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
 ], ids=["plain", "log odds", "frequency weights", "equivocal", "prevalence",
-        "clusters", "clusters of frequency weights", "slices", "slices and rest",
+        "clusters", "clusters of frequency weights", "slices", "slices and rest", "slices by period",
         "classes beside", "classes alone"])
 def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, object]) -> None:
     path = write(rows(), tmp_path / "d", [1000, 1])
     streamed, held = (run(path, mode, **keys) for mode in ("grid", "exact"))
     assert [dataset.model_copy(update={"cells": None}) for dataset in streamed.datasets] == held.datasets
-    assert len(streamed.rows) == len(held.rows)
+    assert [row.slice for row in streamed.rows] == [row.slice for row in held.rows]
+    assert streamed.slices == held.slices
     for row, exact in zip(streamed.rows, held.rows, strict=True):
         assert (row.metric, row.model, row.n, row.events, row.status) == (
             exact.metric, exact.model, exact.n, exact.events, exact.status)
         # Sums are rounded once; ranked measures may differ by the few pairs that share one of 180,000 cells.
         tolerance = 1e-3 if row.metric in RANKED else 1e-12
         assert row.value == pytest.approx(exact.value, rel=tolerance, abs=row.error_bound or 0), row.metric
+
+
+def test_periods_of_separated_text_need_no_declared_type(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    for number, part in enumerate([rows().head(1500), rows().tail(2500)]):
+        part.write_csv(tmp_path / "d" / f"{number}.csv")
+    keys: dict[str, Any] = {"slices": [{"column": "at", "by": "month"}], "metrics": ["accuracy"]}
+    streamed, held = (run(tmp_path / "d", mode, **keys) for mode in ("grid", "exact"))
+    assert [(row.slice, row.value) for row in streamed.rows] == [(row.slice, row.value) for row in held.rows]
+    with pytest.raises(DataError) as caught:
+        run(tmp_path / "d", slices=[{"column": "at", "by": "day"}])
+    assert "column 'at' of dataset 'd' has 150 days, more than the 50" in str(caught.value)
+    assert "take a longer period: {column: at, by: week}, or raise 'max_levels'" in str(caught.value)
 
 
 def test_parts_of_any_size_and_order_give_the_same_bytes(tmp_path: Path) -> None:

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from evalpipe.chapters.prevalence.plan import SAMPLE
-from evalpipe.chapters.slices.spec import DISPARITIES
+from evalpipe.chapters.slices.spec import DISPARITIES, Cut, PeriodLength
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.chapters.slices.spec import Cut, SlicingRule
+    from evalpipe.chapters.slices.spec import DatePeriod, SlicingRule
     from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
+LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)
+"""How long periods are, the shortest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """A column that slices are by: its levels, or the intervals between ``cuts``, ascending, of its numbers."""
+    """A column that slices are by: its levels, the intervals between ``cuts``, ascending, of its numbers, or periods.
+
+    Periods of its dates are as long as ``by`` says.
+    """
 
     column: str
     cuts: tuple[float, ...] = ()
+    by: PeriodLength | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,11 @@ class SlicesPlan:
     disparities: tuple[DisparityPlan, ...]
     named: tuple[tuple[Loc, ColumnPlan], ...]
 
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The columns whose types matter in separated text: all but those of periods, whose cells are read as dates."""
+        return tuple(named.column for _, named in self.named if named.by is None)
+
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
         return n >= self.min_rows
@@ -95,7 +108,7 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
 
 def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
     """Yield the columns that slices are by, with the places that name them; conditions have none."""
-    places: list[tuple[Loc, str | Cut]] = []
+    places: list[tuple[Loc, str | Cut | DatePeriod]] = []
     for index, slicing in enumerate(spec.slices or ()):
         here: Loc = ("slices", index)
         several = isinstance(slicing.root, tuple)
@@ -135,8 +148,10 @@ def _slicing(slicing: SlicingRule) -> SlicingPlan:
     return SlicingPlan(slicing.title, tuple(map(_column, slicing.parts)), condition)
 
 
-def _column(part: str | Cut) -> ColumnPlan:
-    return ColumnPlan(part) if isinstance(part, str) else ColumnPlan(part.column, part.cuts)
+def _column(part: str | Cut | DatePeriod) -> ColumnPlan:
+    if isinstance(part, str):
+        return ColumnPlan(part)
+    return ColumnPlan(part.column, part.cuts) if isinstance(part, Cut) else ColumnPlan(part.column, by=part.by)
 
 
 def _worst(spec: Spec) -> WorstPlan | None:

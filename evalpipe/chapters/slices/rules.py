@@ -6,7 +6,7 @@ import math
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.slices.spec import DISPARITIES, Cut, part_column
+from evalpipe.chapters.slices.spec import DISPARITIES, Cut, DatePeriod, part_column
 from evalpipe.metrics.declare import Advice
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import refer
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
-Parts = dict["Loc", "str | Cut"]
-"""The columns and cuts of one slicing, by where they stand."""
+Parts = dict["Loc", "str | Cut | DatePeriod"]
+"""The columns, cuts and periods of one slicing, by where they stand."""
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
@@ -46,7 +46,7 @@ def _slices(draft: Draft) -> Iterator[Problem]:
 
 
 def _parts(here: Loc, slicing: SlicingRule) -> Parts:
-    """Return the columns and cuts of a slicing; none of a condition."""
+    """Return the columns, cuts and periods of a slicing; none of a condition."""
     if isinstance(slicing.root, tuple):
         return {(*here, index): part for index, part in enumerate(slicing.root)}
     return dict.fromkeys([here], *slicing.parts) if slicing.parts else {}
@@ -54,7 +54,8 @@ def _parts(here: Loc, slicing: SlicingRule) -> Parts:
 
 def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
     same = draft.tree.get(*here) == draft.tree.get(*earlier)
-    hint = "remove one of them" if same else "keep one; a column has one set of cuts, and a name means one slicing"
+    hint = "remove one of them" if same else (
+        "keep one; a column has one set of cuts or one length of periods, and a name means one slicing")
     message, notes = f"slices by '{title}' are listed twice", draft.tree.noted("first listed at", *earlier)
     return draft.tree.problem("duplicate-slicing", message, *here, hint=hint, notes=notes)
 
@@ -63,7 +64,7 @@ def _columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
     """Find the outcome among the columns of a slicing, columns that stand there twice, and cuts that do not ascend."""
     columns: set[str] = set()
     for place, part in parts.items():
-        loc, column = (*place, "column") if isinstance(part, Cut) else place, part_column(part)
+        loc, column = place if isinstance(part, str) else (*place, "column"), part_column(part)
         if column and column == draft.spec.outcome.column:
             message = f"{draft.tree.show(*loc)} is the outcome's column: within a slice all rows would have one truth"
             hint = "slice by what is known before the outcome is"

@@ -1,6 +1,7 @@
 """Slices of the evaluated rows, and what is asked of them.
 
-A slice is the rows that share a level of a column, an interval of a number, a combination of these, or a condition.
+A slice is the rows that share a level of a column, an interval of a number, a period of time, a combination of these,
+or a condition.
 """
 
 from __future__ import annotations
@@ -31,6 +32,21 @@ class Cut(SpecPart):
     """Where an interval begins, in ascending order: `[5, 10]` makes "< 5", "5 to < 10" and ">= 10"."""
 
 
+PeriodLength = Literal["day", "week", "month", "quarter", "year"]
+"""How long periods are, the shortest first."""
+
+
+class DatePeriod(SpecPart):
+    """A column of dates or times, by the period of time that each is in."""
+
+    column: ColumnName
+    """The column that holds the dates or times."""
+    by: PeriodLength
+    """How long a period is: `day` makes "2026-03-05", `week` (ISO 8601, from Monday on) "2026-W10", `month` "2026-03",
+    `quarter` "2026-Q1" and `year` "2026". A time counts on its day: with a zone, the day in that zone; of a text, the
+    day that is written. See [Slices by period](methods.md#slices-by-period)."""
+
+
 class Expression(SpecPart):
     """The rows that meet a condition, as one slice."""
 
@@ -48,11 +64,13 @@ def _form(value: object) -> str:
     if not isinstance(value, Mapping | BaseModel):
         return "a column"
     keys = set(value if isinstance(value, Mapping) else type(value).model_fields)
-    return "an expression" if "where" in keys or ("name" in keys and "column" not in keys) else "a cut"
+    if "where" in keys or ("name" in keys and "column" not in keys):
+        return "an expression"
+    return "a period" if "by" in keys else "a cut"
 
 
 def _column_form(value: object) -> str:
-    return "a cut" if _form(value) == "a cut" else "a column"
+    return form if (form := _form(value)) in ("a cut", "a period") else "a column"
 
 
 def _reference_form(value: object) -> str:
@@ -60,9 +78,11 @@ def _reference_form(value: object) -> str:
 
 
 SliceColumn = Annotated[
-    Annotated[ColumnName, Tag("a column")] | Annotated[Cut, Tag("a cut")], Discriminator(_column_form), AnyOf()
+    Annotated[ColumnName, Tag("a column")] | Annotated[Cut, Tag("a cut")] | Annotated[DatePeriod, Tag("a period")],
+    Discriminator(_column_form),
+    AnyOf(),
 ]
-"""A column by its levels, or by intervals of its numbers."""
+"""A column by its levels, by intervals of its numbers, or by periods of its dates."""
 
 
 class SlicingRule(
@@ -70,6 +90,7 @@ class SlicingRule(
         Annotated[
             Annotated[ColumnName, Tag("a column")]
             | Annotated[Cut, Tag("a cut")]
+            | Annotated[DatePeriod, Tag("a period")]
             | Annotated[Expression, Tag("an expression")]
             | Annotated[tuple[SliceColumn, ...], Field(min_length=1), Tag("an intersection")],
             Discriminator(_form),
@@ -77,7 +98,7 @@ class SlicingRule(
         ]
     ]
 ):
-    """One way to slice: a column, a column with `cuts`, a list of these, or a condition with a `name`."""
+    """One way to slice: a column, a column with `cuts` or with `by`, a list of these, or a condition with a `name`."""
 
     model_config = ConfigDict(title="Slicing", frozen=True)
 
@@ -87,8 +108,8 @@ class SlicingRule(
         return self.root if isinstance(self.root, Expression) else None
 
     @property
-    def parts(self) -> tuple[str | Cut, ...]:
-        """The columns and cuts that are combined, in order; none of a condition."""
+    def parts(self) -> tuple[str | Cut | DatePeriod, ...]:
+        """The columns, cuts and periods that are combined, in order; none of a condition."""
         if isinstance(self.root, Expression):
             return ()
         return self.root if isinstance(self.root, tuple) else (self.root,)
@@ -104,9 +125,9 @@ class SlicingRule(
         return self.root.name if isinstance(self.root, Expression) else " × ".join(self.columns)
 
 
-def part_column(part: str | Cut) -> str:
+def part_column(part: str | Cut | DatePeriod) -> str:
     """Return the column of a part of an intersection."""
-    return part.column if isinstance(part, Cut) else part
+    return part if isinstance(part, str) else part.column
 
 
 class SliceRules(SpecPart):
@@ -115,7 +136,8 @@ class SliceRules(SpecPart):
     min_rows: Annotated[StrictInt, Field(ge=1)] = 30
     """Slices with fewer rows are shown without numbers."""
     max_levels: Annotated[StrictInt, Field(ge=2, le=10_000)] = 50
-    """A column with more levels than this is refused as a slice; cut a column of numbers."""
+    """A column with more levels or periods than this is refused as a slice; cut a column of numbers, and take longer
+    periods of dates."""
     reference: Annotated[
         Annotated[Literal["overall", "rest"], Tag("a word")]
         | Annotated[dict[StrictStr, Level], Field(min_length=1), Tag("levels")],
@@ -135,7 +157,7 @@ class WorstSlices(SpecPart):
     metric: MeasureOfSpec
     """The measure: a name, or a mapping of a name and its options."""
     columns: Annotated[tuple[SliceColumn, ...], Field(min_length=1)]
-    """The columns to combine: names, or columns with `cuts`."""
+    """The columns to combine: names, or columns with `cuts` or with `by`."""
     depth: Annotated[StrictInt, Field(ge=1, le=3)] = 2
     """How many columns are combined at most."""
     top: Annotated[StrictInt, Field(ge=1, le=50)] = 10

@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import psycopg
 import pytest
 
 import evalpipe
-from data.sql.conftest import PLACES, ROWS, spec
+from data.sql.conftest import PLACES, ROWS, scores, spec
 from evalpipe.data.sql import database
 
 SLICED = {
@@ -35,6 +36,32 @@ def test_numbers_are_those_of_files(folder: Path, keys: dict[str, Any]) -> None:
     assert told["postgresql"] == told["parquet"]
     assert set(told.values()) == {told["parquet"]}
     assert f'"rows":{ROWS}' in told["sqlite"].replace(" ", "")
+
+
+def test_periods_are_those_of_files(folder: Path) -> None:
+    day = pl.date(2026, 1, 1) + pl.duration(days=pl.col("age"))
+    scores().with_columns(decided=day).write_parquet(folder / "scores.parquet")
+    scores().with_columns(decided=day).write_csv(folder / "scores.csv")
+    asked = {
+        "postgresql": "SELECT *, DATE '2026-01-01' + age AS decided FROM scores",
+        "sqlite": "SELECT *, date('2026-01-01', '+' || age || ' days') AS decided FROM scores",
+    }
+    keys = {"slices": [{"column": "decided", "by": "month"}], "slice_rules": {"min_rows": 5}}
+    places = {name: place | ({"sql": asked[name]} if name in asked else {}) for name, place in PLACES.items()}
+    for mode in ("exact", "grid"):
+        told = {name: numbers(spec(folder, place, engine={"mode": mode}, **keys)) for name, place in places.items()}
+        assert set(told.values()) == {told["parquet"]}, mode
+        assert '{"decided": "2026-01"}' in told["parquet"]
+        assert '{"decided": "(missing)"}' in told["parquet"]
+
+
+def test_a_time_of_postgresql_with_a_zone_comes_in_utc(folder: Path) -> None:
+    late = "TIMESTAMPTZ '2026-03-31 23:30:00-05'"
+    for moment, day in ((late, "2026-04-01"), (f"{late} AT TIME ZONE 'America/New_York'", "2026-04-01"),
+                        (f"{late} AT TIME ZONE 'America/Chicago'", "2026-03-31")):
+        place = PLACES["postgresql"] | {"sql": f"SELECT *, {moment} AS decided FROM scores"}  # noqa: S608
+        results = evalpipe.run(spec(folder, place, slices=[{"column": "decided", "by": "day"}]))
+        assert [size.slice for size in results.slices] == [{"decided": day}]
 
 
 @pytest.mark.parametrize("place", ["postgresql", "sqlite"])
