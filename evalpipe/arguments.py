@@ -45,6 +45,7 @@ PHRASES = {
     r"name a column of 'probability', or add a 'scale' to the score": "give probability=…, or a scale=… with the score",
     r"or give the model a 'scale', a 'threshold' or a 'prediction'": "or give scale=…, threshold=… or prediction=…",
     r"or name their column under 'loo_prediction'": "or give loo_prediction=…",
+    r", or the leverages of a linear fit under 'leverage'": " or leverage=…",
     r"give a dataset 'role: calibrate', or cross-fit: \{folds: 10\}": "cross-fit: on={'folds': 10}",
     r"no dataset is called '(.*)'": r"there are no rows called '\1'",
     r"add 'compare: \{baseline: …\}' to the spec": "give compare={'baseline': …}",

@@ -25,8 +25,8 @@ def evaluate(
     truth: object, probability: object = None, *, task: str = "binary", event: str | bool | float | None = None,
     levels: Sequence[str | bool | float] | None = None, probabilities: object = None, score: object = None,
     scale: str | None = None, prediction: object = None, rate: object = None, exposure: object = None,
-    loo_prediction: object = None, metrics: Sequence[str | Keys] | None = None, weight: object = None,
-    weight_kind: str | None = None, cluster: object = None, slices: Keys | None = None,
+    loo_prediction: object = None, leverage: object = None, metrics: Sequence[str | Keys] | None = None,
+    weight: object = None, weight_kind: str | None = None, cluster: object = None, slices: Keys | None = None,
     threshold: float | Keys | None = None, equivocal: float | Keys | None = None,
     prevalence: float | Keys | None = None, costs: Sequence[Keys] | None = None, profit: Keys | None = None,
     intervals: Keys | None = None, no_information: bool | Keys = False, compare: Keys | None = None,
@@ -36,15 +36,16 @@ def evaluate(
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
     ``probability`` of the ``event``, ``score``, ``prediction`` (levels, numbers, or expected counts), ``rate`` (of a
-    count, per unit of ``exposure`` [n]) and ``loo_prediction`` are arrays [n], or mappings of model name to array;
-    ``probabilities`` of all ``levels``, in their order, an array [n, K] or such a mapping; ``scale`` holds for every
-    score; ``threshold`` is of the probability or, where no model gives one, of the scores in their own units;
+    count, per unit of ``exposure`` [n]), ``loo_prediction`` and ``leverage`` (of a linear fit) are arrays [n], or
+    mappings of model name to array; ``probabilities`` of all ``levels``, in their order, an array [n, K] or such a
+    mapping; ``scale`` holds for every score; ``threshold`` is of the probability or, where no model gives one, of the
+    scores in their own units;
     ``slices`` maps names to arrays [n] of levels, each a way to slice.
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
     rows = {"truth": truth, "weight": weight, "exposure": exposure, "cluster": cluster}
     predictions = {"probability": probability, "score": score, "prediction": prediction, "rate": rate,
-             "loo_prediction": loo_prediction, "probabilities": probabilities}
+             "loo_prediction": loo_prediction, "leverage": leverage, "probabilities": probabilities}
     keys = {"task": task, "seed": seed, "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
             "intervals": intervals, "equivocal": equivocal, "threshold": threshold, "compare": compare, "gates": gates,
             "no_information": None if no_information is False else no_information, "desirability": desirability,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "truth": (), "labels": ("prediction", "probability", "score"), "probabilities": ("probability", "score"),
-    "scores": ("score", "probability"), "values": ("prediction", "rate"), "loo_values": ("loo_prediction",),
+    "scores": ("score", "probability"), "values": ("prediction", "rate"), "loo_values": ("loo_prediction", "leverage"),
 }
 """What a measure is computed from, by what it needs: the first of these that the model has a column of."""
 
@@ -83,6 +83,8 @@ def _predicted(model: ModelSummary, needs: set[str], unused: set[str]) -> dict[s
             kinds.setdefault(name.split(" of ")[0], []).append(column)
     if not needs:
         return kinds
+    if "loo_values" in needs and "leverage" in kinds:  # which is of the fit that predicts
+        needs = needs | {"values"}
     first = (next((kind for kind in KINDS[need] if kind in kinds), None) for need in sorted(needs))
     return {kind: kinds[kind] for kind in first if kind is not None}
 

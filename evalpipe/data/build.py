@@ -203,11 +203,17 @@ def _all_predictions(
 
 
 def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]) -> dict[str, pl.Series]:
-    """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts."""
+    """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts.
+
+    Without a row a linear fit predicts what leaves it the residual over 1 - leverage: Allen (1974).
+    """
     plan = columns.rows.plan
     by_kind = predicted(plan, model, part, levels, rescale=model.name in part.rounded)
     if model.rate is not None and plan.exposure is not None:
         by_kind["predicted"] = part.numbers[model.rate] * columns.numbers[plan.exposure.column]
+    if model.leverage is not None:
+        leverage, fitted = part.numbers[model.leverage], by_kind["predicted"]
+        by_kind["left out"] = fitted - (columns.numbers[plan.outcome.column] - fitted) * leverage / (1 - leverage)
     return by_kind
 
 

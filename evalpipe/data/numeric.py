@@ -51,6 +51,17 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
             wrong = (values <= 0).fill_null(value=False)
             refuse(columns, column, loc, wrong, "prediction-range", "not above zero",
                    f"{_MEANT[kind]} is a number above zero; was a logarithm written?")
+    if model.leverage is not None:
+        _leverages(columns, model.leverage, ("models", name, "leverage"))
+
+
+def _leverages(columns: Columns, column: str, loc: Loc) -> None:
+    """Check the leverages of a linear fit, of which none is 1: that of a row which alone decides its prediction."""
+    values = read_once(columns, column, loc, "missing-leverage", "leverage")
+    if values is not None:
+        wrong = ~values.fill_nan(None).is_between(0, 1, closed="left").fill_null(value=True)
+        refuse(columns, column, loc, wrong, "leverage-range", "no leverage, which is at least 0 and below 1",
+               "name the diagonal of the hat matrix; a row of leverage 1 has no leave-one-out residual")
 
 
 def _finite(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:

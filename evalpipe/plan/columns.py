@@ -89,7 +89,7 @@ def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
 
 def model_columns(spec: Spec, model: Model) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
-    kinds = ("probability", "score", "prediction", "rate", "loo_prediction")
+    kinds = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
     what = "score" if model.probabilities is None else "probability"
     chances = {f"{what} of {level}": column for level, column in level_columns(spec, model).items()}
     return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}

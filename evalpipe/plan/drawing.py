@@ -88,7 +88,7 @@ def drawing(plan: Plan) -> DrawingPlan:
     reason = obstacle_of(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
         levels=plan.task in MANY and any(model.level_columns for model in models),
-        left_out=any(model.loo_prediction is not None for model in models))
+        left_out=any("loo_values" in model.gives for model in models))
     if plan.streaming.streamed:
         return DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None else DrawingPlan("clusters", GROUPED)
     refused = plan.mode == "grid"

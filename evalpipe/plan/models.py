@@ -84,6 +84,11 @@ class ModelPlan:
         return self.columns.get("loo_prediction")
 
     @property
+    def leverage(self) -> str | None:
+        """The column of the leverage of each row in a linear fit."""
+        return self.columns.get("leverage")
+
+    @property
     def raw(self) -> bool:
         """Whether it gives a score that is a rank alone."""
         return self.score is not None and self.scale is None

@@ -131,6 +131,10 @@ class Model(SpecPart):
     rate times its exposure."""
     loo_prediction: Annotated[ColumnName | None, Only(*NUMBERS)] = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
+    leverage: Annotated[ColumnName | None, Only("regression")] = None
+    """The column with the leverage of each row in the linear fit whose `prediction` this is (the diagonal of its hat
+    matrix), from 0 to below 1. The leave-one-out residual is the residual over 1 − leverage, so PRESS, PSE, SEP and Q2
+    need no `loo_prediction`."""
     predictions: FilePaths | None = None
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
@@ -179,7 +183,7 @@ def gives(model: Model, threshold: float | ThresholdRule | None = None) -> froze
     """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
     has = {key for key, value in model if value is not None}
     served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
-    if "loo_prediction" in has:
+    if "loo_prediction" in has or {"prediction", "leverage"} <= has:
         served |= {"loo_values"}
     if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
         served |= {"labels", "probabilities", "scores"}

@@ -32,7 +32,7 @@ BEYOND = 2
 """The replicates that must lie beyond each limit, which else is an extreme of the draws."""
 
 _BINARY = 2
-_KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction")
+_KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction", "leverage")
 
 
 def check(draft: Draft) -> list[Problem]:
@@ -152,6 +152,10 @@ def _models(draft: Draft) -> Iterator[Problem]:
         elif draft.spec.task in NUMBERS and model.prediction is None and model.rate is None:
             message = f"the model '{name}' has no 'prediction'"
             yield draft.tree.problem("no-predictions", message, *here, key=True, hint="add 'prediction: …'")
+        elif model.leverage is not None and model.loo_prediction is not None:
+            message = f"the model '{name}' has both 'loo_prediction' and 'leverage'"
+            yield draft.tree.problem("two-predictions", message, *here, "leverage", key=True,
+                                     hint="remove one of the two; either gives the leave-one-out residuals")
         else:
             yield from _scores(draft, here, model)
             yield from _threshold(draft, here, model)

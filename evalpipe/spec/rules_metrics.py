@@ -195,6 +195,8 @@ def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
     if shown:  # else a model's columns are refused already
         code, need, hint = _LACK[entry.metric.needs]
         noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
+        if entry.metric.needs == "loo_values" and draft.spec.task == "regression":
+            hint += ", or the leverages of a linear fit under 'leverage'"
         message = (f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only "
                    f"{listed(shown, 'and')}")
         yield draft.tree.problem(code, message, *entry.named, hint=hint)

@@ -80,6 +80,7 @@ ARRAYS = (
     "cluster",
     "slices",
     "loo_prediction",
+    "leverage",
 )
 """The arguments that are arrays, or mappings of names to arrays."""
 
@@ -103,6 +104,7 @@ OPTIONAL: dict[str, Callable[[random.Random, int], Any]] = {
     "scale": lambda rng, n: rng.choice(["logit", "margin"]),
     "seed": lambda rng, n: rng.choice([0, 1, 2**40]),
     "loo_prediction": lambda rng, n: [rng.gauss(3, 1) for _ in range(n)],
+    "leverage": lambda rng, n: [rng.random() for _ in range(n)],
     "levels": lambda rng, n: rng.choice([[0, 1], [1, 0], ["a", "b", "c"], ["c", "b", "a"]]),
     "intervals": lambda rng, n: {
         "replicates": 100,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model
 
-COLUMNS = ("probability", "score", "prediction", "rate", "loo_prediction")
+COLUMNS = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
 """The keys of a model that name one column."""
 
 
