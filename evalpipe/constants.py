@@ -9,5 +9,8 @@ WHISKERS = 1.5
 OUTLIERS = 20
 """Residuals beyond the whiskers of a box plot that are drawn, the largest ones."""
 
+CLIP = 1e-15
+"""The probability of the true level that deviance and Pearson residuals take at least, as the log loss does."""
+
 WEIGHTINGS = 10_000
 """Random weightings of the goals, uniform over all that sum to 1."""

@@ -10,6 +10,9 @@ BIBLIOGRAPHY: Final = {
         "prediction. Technometrics 16(1), 125–127."),
     "Altman & Bland (1994)": (
         "Altman, D. G. & Bland, J. M. (1994). Diagnostic tests 2: predictive values. BMJ 309, 102."),
+    "Atkinson (1985)": (
+        "Atkinson, A. C. (1985). Plots, Transformations and Regression: An Introduction to Graphical Methods of "
+        "Diagnostic Regression Analysis. Oxford University Press."),
     "Austin & Steyerberg (2019)": (
         "Austin, P. C. & Steyerberg, E. W. (2019). The integrated calibration index (ICI) and related metrics for "
         "quantifying the calibration of logistic regression models. Statistics in Medicine 38(21), 4051–4065."),

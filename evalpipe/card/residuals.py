@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
+from evalpipe import constants, numbers
 from evalpipe.card.page import Column, Heading, Row, Table, Text
 from evalpipe.card.tables import MODELS_ABREAST, curves_of, shown, with_limits
+from evalpipe.results.curves.residual_kinds import KindQuantiles
 from evalpipe.results.curves.residuals import ResidualQuantiles
 
 if TYPE_CHECKING:
@@ -36,6 +37,27 @@ def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
     for start in range(0, len(models), MODELS_ABREAST):
         together = models[start : start + MODELS_ABREAST]
         yield _table(results, dataset, together, [curves[model.name] for model in together])
+    for kind in ("deviance", "pearson"):
+        yield from _of_kind(results, dataset, kind)
+
+
+def _of_kind(results: Results, dataset: str, kind: str) -> Iterator[Block]:
+    """Write the quantiles of residuals of a kind; nothing without any."""
+    curves = {c.model: c for c in curves_of(results, dataset, KindQuantiles, f"{kind}_residual_quantiles")
+              if c.variant == "original"}
+    models = [model for model in results.models if model.name in curves]
+    if not models:
+        return
+    name = kind.capitalize()
+    yield Heading(f"{name} residual quantiles")
+    clipped = sum(curve.notes.clipped or 0.0 for curve in curves.values())
+    if clipped:
+        many = "probability of the true level is" if clipped == 1 else "probabilities of the true level are"
+        yield Text(f"{numbers.count(clipped)} {many} below {constants.CLIP:g} and "
+                   f"{'counts' if clipped == 1 else 'count'} as that.", "lead")
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield _table(results, dataset, together, [curves[model.name] for model in together], f"{name} residual")
 
 
 def _meaning(results: Results) -> str:
@@ -59,8 +81,10 @@ def _sizes(results: Results, dataset: str) -> Table:
 
 
 def _table(
-    results: Results, dataset: str, models: Sequence[ModelSummary], curves: Sequence[ResidualQuantiles]
+    results: Results, dataset: str, models: Sequence[ModelSummary],
+    curves: Sequence[ResidualQuantiles | KindQuantiles], name: str = "",
 ) -> Table:
+    """Write the quantiles of some models; those of a residual with a ``name`` have no unit."""
     shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
     largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
     digits = numbers.significant(largest, 4)
@@ -69,10 +93,11 @@ def _table(
     columns = [Column("Share of rows", "num")]
     for model in models:
         columns += [Column(head, "num", over=model.label) for head in ("Residual", "Absolute")]
+    unit = f", in {results.unit}" if results.unit and not name else ""
     return Table(
-        f"Residual quantiles on {dataset}{f', in {results.unit}' if results.unit else ''}", tuple(columns),
+        f"{name or 'Residual'} quantiles on {dataset}{unit}", tuple(columns),
         tuple(map(Row, zip(shares, *values, strict=True))), "gain",
-        label=f"Residual quantiles of {', '.join(model.label for model in models)} on {dataset}",
+        label=f"{name or 'Residual'} quantiles of {', '.join(model.label for model in models)} on {dataset}",
     )
 
 

@@ -34,7 +34,7 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "gain_groups": plan.gain_groups if plan.task == "binary" else None,
-        "residuals": plan.residuals, "relations": _relations(plan), "steps": _steps(plan),
+        "residuals": _residuals(plan), "relations": _relations(plan), "steps": _steps(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
@@ -183,6 +183,13 @@ def _relations(plan: Plan) -> Document | None:
     related = plan.relations
     return None if related is None else {
         "measures": [entry.label for entry in related.measures], "prevalences": list(related.prevalences)}
+
+
+def _residuals(plan: Plan) -> Document | None:
+    """Say what is shown of residuals beside those that numbers always have."""
+    asked = plan.residuals
+    return None if asked is None else {
+        "kinds": list(asked.kinds), "figures": dict.fromkeys(asked.figures, asked.kind)}
 
 
 def _steps(plan: Plan) -> Document | None:

@@ -243,8 +243,10 @@ def _drawn(plan: Plan) -> list[str]:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
     if plan.task == "binary" and plan.gain_groups != GROUPS:
         lines.append(f"gain tables of {plan.gain_groups} groups")
-    if plan.residuals:
-        lines.append("residuals of the probabilities")
+    if plan.residuals is not None:
+        lines.append(f"residuals of the {plan.residuals.of}")
+        lines += [f"{kind} residuals" for kind in plan.residuals.kinds]
+        lines += [f"figure of {plan.residuals.kind} residuals: {name}" for name in plan.residuals.figures]
     if plan.relations is not None:
         lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")
     return lines

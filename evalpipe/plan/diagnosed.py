@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.curves.plan import residuals_planned
+from evalpipe.chapters.curves.plan import residuals_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.plan.measures import entries
 from evalpipe.tasks import NUMBERS
@@ -70,7 +70,8 @@ def _choices(spec: Spec) -> Iterator[MetricChoice]:
         yield MetricChoice("detection_prevalence")
     if spec.costs is not None:
         yield MetricChoice("cost_saved")
-    if residuals_planned(spec):
+    residuals = residuals_plan(spec)
+    if residuals is not None and residuals.of == "probabilities":
         yield from map(MetricChoice, SIZES)
 
 

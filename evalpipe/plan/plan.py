@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.chapters.compare.plan import ComparePlan
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
-    from evalpipe.chapters.curves.plan import RelationsPlan
+    from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.chapters.deviance.plan import DeviancePlan
     from evalpipe.chapters.gates.plan import GatePlan, SequencePlan
@@ -53,9 +53,9 @@ class Plan:
     ``metrics``.
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
     in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
-    drawn about curves, ``profit_drawn`` that limits of the profit are;
-    ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
-    says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
+    drawn about curves, ``profit_drawn`` that limits of the profit are; ``marks`` are the thresholds that are marked on
+    curves, ``gain_groups`` the groups of a gain table; ``residuals`` are those of probabilities, and what is shown of
+    numbers beyond what they always have. ``steps`` are the measures taken at every step of models that have steps.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
     of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URI of the
     ledger, True for that beside the output folder, False for none. ``sequence`` is what all gates `on: sequence`
@@ -102,7 +102,7 @@ class Plan:
     profit_drawn: bool
     marks: tuple[float, ...]
     gain_groups: int
-    residuals: bool
+    residuals: ResidualsPlan | None
     relations: RelationsPlan | None
     calibration: CalibrationPlan
     steps: tuple[MetricPlan, ...]

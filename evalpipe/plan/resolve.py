@@ -9,7 +9,7 @@ from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
 from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.costs.plan import costs_plan, profit_plan
-from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_planned
+from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.gates.plan import gates_plan, sequence_plan
@@ -88,7 +88,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
         slices=slices_plan(spec, metrics), steps=steps_plan(spec), outcome=outcome_plan(spec),
-        residuals=residuals_planned(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
+        residuals=residuals_plan(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),

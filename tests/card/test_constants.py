@@ -10,6 +10,7 @@ from card.blocks import facts
 from evalpipe import constants
 from evalpipe.card import method
 from evalpipe.card.figures import residuals
+from evalpipe.chapters.curves.card import clipping
 from evalpipe.chapters.desirability.card import Known, foot
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
@@ -29,6 +30,7 @@ def sentences(results: Results) -> dict[str, str]:
         "TOLERATED": rules["Undefined"],
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
+        "CLIP": clipping(),
         "WEIGHTINGS": foot(Known(several=True, drawn=True, weighed=True)),
     }
 
@@ -37,6 +39,7 @@ def sentences(results: Results) -> dict[str, str]:
     ("TOLERATED", 0.1, "more than 5% of all", "more than 10% of all"),
     ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),
+    ("CLIP", 1e-6, "count as 1e-15 at least", "count as 1e-06 at least"),
     ("WEIGHTINGS", 2000, "of 10,000 random sets", "of 2,000 random sets"),
 ])
 def test_a_sentence_states_the_constant_as_it_is(

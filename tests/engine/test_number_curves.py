@@ -29,7 +29,7 @@ NAMES = {
     "observed_predicted_smooth", "residual_predicted", "residual_predicted_smooth",
 }
 LINE = 1e-5
-PLAN = SimpleNamespace(calibration=SimpleNamespace(left_out=frozenset()))
+PLAN = SimpleNamespace(calibration=SimpleNamespace(left_out=frozenset()), residuals=None)
 """What of a plan these curves read."""
 Found = dict[str, tuple[dict[str, Any], dict[str, Any]]]
 

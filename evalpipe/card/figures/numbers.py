@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
+from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.panel import DASHES, DOTS, panel
+from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
+from evalpipe.card.figures.scatter import ScatterPanel, cloud, smooth_line, which
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedPredicted, ResidualPredicted, Rootogram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from evalpipe.card.figures.canvas import Drawing, Series
-    from evalpipe.results.curves import Column
-
-FEW = 5
-"""Points of a line up to which each is marked."""
 
 SQUARE = 3.0
 """How many times as wide as the predictions axes that are alike may be; wider, they would leave these a sliver."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPanel:
-    """What one panel of a scatter holds: the rows of a model and the smooth line through them."""
-
-    series: Series
-    rows: ObservedPredicted | ResidualPredicted
-    smooth: residuals.ObservedPredictedSmooth | residuals.ResidualPredictedSmooth | None
-
-    @property
-    def fitted(self) -> tuple[float, float] | None:
-        """The slope and the intercept of the least-squares line of what was observed, where there is one."""
-        notes = self.rows.notes
-        if not isinstance(notes, residuals.ObservedNotes) or notes.slope is None or notes.intercept is None:
-            return None
-        return notes.slope, notes.intercept
-
-    @property
-    def paths(self) -> Iterator[tuple[Column, Column]]:
-        """What is drawn, across and up: the rows, and the line where there is one."""
-        yield self.rows.points.path
-        if self.smooth is not None:
-            yield self.smooth.points.path
 
 
 def short(value: float) -> str:
@@ -75,8 +47,8 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
     lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
-        f"{_which(panels)} Dotted diagonal: observed = predicted. {_line(panels)} Below the diagonal predictions are "
-        "too high, above it too low."
+        f"{which(panels)} Dotted diagonal: observed = predicted. {smooth_line(panels)} Below the diagonal predictions "
+        "are too high, above it too low."
     )
     if any(panel.fitted for panel in panels):
         caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
@@ -89,22 +61,10 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
     lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
-        f"Residual = observed − predicted. {_which(panels)} {_line(panels)} A line away from zero shows bias; a "
+        f"Residual = observed − predicted. {which(panels)} {smooth_line(panels)} A line away from zero shows bias; a "
         "widening spread shows errors that grow with the prediction."
     )
     return _scatter(context, panels, "residual", "Residual against predicted", caption, _residual)
-
-
-def _which(panels: list[ScatterPanel]) -> str:
-    if any(panel.rows.notes.points_of is not None for panel in panels):
-        return "Each point is a row; of many rows, a part is drawn, spread evenly by prediction."
-    return "Each point is a row."
-
-
-def _line(panels: list[ScatterPanel]) -> str:
-    smoothed = [panel.smooth.notes.smoothed for panel in panels if panel.smooth is not None]
-    spline, means = "a smoothing spline through all rows", "the mean at each distinct prediction"
-    return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
 def _scatter(
@@ -114,7 +74,7 @@ def _scatter(
     of_panels = [(panel.series, panel) for panel in panels]
     alt = context.told(title, of_panels, lambda panel: say(context, panel))
     axes = _axes(context, panels, y)
-    sheets = [_cloud(panel, axes, y) for panel in panels]
+    sheets = [cloud(panel, axes, "No residual" if y == "residual" else "Observed = predicted") for panel in panels]
     texts = context.finds(of_panels, lambda panel: say(context, panel)), caption, alt
     return drawing(f"d{context.place}-{y}-predicted", title, texts, sheets)
 
@@ -127,35 +87,6 @@ def _axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, A
     if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
         return number_axis(names[0], xs + ys), number_axis(names[1], xs + ys)
     return number_axis(names[0], xs), number_axis(names[1], [*ys, *([0.0] if y == "residual" else [])])
-
-
-def _cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], y: str) -> Sheet:
-    """Draw the rows of a model as points, with the line on which there is no error, and the smooth line."""
-    sheet, series = Sheet(), panel_of.series
-    alike = axes[0].low == axes[1].low and axes[0].high == axes[1].high
-    drawn = panel(sheet, *axes, None if alike else 220, title=series.label)
-    drawn.dots(*path_of(panel_of.rows.points), "pale", name=f"{series.label}, rows")
-    if y == "residual":
-        drawn.rule("ink", y=0, dash=DOTS)
-    else:
-        ends = (max(axes[0].low, axes[1].low), min(axes[0].high, axes[1].high))
-        drawn.line(ends, ends, "ink", kind="thin", dash=DOTS)
-    entries = [KeyEntry("Row", "pale", "mark", "o")]
-    if panel_of.smooth is not None:
-        at, line = path_of(panel_of.smooth.points)
-        drawn.line(at, line, series.ink, name=f"{series.label}, smooth line")
-        if len(at) < FEW:
-            drawn.marks(at, line, series.ink, series.marker)
-        entries.append(KeyEntry("Smooth line", series.ink))
-    if panel_of.fitted is not None:
-        slope, intercept = panel_of.fitted
-        reach = [end(known(panel_of.rows.points.predicted)) for end in (min, max)]
-        drawn.line(reach, [intercept + slope * end for end in reach], series.ink, dash=DASHES,
-                   name=f"{series.label}, least-squares line")
-        entries.append(KeyEntry("Least-squares line", series.ink, dash=DASHES))
-    straight = "No residual" if y == "residual" else "Observed = predicted"
-    sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
-    return sheet
 
 
 def _from_to(context: Context, values: list[float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
+from evalpipe import constants, numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text
@@ -13,6 +13,7 @@ from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import curves_of, ranged, with_limits
 from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
+from evalpipe.results.curves.residual_kinds import HalfNormal, ScaleLocation
 from evalpipe.results.curves.residuals import ResidualBox
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def sections(results: Results) -> Iterator[Section]:
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield how the limits at marked thresholds are made, and what residuals of probabilities are."""
     yield from _residuals(results)
+    yield from _kinds(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
         named = [wording.method(method) for method in methods if method not in (None, "none")]
@@ -62,6 +64,46 @@ def _residuals(results: Results) -> Iterator[Procedure]:
         yield Procedure("Residuals of probabilities", (
             f"The residual of a row is {what}. RMSE is the root of the mean square of the residuals, MAE the mean and "
             f"MAD the median of their absolute values.{root}"), "Biecek & Burzykowski (2021)")
+
+
+KINDS = {
+    "binary": ("the signed root of −2 log p, p the probability of the true level", "(y − p) / √(p (1 − p))"),
+    "multiclass": ("the root of −2 log p, p the probability of the true level", ""),
+    "ordinal": ("the root of −2 log p, p the probability of the true level", ""),
+    "count": ("the signed root of the Poisson deviance of the row", "(y − μ) / √μ, μ the expected count"),
+}
+"""What deviance and Pearson residuals are, by task."""
+
+
+HALF_NORMAL = "Atkinson (1985)"
+"""The reference of the half-normal plot."""
+
+
+def clipping() -> str:
+    """Say what probabilities of the true level count as at least."""
+    return f"Probabilities of the true level count as {constants.CLIP:g} at least."
+
+
+def _kinds(results: Results) -> Iterator[Procedure]:
+    """Yield what deviance and Pearson residuals are, and what residuals are held to."""
+    names = {curve.curve for curve in results.curves}
+    figure = next((curve for curve in results.curves if isinstance(curve, HalfNormal | ScaleLocation)), None)
+    kinds = [kind for kind in ("deviance", "pearson") if f"{kind}_residual_quantiles" in names
+             or (figure is not None and figure.notes.kind == kind)]
+    if kinds:
+        deviance, pearson = KINDS[results.task]
+        meant = {"deviance": f"The deviance residual is {deviance}.", "pearson": f"The Pearson residual is {pearson}."}
+        clip = [clipping()] if results.levels else []
+        yield Procedure("Deviance and Pearson residuals", " ".join([*(meant[kind] for kind in kinds), *clip]),
+                        "McCullagh & Nelder (1989)")
+    if isinstance(figure, HalfNormal | ScaleLocation):
+        right = ("normal with one spread" if figure.notes.kind == "raw" else
+                 "drawn from the predicted probabilities" if results.levels else "Poisson about the predictions")
+        what = "residuals" if figure.notes.kind == "raw" else "outcomes"
+        yield Procedure("What residuals are held to", (
+            f"The scale-location and the half-normal plot show what is expected if {what} are {right}. It is computed "
+            "from that distribution, without simulation. The limits of the half-normal plot are those of the rank of "
+            "each residual, a beta distribution; they are of each place alone."), HALF_NORMAL)
 
 
 def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:

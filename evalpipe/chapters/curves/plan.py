@@ -1,15 +1,16 @@
-"""The thresholds that are marked on curves, the groups of a gain table, and whether probabilities have residuals."""
+"""The thresholds that are marked on curves, the groups of a gain table, and what is shown of residuals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.plan.measures import MetricPlan, entries
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
+    from evalpipe.chapters.curves.spec import ResidualFigure, ResidualKind
     from evalpipe.spec.models import Spec
 
 GROUPS = 10
@@ -23,9 +24,28 @@ def marks_plan(spec: Spec) -> tuple[float, ...]:
     return tuple(sorted(map(float, spec.curves.marks or ())))
 
 
-def residuals_planned(spec: Spec) -> bool:
-    """Tell whether residuals of probabilities are asked for."""
-    return spec.task in CLASSES and spec.curves is not None and bool(spec.curves.residuals)
+@dataclass(frozen=True, slots=True)
+class ResidualsPlan:
+    """What is shown of residuals beside those that numbers always have.
+
+    They are ``of`` probabilities or of numbers. ``kinds`` have quantiles and are drawn against the prediction; ``kind``
+    is the one that ``figures`` are of, where "raw" is truth - prediction.
+    """
+
+    of: Literal["probabilities", "numbers"]
+    kinds: tuple[ResidualKind, ...]
+    kind: ResidualKind | Literal["raw"]
+    figures: tuple[ResidualFigure, ...]
+
+
+def residuals_plan(spec: Spec) -> ResidualsPlan | None:
+    """Return what is shown of residuals; None where nothing is asked for."""
+    asked = None if spec.curves is None else spec.curves.residuals
+    if asked is None or asked is False:
+        return None
+    kinds, figures = ((), ()) if asked is True else (asked.kinds or (), asked.figures or ())
+    of: Literal["probabilities", "numbers"] = "probabilities" if spec.task in CLASSES else "numbers"
+    return ResidualsPlan(of, kinds, "raw" if spec.task == "regression" else next(iter(kinds), "deviance"), figures)
 
 
 def groups_plan(spec: Spec) -> int:

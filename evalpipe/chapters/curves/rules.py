@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.curves.spec import ResidualDiagnostics
 from evalpipe.metrics import registry
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_metrics import unknown_metric
-from evalpipe.tasks import CLASSES, MANY
+from evalpipe.spec.rules_task import with_article
+from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,9 +49,34 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.idle("unused-groups", message, *GROUPS, key=True, hint="remove it")
     if draft.spec.task == "binary" and curves.relations is not None and draft.readable(*RELATIONS):
         yield from _relations(draft, curves.relations)
-    if draft.spec.task in CLASSES and curves.residuals and given and not of_probabilities:
+    if curves.residuals and draft.readable(*RESIDUALS):
+        asked = curves.residuals if isinstance(curves.residuals, ResidualDiagnostics) else None
+        yield from _residuals(draft, asked, idle=bool(given) and not of_probabilities)
+
+
+def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -> Iterator[Problem]:
+    """Check that there are residuals to show, ``idle`` where no model gives probabilities, and of which kinds."""
+    task = draft.spec.task
+    if task in CLASSES and idle:
         message = "'residuals' has no effect: no model gives probabilities"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True, hint="remove it")
+        return
+    if task in NUMBERS and (asked is None or not asked.model_fields_set):
+        message = f"'residuals' has no effect: {with_article(task)} outcome has its residuals without it"
+        yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
+                              hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
+    for key, names in (() if asked is None else (("kinds", asked.kinds or ()), ("figures", asked.figures or ()))):
+        for place, name in enumerate(names):
+            here: Loc = (*RESIDUALS, key, place)
+            if name in names[:place]:
+                yield draft.tree.problem("duplicate-name", f"'{name}' is listed twice", *here, hint="remove one")
+            elif name == "predicted_observed" and task in CLASSES:
+                message = "'predicted_observed' is of a predicted number, and the model gives probabilities"
+                yield draft.tree.problem("not-for-task", message, *here,
+                                         hint="remove it; the calibration curves have observed shares")
+            elif task in MANY and name in ("pearson", "scale_location", "half_normal"):
+                message = f"'{name}' is of a residual with a sign, and that of several levels has none"
+                yield draft.tree.problem("not-for-task", message, *here, hint="remove it")
 
 
 def _marks(draft: Draft, marks: tuple[float, ...], given: Sequence[frozenset[str]]) -> Iterator[Problem]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag
 
 from evalpipe.spec.choices import MetricName
-from evalpipe.spec.kinds import Number, Only, Probability, Sparse
+from evalpipe.spec.kinds import AnyOf, Number, Only, Probability, Sparse
 from evalpipe.tasks import CLASSES
+
+ResidualKind = Literal["deviance", "pearson"]
+ResidualFigure = Literal["scale_location", "half_normal", "predicted_observed"]
 
 MOST_MARKS = 9
 MOST_GROUPS = 100
@@ -24,6 +27,21 @@ class Relations(Sparse):
     """The prevalences to which rows are reweighted for measure against measure."""
 
 
+class ResidualDiagnostics(Sparse):
+    """What is shown of residuals beside their sizes, histogram, box plots and distribution."""
+
+    kinds: Annotated[
+        tuple[ResidualKind, ...] | None, Field(min_length=1, max_length=2), Only(*CLASSES, "count")] = None
+    """`deviance`: the root of what a row adds to the deviance, with the sign of truth − prediction. `pearson`: truth −
+    prediction over the standard deviation that the prediction implies. Each has quantiles and is drawn against the
+    prediction. Of several levels there is `deviance` alone, the root of −2 log of the true level's probability. The
+    first is the kind that `figures` show; without any it is `deviance`, of a regression outcome the plain residual."""
+    figures: Annotated[tuple[ResidualFigure, ...] | None, Field(min_length=1, max_length=3)] = None
+    """`scale_location`: the root of the size of residuals against the prediction, which shows whether their spread
+    changes. `half_normal`: their sizes, ascending, against those that are expected if the model is right.
+    `predicted_observed`: the prediction of a number against the truth, with the truth on the horizontal axis."""
+
+
 class Curves(Sparse):
     """What the curves show beside themselves."""
 
@@ -31,11 +49,16 @@ class Curves(Sparse):
     """Thresholds, such as `[0.1, 0.5, 0.9]`, that are drawn as labelled points on the ROC curve, the precision-recall
     curve, cumulative gain, lift, and measures by threshold, with a table of the numbers there. Probabilities; for a
     model whose score is a rank alone, scores. Each model then has curves of its own, with the others grey behind."""
-    residuals: Annotated[StrictBool | None, Only(*CLASSES)] = None
+    residuals: Annotated[
+        Annotated[StrictBool, Tag("a flag")] | Annotated[ResidualDiagnostics, Tag("diagnostics")],
+        Discriminator(lambda value: "a flag" if isinstance(value, bool) else "diagnostics"),
+        AnyOf(),
+    ] | None = None
     """Judge probabilities as numbers, as DALEX's `model_performance` does: RMSE, MAE and MAD (the median) of the
     absolute residuals, quantiles, a histogram, box plots and the distribution from the top. The residual of a binary
     outcome is 1 − p for an event and −p for the others; of several levels it is 1 − the probability of the true level,
-    as in R's DALEX."""
+    as in R's DALEX. Numbers have these without a key. A mapping adds more, for numbers too, such as
+    `{figures: [scale_location, half_normal]}`."""
     groups: Annotated[StrictInt | None, Field(ge=2, le=MOST_GROUPS), Only("binary")] = None
     """The number of groups of equal size that the gain table cuts the ranked rows into: 10 for tenths, which it is
     where nothing is written. Rows of one score that a cut divides are shared in proportion. With `profit`, the table

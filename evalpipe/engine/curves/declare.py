@@ -166,7 +166,7 @@ def _serves(rows: CurveRows, needs: Needs) -> bool:
     gives = rows.summary.rows.gives
     if needs != "residuals":
         return needs in gives
-    return "values" in gives if rows.kind == "numbers" else rows.plan.residuals and "probabilities" in gives
+    return "values" in gives if rows.kind == "numbers" else rows.plan.residuals is not None and "probabilities" in gives
 
 
 def listed(values: Sequence[float] | Values) -> Column:

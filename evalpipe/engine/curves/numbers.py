@@ -50,19 +50,23 @@ class Cells:
     @classmethod
     def of(cls, rows: CurveRows) -> Cells:
         """Gather the rows that have weight."""
-        weights = rows.summary.weights
-        kept = np.flatnonzero(weights > 0)
-        predicted, truth, weight = (x[kept] for x in (*_compared(rows), weights))
-        if not len(kept):
-            return cls(predicted, truth, weight)
-        groups = Groups.by(predicted, truth)
-        first = groups.order[groups.starts]
-        return cls(predicted[first], truth[first], groups.totals(weight))
+        return cls(*gather(rows.summary.weights, *_compared(rows)))
 
     @property
     def residual(self) -> Floats:
         """Truth less prediction."""
         return self.truth - self.predicted
+
+
+def gather(weights: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the distinct pairs of two values of rows that have weight, ascending, and the weight of each pair."""
+    kept = np.flatnonzero(weights > 0)
+    first, second, weights = first[kept], second[kept], weights[kept]
+    if not len(kept):
+        return first, second, weights
+    groups = Groups.by(first, second)
+    place = groups.order[groups.starts]
+    return first[place], second[place], groups.totals(weights)
 
 
 def _compared(rows: CurveRows) -> tuple[Floats, Floats]:
@@ -91,7 +95,7 @@ class Residuals(NamedTuple):
         cells = Cells.of(rows)
         if not len(cells.weight):
             return None
-        return cls(cells, _distinct(cells.residual, cells.weight), _distinct(np.abs(cells.residual), cells.weight))
+        return cls(cells, distinct(cells.residual, cells.weight), distinct(np.abs(cells.residual), cells.weight))
 
 
 def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> Callable[[CurveRows], Computed | None]:
@@ -107,12 +111,16 @@ def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> C
 @_of_numbers
 def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     """Compute the deciles of residuals and of absolute residuals."""
-    total = gathered.cells.weight.sum()
+    return deciles(rows, gathered.plain, gathered.sizes), residuals.ResidualQuantileNotes(quantile_type=7)
+
+
+def deciles(rows: CurveRows, plain: tuple[Floats, Floats], sizes: tuple[Floats, Floats]) -> dict[str, Floats]:
+    """Return the deciles of residuals and of absolute ones: distinct values, ascending, with the weight of each."""
+    total = plain[1].sum()
     rows_per_weight = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
-    plain, absolute = (
-        interpolated(values, weight * rows_per_weight, SHARES) for values, weight in (gathered.plain, gathered.sizes))
-    points = {"share": SHARES, "residual": plain, "absolute_residual": absolute}
-    return points, residuals.ResidualQuantileNotes(quantile_type=7)
+    residual, absolute = (
+        interpolated(values, weight * rows_per_weight, SHARES) for values, weight in (plain, sizes))
+    return {"share": SHARES, "residual": residual, "absolute_residual": absolute}
 
 
 class Quartiles(NamedTuple):
@@ -188,7 +196,7 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
 @_of_numbers
 def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
     """Choose rows for a scatter of what was observed against what was predicted, and fit a line to all."""
-    cells, kept, thinned = gathered.cells, *_scattered(gathered.cells)
+    cells, kept, thinned = gathered.cells, *scattered(gathered.cells.weight)
     line = residual_tests.least_squares(cells.predicted, cells.truth, cells.weight) or (None, None)
     notes = residuals.ObservedNotes(points_of=thinned.points_of, slope=line[0], intercept=line[1])
     return {"predicted": cells.predicted[kept], "observed": cells.truth[kept]}, notes
@@ -207,14 +215,14 @@ def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
 @_of_numbers
 def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
     """Choose rows for a scatter of residuals against what was predicted, and test all for what it may show."""
-    cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
+    cells, kept, notes = gathered.cells, *scattered(gathered.cells.weight)
     points = {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}
     return points, residuals.ResidualTests(points_of=notes.points_of, **_tests(cells, rows))
 
 
 def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
     """Return the tests of the residuals, by the fields of `ResidualTests`; none where rows are not independent."""
-    independent = _independent(rows)
+    independent = independent_rows(rows)
     line = None if independent is None else (
         residual_tests.AboutLine.of(cells.predicted, cells.truth, cells.weight, independent))
     if line is None:
@@ -229,7 +237,7 @@ def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
     return known
 
 
-def _independent(rows: CurveRows) -> float | None:
+def independent_rows(rows: CurveRows) -> float | None:
     """Return how many independent rows the weights amount to; None where rows are clustered."""
     if rows.sample.cluster is not None:
         return None
@@ -246,17 +254,17 @@ def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     return {"predicted": at, "residual": line}, notes
 
 
-def _scattered(cells: Cells) -> tuple[Wholes, Thinned]:
-    """Choose cells for a scatter, evenly by weight from the lowest prediction to the highest; all where few."""
-    m = len(cells.weight)
+def scattered(weight: Floats) -> tuple[Wholes, Thinned]:
+    """Choose cells for a scatter, evenly by their weight [m] from the first to the last; all where few."""
+    m = len(weight)
     if m <= POINTS:
         return np.arange(m), Thinned()
-    running = np.cumsum(cells.weight)
+    running = np.cumsum(weight)
     kept = np.unique(np.searchsorted(running, running[-1] * (np.arange(POINTS) + 0.5) / POINTS))
     return kept, Thinned(points_of=None if len(kept) == m else m)
 
 
-def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values, ascending, and the weight of each."""
     groups = Groups.by(values)
     return values[groups.order[groups.starts]], groups.totals(weights)
@@ -300,7 +308,7 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     cells = gathered.cells
     counts, observed = np.arange(min(cells.truth.max(), LAST_COUNT) + 1), cells.truth
     last = counts[-1]
-    predicted, weights = _distinct(cells.predicted, cells.weight)
+    predicted, weights = distinct(cells.predicted, cells.weight)
     expected = [(weights * exp(k * log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
     # Where counts lie beyond the last bin it holds them, observed and expected alike.
     above, more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
@@ -314,7 +322,7 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
 
 def _zeros(cells: Cells, rows: CurveRows) -> dict[str, float]:
     """Return the test of the number of zeros, by the fields of `RootogramNotes`; none where rows are clustered."""
-    independent = _independent(rows)
+    independent = independent_rows(rows)
     test = None if independent is None else count_tests.zeros(
         cells.truth, cells.predicted, cells.weight, independent)
     return {} if test is None else {"zeros_statistic": test.statistic, "zeros_p_value": test.p_value}

@@ -1,0 +1,284 @@
+"""Deviance and Pearson residuals, the scale-location plot and the half-normal plot.
+
+Under each prediction the outcome has a distribution where the model is right: an event has the predicted probability, a
+count is Poisson, the residuals of a number are normal with one spread. What residuals are held to follows from it, with
+neither a draw nor a fit. Clipping is that of the log loss.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from evalpipe import constants
+from evalpipe.arithmetic.functions import log, log1p
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve
+from evalpipe.engine.curves.numbers import (
+    deciles,
+    distinct,
+    gather,
+    independent_rows,
+    quantiles,
+    scattered,
+)
+from evalpipe.engine.curves.residual_tests import least_squares
+from evalpipe.engine.curves.smoothing import smooth
+from evalpipe.results.curves import residual_kinds
+from evalpipe.results.curves.residuals import ObservedNotes
+from evalpipe.statistics.residuals import unit_deviance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.results.curves.residual_kinds import ResidualKind
+
+KINDS: tuple[Literal["deviance", "pearson"], ...] = ("deviance", "pearson")
+PLACES = 200
+"""The most points of a half-normal plot, spread evenly along its horizontal axis."""
+
+ROOT_OF_NORMAL = 0.8221789586624584
+"""The mean of the square root of the absolute value of a standard normal number."""
+
+COUNTS, REACH = 400, 8.0
+"""Into how many bins the possible counts of a row are put, and how many standard deviations about its mean they are."""
+
+
+def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
+    """Return the residual of each row, [n]; NaN of a count whose prediction is not above zero."""
+    of = rows.summary.rows
+    if rows.kind == "numbers":
+        if kind == "raw":
+            return np.asarray(of.residual)
+        possible = of.predicted > 0
+        size = unit_deviance(of) if kind == "deviance" else of.residual**2 / np.where(possible, of.predicted, 1.0)
+        return np.where(possible, np.sign(of.residual) * np.sqrt(size), np.nan)
+    if kind == "deviance":
+        size = 2 * of.negative_log(constants.CLIP)
+    else:
+        true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in (of.true_chance, of.shortfall))
+        size = missed / true
+    sign = np.where(of.truth, 1.0, -1.0) if rows.kind == "event" else 1.0
+    return np.asarray(sign * np.sqrt(size))
+
+
+def _predicted(rows: CurveRows) -> Floats:
+    """Return what residuals are set against, [n]: the predicted number, or the probability of the event."""
+    return np.asarray(rows.summary.rows.chances if rows.kind == "event" else rows.summary.rows.predicted)
+
+
+class Outcomes(NamedTuple):
+    """The residuals that each of some predictions may have, and the chance of each, both [m, k]."""
+
+    residual: Floats
+    chance: Floats
+
+    @classmethod
+    def of(cls, rows: CurveRows, kind: ResidualKind, predicted: Floats) -> Outcomes:
+        """Return what is possible under predictions [m] of an event or of a count."""
+        return _of_event(predicted, kind) if rows.kind == "event" else _of_count(predicted, kind)
+
+    @property
+    def mean(self) -> Floats:
+        """The expected residual, [m]: of a Pearson residual zero, but not of a deviance residual."""
+        return np.asarray((self.residual * self.chance).sum(axis=1))
+
+    @property
+    def mean_root(self) -> Floats:
+        """The expected square root of the absolute residual, [m]."""
+        return np.asarray((np.sqrt(np.abs(self.residual)) * self.chance).sum(axis=1))
+
+
+def _of_event(predicted: Floats, kind: ResidualKind) -> Outcomes:
+    p = np.clip(predicted, constants.CLIP, 1 - constants.CLIP)
+    chance = np.stack([p, 1 - p], axis=1)
+    size = 2 * -np.stack([log(p), log1p(-p)], axis=1) if kind == "deviance" else chance[:, ::-1] / chance
+    return Outcomes(np.sqrt(size) * [1.0, -1.0], chance)
+
+
+def _of_count(predicted: Floats, kind: ResidualKind) -> Outcomes:
+    """Put the possible counts about each mean into bins of equal width, the middle of which stands for them."""
+    from scipy.special import pdtr
+
+    mean = predicted[:, None]
+    reach = REACH * np.sqrt(mean) + REACH**2
+    low = np.maximum(np.floor(mean - reach), 0.0)
+    width = np.ceil((np.ceil(mean + reach) - low + 1) / COUNTS)
+    ends = low + width * np.arange(COUNTS + 1) - 1  # the last count below a bin, and that of each bin
+    chance = np.diff(np.where(ends < 0, 0.0, pdtr(np.maximum(ends, 0.0), mean)), axis=1)
+    count = ends[:, 1:] - (width - 1) / 2
+    deviance = count * log(np.where(count > 0, count / mean, 1.0)) - (count - mean)
+    size = 2 * np.maximum(deviance, 0.0) if kind == "deviance" else (count - mean) ** 2 / mean
+    return Outcomes(np.sign(count - mean) * np.sqrt(size), chance)
+
+
+class StandardResiduals(NamedTuple):
+    """The distinct pairs of prediction and residual, ascending, with the weight of each, all [m].
+
+    ``residual`` is the one that figures are of, raw ones over ``scale``, their root mean square.
+    """
+
+    predicted: Floats
+    residual: Floats
+    weight: Floats
+    kind: ResidualKind
+    scale: float | None
+
+    @classmethod
+    def of(cls, rows: CurveRows) -> StandardResiduals | None:
+        """Standardise the residuals that figures are of; None where there are none, or all raw ones are zero."""
+        kind = rows.plan.residuals.kind if rows.plan.residuals is not None else "raw"
+        cells = kind_cells(rows, kind)
+        if cells is None or kind != "raw":
+            return None if cells is None else cls(*cells, kind, None)
+        predicted, residual, weight = cells
+        scale = float(np.sqrt(np.average(residual**2, weights=weight)))
+        return cls(predicted, residual / scale, weight, kind, scale) if scale > 0 else None
+
+
+def kind_cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
+    """Return the distinct pairs of prediction and residual of a kind, and their weights; None where a row has none."""
+    predicted, residual, weight = gather(rows.summary.weights, _predicted(rows), residuals_of(rows, kind))
+    return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
+
+
+def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+    """Compute the deciles of residuals of a kind."""
+    weights = rows.summary.weights
+    residual = residuals_of(rows, kind)
+    if not asked(rows, "kinds", kind) or np.isnan(residual[weights > 0]).any() or not weights.any():
+        return None
+    plain, sizes = (distinct(values[weights > 0], weights[weights > 0]) for values in (residual, np.abs(residual)))
+    clipped = None if rows.kind == "numbers" else float(
+        weights[rows.summary.rows.true_chance < constants.CLIP].sum()) or None
+    return deciles(rows, plain, sizes), residual_kinds.KindQuantileNotes(quantile_type=7, clipped=clipped)
+
+
+def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+    """Choose rows for a scatter of residuals of a kind against predictions."""
+    cells = kind_cells(rows, kind) if asked(rows, "kinds", kind) else None
+    if cells is None:
+        return None
+    predicted, residual, weight = cells
+    kept, notes = scattered(weight)
+    return {"predicted": predicted[kept], "residual": residual[kept]}, notes
+
+
+def _smoothed(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+    """Draw a smooth line through residuals of a kind."""
+    cells = kind_cells(rows, kind) if asked(rows, "kinds", kind) else None
+    if cells is None:
+        return None
+    at, line, notes = smooth(*cells)
+    expected = np.zeros(len(at)) if kind == "pearson" else Outcomes.of(rows, kind, at).mean
+    return {"predicted": at, "residual": line, "expected": expected}, notes
+
+
+def asked(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
+    """Tell whether the spec asks for a kind or a figure of residuals."""
+    return rows.plan.residuals is not None and name in getattr(rows.plan.residuals, key)
+
+
+for _kind in KINDS:
+    curve(residual_kinds.KindQuantiles, of=("numbers", "event", "levels"), needs="residuals",
+          name=f"{_kind}_residual_quantiles")(partial(_quantiles, kind=_kind))
+    curve(residual_kinds.KindPredicted, of=("numbers", "event"), needs="residuals",
+          name=f"{_kind}_residual_predicted")(partial(_against_predicted, kind=_kind))
+    curve(residual_kinds.KindPredictedSmooth, of=("numbers", "event"), needs="residuals",
+          name=f"{_kind}_residual_predicted_smooth")(partial(_smoothed, kind=_kind))
+
+
+@curve(residual_kinds.PredictedObserved, of=("numbers",), needs="residuals")
+def predicted_observed(rows: CurveRows) -> Computed | None:
+    """Choose rows for a scatter of predictions against the truth, and fit a line to all."""
+    if not asked(rows, "figures", "predicted_observed"):
+        return None
+    of = rows.summary.rows
+    observed, predicted, weight = gather(rows.summary.weights, of.truth, of.predicted)
+    if not len(weight):
+        return None
+    kept, notes = scattered(weight)
+    slope, intercept = least_squares(observed, predicted, weight) or (None, None)
+    return {"observed": observed[kept], "predicted": predicted[kept]}, ObservedNotes(
+        points_of=notes.points_of, slope=slope, intercept=intercept)
+
+
+@curve(residual_kinds.PredictedObservedSmooth, of=("numbers",), needs="residuals")
+def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
+    """Draw a smooth line through the predictions along the truth."""
+    of = rows.summary.rows
+    cells = gather(rows.summary.weights, of.truth, of.predicted)
+    if not asked(rows, "figures", "predicted_observed") or not len(cells[-1]):
+        return None
+    at, line, notes = smooth(*cells)
+    return {"observed": at, "predicted": line}, notes
+
+
+@curve(residual_kinds.ScaleLocation, of=("numbers", "event"), needs="residuals")
+def scale_location(rows: CurveRows) -> Computed | None:
+    """Choose rows for a scatter of the root of the size of residuals against predictions."""
+    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
+    if standard is None:
+        return None
+    kept, notes = scattered(standard.weight)
+    points = {"predicted": standard.predicted[kept], "root_size": np.sqrt(np.abs(standard.residual[kept]))}
+    return points, residual_kinds.ScaleLocationNotes(
+        points_of=notes.points_of, kind=standard.kind, scale=standard.scale)
+
+
+@curve(residual_kinds.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
+def scale_location_smooth(rows: CurveRows) -> Computed | None:
+    """Draw a smooth line through the roots, beside what is expected at the same predictions."""
+    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
+    if standard is None:
+        return None
+    at, line, notes = smooth(standard.predicted, np.sqrt(np.abs(standard.residual)), standard.weight)
+    expected = (np.full(len(at), ROOT_OF_NORMAL) if standard.kind == "raw" else
+                Outcomes.of(rows, standard.kind, at).mean_root)
+    return {"predicted": at, "root_size": line, "expected": expected}, notes
+
+
+@curve(residual_kinds.HalfNormal, of=("numbers", "event"), needs="residuals")
+def half_normal(rows: CurveRows) -> Computed | None:
+    """Set absolute residuals against half-normal quantiles, beside what is expected there and its limits.
+
+    The residual of rank k among n lies below a share of its distribution that is Beta(k, n - k + 1), whatever the
+    distribution. Events and counts differ in theirs; the limits of their mixture are then wider than needed:
+    Hoeffding (1956). A row of weight two is two rows, and equal residuals share the middle of their ranks.
+    """
+    from scipy.special import betaincinv, ndtri
+
+    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "half_normal") else None
+    if standard is None:
+        return None
+    sizes, weight = distinct(np.abs(standard.residual), standard.weight)
+    share = (np.cumsum(weight) - weight / 2) / weight.sum()
+    across = ndtri((1 + share) / 2)
+    kept = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], PLACES)))
+    share = share[kept]
+    expected = _expected(rows, standard)
+    points = {"half_normal": across[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
+    independent, tail = independent_rows(rows), (1 - rows.plan.level) / 2
+    if independent is not None:
+        ranks = independent * share + 0.5, independent * (1 - share) + 0.5
+        points |= {"lower": expected(betaincinv(*ranks, tail)), "upper": expected(betaincinv(*ranks, 1 - tail))}
+    return points, residual_kinds.HalfNormalNotes(
+        points_of=None if len(kept) == len(sizes) else len(sizes), kind=standard.kind, scale=standard.scale,
+        level=None if independent is None else rows.plan.level)
+
+
+def _expected(rows: CurveRows, standard: StandardResiduals) -> Callable[[Floats], Floats]:
+    """Return what gives the quantiles of absolute residuals where the model is right, at shares [k]."""
+    from scipy.special import ndtri
+
+    if standard.kind == "raw":
+        return lambda shares: np.asarray(ndtri((1 + shares) / 2))
+    predicted, weight = distinct(standard.predicted, standard.weight)
+    if rows.kind == "numbers":  # whose possible counts are many, so a part of the predictions stands for all
+        kept, thinned = scattered(weight)
+        predicted, weight = predicted[kept], weight[kept] if thinned.points_of is None else np.ones(len(kept))
+    outcomes = Outcomes.of(rows, standard.kind, predicted)
+    sizes, weights = distinct(np.abs(outcomes.residual).ravel(), (weight[:, None] * outcomes.chance).ravel())
+    return lambda shares: quantiles(sizes, weights, shares)
