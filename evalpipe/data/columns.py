@@ -175,8 +175,9 @@ def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
         return "write decimals with a point, as in 0.5" + (
             ', or declare csv: {decimal: ","}' if separated else "")
-    if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
-        percent = "add 'scale: percent' to the model, or " if called == "probability" else ""
+    if words.str.contains(r"^[+-]?[\d.,]+\s*%$").all():
+        comma = ' and csv: {decimal: ","} to the dataset' if separated and words.str.contains(",").any() else ""
+        percent = f"add 'scale: percent' to the model{comma}, or " if called == "probability" else ""
         return f"{percent}write 0.5 instead of 50 %"
     return "write numbers as 0.5 or 5e-1"
 

@@ -216,7 +216,7 @@ def _decimal_commas(frame: pl.DataFrame) -> bool:
 
     written = {",": 0, ".": 0}
     for column in frame.select(pl.col(pl.String)):
-        cells = column.drop_nulls().unique().str.strip_chars()
+        cells = column.drop_nulls().unique().str.replace(r"\s*%\s*$", "").str.strip_chars()
         cells = cells.filter((cells != "") & ~cells.str.to_lowercase().is_in(list(NULLS)))
         for mark, decimal in (",", _COMMA), (".", _POINT):
             numbers = cells.str.contains(rf"{decimal}|{_WHOLE}").all()

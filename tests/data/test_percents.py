@@ -71,6 +71,8 @@ def test_what_is_no_percent_is_told(tmp_path: Path) -> None:
         "1 value of column 'p' is not a percent from 0 to 100", "give the model's probability in percent")
     assert told(path, ["25.1%", "12%", "3%"], PLAIN) == (
         "3 values of column 'p' are not numbers", "add 'scale: percent' to the model, or write 0.5 instead of 50 %")
+    assert told(path, ["37,7 %", "12%", "3,25%"], PERCENT)[1] == (
+        "add 'scale: percent' to the model and csv: {decimal: \",\"} to the dataset, or write 0.5 instead of 50 %")
     assert told(path, ["25.1", "12", "3"], PLAIN)[1] == "they look like percents: add 'scale: percent' to the model"
     assert told(path, ["25.1", "12", "3"], PERCENT | {"q": {"probability": "p"}}) == (
         "the column 'p' is in percent for the model 'p', and is not for the model 'q'",
