@@ -60,14 +60,15 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
 
 
 def settled(looked: Looked, answers: Answers) -> Proposal:
-    """Return the proposal when all questions are answered; in a terminal they are asked, else the first is an error."""
+    """Return the proposal when all questions are answered; in a terminal they are asked, else all are an error."""
     from evalpipe.proposal.propose import propose
     from evalpipe.proposal.questions import Question
+    from evalpipe.proposal.unanswered import unanswered
 
     proposal = propose(looked, answers)
     while isinstance(proposal, Question):
         if not at_terminal():
-            raise proposal.error()
+            raise unanswered(looked, answers, proposal)
         answers = asked(looked, answers, proposal)
         proposal = propose(looked, answers)
     return proposal

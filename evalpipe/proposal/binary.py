@@ -71,7 +71,7 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     if not models and len(alone) == 1:
         models = [probability(data, alone[0], "the only column of numbers from 0 to 1:")]
     if len(models) > MOST_MODELS or (not models and len(alone) > 1):
-        return which(data.event, likely or alone)
+        return _which(likely or alone)
     models, unclear = with_classes(models, classes)
     return ModelChoices(tuple(models), refused | unclear)
 
@@ -171,14 +171,14 @@ def _pair(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None
     names = list(dict.fromkeys(name for pair in summed for name in pair))
     first, second = map(quoted, summed[0])
     known = f"the columns {first} and {second} sum to 1: two levels' probabilities of a model"
-    return Question("model", known, f"which of them is the probability of {quoted(data.event)}?",
+    return Question("model", known, "which of them is the probability of the event?",
                     tuple((name, reach(data.columns[name])) for name in names), f"NAME={names[-1]}")
 
 
-def which(event: str, columns: Sequence[ColumnLook]) -> Question:
+def _which(columns: Sequence[ColumnLook]) -> Question:
     """Return the question which columns are models."""
     known = f"{len(columns):,} columns may be predictions"
-    return Question("model", known, f"which of them are probabilities of {quoted(event)}?",
+    return Question("model", known, "which of them are probabilities of the event?",
                     tuple((look.name, reach(look)) for look in columns), f"NAME={columns[0].name}")
 
 

@@ -21,12 +21,14 @@ MOST_LEVELS = 50
 LONGEST_LEVEL = 100
 """The characters of a level."""
 
-NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "missing", "-", ".", "?"})
-"""Texts, in small letters, that are written for a missing value among numbers. `none` is a level more often."""
+NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing", "-", ".", "?"})
+"""Texts, in small letters, that are written for a missing value among numbers."""
 
 WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
 """Those that are taken for a missing value beside two levels too; beside more, `NA` may be a code, as of a country."""
 
+_NULL_CODE = r"^-9+(?:\.0+)?$"
+_CODE_OF_THREE = r"^-?9+$"
 _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 _ENDLESS = r"^[+-]?(?i:inf|infinity)$"
 _CODE = r"^[+-]?0\d"
@@ -89,6 +91,11 @@ class ColumnLook:
         short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
         kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
         return kind and len(self.levels) > 1 and short
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be an outcome."""
+        return self.graded or (self.kind == "number" and not self.constant and not self.percent_signs)
 
     def within(self, low: float, high: float) -> bool:
         """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""

@@ -80,7 +80,8 @@ def _family(by_level: dict[str, str], pattern: str | None, columns: Mapping[str,
     looks = [columns[column] for column in by_level.values()]
     called = all(like_prediction(look.name) for look in looks)
     low, high = min(look.low for look in looks), max(look.high for look in looks)
-    if all(look.missing == look.rows for look in looks):
+    dummies = not called and all(look.whole and look.high <= 1 for look in looks)
+    if dummies or all(look.missing == look.rows for look in looks):
         return None
     widest, total = _sums(looks)
     if any(look.percent_signs for look in looks):

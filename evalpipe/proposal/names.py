@@ -79,6 +79,11 @@ def plain(text: str) -> str:
     return "_".join(words(text))
 
 
+def subject(name: str) -> tuple[str, ...]:
+    """Return the words of a name that say of what it is the outcome or the prediction: `prob_a`, `label_a` are of a."""
+    return tuple(word for word in words(name) if word not in PREDICTED | METHODS | OUTCOME)
+
+
 def mentions(name: str, level: str) -> bool:
     """Tell whether a name has the words of a level, one after the other."""
     inner = words(level)

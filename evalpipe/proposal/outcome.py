@@ -10,7 +10,9 @@ from evalpipe.data.words import counted
 from evalpipe.errors import UsageError
 from evalpipe.levels import find_level, meant_level
 from evalpipe.proposal.families import Family, families
-from evalpipe.proposal.names import SURE, WEIGHTS, has, like_id, like_outcome, like_prediction
+from evalpipe.proposal.models import predicted_levels
+from evalpipe.proposal.named_after import named_after
+from evalpipe.proposal.names import EXPOSURES, SURE, WEIGHTS, has, like_id, like_outcome, like_prediction
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.spelling import closest, listed, quoted
 from evalpipe.tasks import CLASSES, Task
@@ -54,30 +56,29 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     if answers.outcome is not None:
         return column_of(answers.outcome, columns, "--outcome"), "your answer"
     graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
-    named = [look for look in columns.values() if like_outcome(look.name) and _usable(look)]
+    named = [look for look in columns.values() if like_outcome(look.name) and look.usable]
     matched = [look for look in graded if _sure(families(tuple(look.levels), columns, without=look.name))]
     two = [look for look in graded if len(look.levels) == 2 and not has(look.name, WEIGHTS)]
     likely = [*named, *(look for look in two if look not in named)]
     event = [] if answers.event is None else [
         look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
-    others = [look for look in columns.values()
-              if _usable(look) and not like_prediction(look.name) and not (look.unique and like_id(look.name))]
     sure = [look for look in named if has(look.name, SURE)]
     evidence = (
         ([look for look in matched if look in named] or matched, "columns of predictions are named after its levels"),
         (sure or (named if len(likely) == 1 else []), "its name is that of an outcome"),
-        ([] if named else two, "the only column of two levels"),
+        ([look for look in columns.values() if named_after(look, columns)], "predictions are named after it"),
         (event, f"the only column of two levels of which one is {quoted(answers.event)}"),
-        (others, "the only column that can be an outcome"),
+        ([look for look in graded if predicted_levels(columns, tuple(look.levels), without=[look.name])],
+         "predicted classes have its levels"),
     )
     for columns_of_it, reason in evidence:
         if len(columns_of_it) == 1:
             return columns_of_it[0], reason
-    return _which(sure or likely or others, columns)
-
-
-def _usable(look: ColumnLook) -> bool:
-    return look.graded or (look.kind == "number" and not look.constant and not look.percent_signs)
+    others = [look for look in columns.values() if look.usable and look not in likely
+              and not like_prediction(look.name) and not has(look.name, WEIGHTS | EXPOSURES)
+              and not (look.unique and like_id(look.name))]
+    candidates = sure or (likely if len(likely) > 1 else [*likely, *others])
+    return _which([look for look in candidates if answers.task in (None, *_possible(look))], columns)
 
 
 def _sure(named: Sequence[Family]) -> bool:
@@ -90,6 +91,10 @@ def _which(candidates: Sequence[ColumnLook], columns: Mapping[str, ColumnLook]) 
         raise UsageError.of("no-outcome", f"none of the {counted(len(columns), 'column')} can be an outcome",
                             "give a file with a column of levels, numbers or counts beside the predictions")
     known = f"{counted(len(candidates), 'column')} may be the outcome"
+    if len(candidates) == 1:
+        known = f"only {quoted(candidates[0].name)} may be the outcome, and its name does not say so"
+    elif all(named_after(look, columns) for look in candidates):
+        known = f"each of {counted(len(candidates), 'column')} has predictions of its own: write a spec for each"
     return Question("outcome", known, "which column is the outcome?",
                     tuple((look.name, described(look)) for look in candidates))
 

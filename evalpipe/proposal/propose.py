@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from evalpipe.data.words import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
+from evalpipe.proposal.families import families
 from evalpipe.proposal.many import asked_levels, level_models
 from evalpipe.proposal.models import ModelChoice, ModelChoices, called, fractional, named_apart
+from evalpipe.proposal.named_after import further_specs, of_others
 from evalpipe.proposal.numbers import asked_number, number_models
 from evalpipe.proposal.others import OtherColumns, id_candidates, other_columns
 from evalpipe.proposal.outcome import (
@@ -21,6 +23,7 @@ from evalpipe.proposal.outcome import (
     column_of,
 )
 from evalpipe.proposal.questions import Answers, Question
+from evalpipe.proposal.survival import hour_note, survival_question
 from evalpipe.spec.named import bad_key, is_key
 from evalpipe.spelling import listed, quoted
 from evalpipe.tasks import NUMBERS
@@ -67,15 +70,18 @@ class Proposal:
         absent = [f"{rows}: left out by 'where'"] if column.missing else []
         encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
                    if dataset.encoding_note is not None]
-        return (*encoded, *absent, *(note for model in self.models for note in model.notes))
+        further = further_specs(of_others(column, self.looked.columns, [look.name for look in self.predicted]).values(),
+                                self.levels.event, self.looked.columns,
+                                [dataset.path for dataset in self.looked.datasets])
+        return (*encoded, *absent, *hour_note(self.looked.columns, column.name),
+                *(note for model in self.models for note in model.notes), *further)
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     """Return the parts of a spec, or the next question; raises UsageError for an answer that cannot be."""
-    parts = _parts(looked.columns, answers)
+    parts = from_first_rows(looked, answers)
     if isinstance(parts, Question):
-        known = f"in the first {counted(looked.rows, 'row')} {parts.known}"
-        return parts if looked.whole else replace(parts, known=known)
+        return parts
     outcome, levels, choices = parts
     used = [outcome.column.name, *(column for model in choices.models for column in model.columns)]
     rows_named = id_candidates(looked.columns, used)[:1]
@@ -93,6 +99,17 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
     others = other_columns(looked.columns, used, row_id, choices.refused, within)
     return Proposal(looked, outcome, levels, named_apart(choices.models), others)
+
+
+def from_first_rows(
+    looked: Looked, answers: Answers
+) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
+    """Return what the rows looked at say, or the next question; raises UsageError for an answer that cannot be."""
+    question = survival_question(looked.columns, answers)
+    parts = _parts(looked.columns, answers) if question is None else question
+    if isinstance(parts, Question) and not looked.whole:
+        return replace(parts, known=f"in the first {counted(looked.rows, 'row')} {parts.known}")
+    return parts
 
 
 def _parts(
@@ -136,11 +153,19 @@ def _models(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
 ) -> ModelChoices | Question:
     """Return the models that the data show, or the question which they are."""
+    named = families(levels.levels, columns, without=outcome.column.name)
+    others = of_others(outcome.column, columns, [name for family in named for name in family.columns.values()])
+    columns = {name: look for name, look in columns.items() if name not in others}
     if outcome.task in NUMBERS:
-        return number_models(outcome.column, outcome.task, columns)
-    if outcome.task == "binary":
-        return binary_models(BinaryColumns(outcome.column, levels, columns))
-    return level_models(outcome.column, levels.levels, columns)
+        choices = number_models(outcome.column, outcome.task, columns)
+    elif outcome.task == "binary":
+        choices = binary_models(BinaryColumns(outcome.column, levels, columns))
+    else:
+        choices = level_models(outcome.column, levels.levels, columns)
+    if isinstance(choices, Question):
+        return choices
+    refused = {name: f"named after {quoted(other)}, another outcome" for name, other in others.items()}
+    return replace(choices, refused={**choices.refused, **refused})
 
 
 def _asked(

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalpipe.errors import UsageError
+from evalpipe.errors import Problem
 from evalpipe.spelling import clipped, joined
 
 SHOWN = 12
@@ -43,13 +43,18 @@ class Question:
         """The flag that answers it."""
         return f"--{self.key}"
 
-    def error(self) -> UsageError:
-        """Return the error of a command line that leaves it open."""
+    @property
+    def ways(self) -> list[str]:
+        """The flags that answer it, each as it is typed."""
+        ways = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
+        return [f"{self.flag} {shlex.quote(way)}" for way in ways]
+
+    def problem(self) -> Problem:
+        """Return the problem of a command line that leaves it open."""
         notes = tuple(f"{clipped(choice)}: {note}" for choice, note in self.choices[:SHOWN])
         more = (f"and {len(self.choices) - SHOWN:,} more",) if len(self.choices) > SHOWN else ()
-        ways = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
-        hint = f"add {joined([f'{self.flag} {shlex.quote(way)}' for way in ways], 'or')}"
-        return UsageError.of(f"{self.key}-needed", f"{self.known}; {self.asks}", hint, (*notes, *more))
+        return Problem(f"{self.key}-needed", f"{self.known}; {self.asks}", hint=f"add {joined(self.ways, 'or')}",
+                       notes=(*notes, *more))
 
     def answered(self, answers: Answers, text: str) -> Answers:
         """Return the answers with this one."""

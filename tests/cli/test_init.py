@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,40 @@ error[outcome-needed]: 2 columns may be the outcome; which column is the outcome
   = y: 2 levels, 'no' and 'yes'
   = truth: 2 levels, '0' and '1'
   = help: add --outcome y or --outcome truth
+
+error[event-needed]: depending on the answer above, which of them is the event?
+  = the outcome 'y' has 2 levels: no (74 rows) or yes (46 rows)
+  = the outcome 'truth' has 2 levels: 0 (74 rows) or 1 (46 rows)
+  = help: add --event with one of them; all in one line, as in: --outcome y --event no
+
+2 errors
+"""),
+    "an event and models": ({"p0": "half", "p1": "rest"}, (), """\
+error[event-needed]: the outcome 'y' has 2 levels; which of them is the event?
+  = no: 74 rows
+  = yes: 46 rows
+  = help: add --event no or --event yes
+
+error[model-needed]: the columns 'p0' and 'p1' sum to 1: two levels' probabilities of a model; \
+which of them is the probability of the event?
+  = p0: from 0.005 to 0.495
+  = p1: from 0.505 to 0.995
+  = help: add --model NAME=p1; all in one line, as in: --event no --model NAME=p1
+
+2 errors
+"""),
+    "a time to an event": ({"event": "event", "time": "third", "p": "half"}, ("--outcome", "event"), """\
+error[task-needed]: 'time' may be the time to 'event': times to an event with censored rows are not evaluated; \
+is the outcome of another kind?
+  = binary: each row is known to have had the event or not; a censored row would count as one without it
+  = help: add --task binary
+
+error[event-needed]: the outcome 'event' has 2 levels; which of them is the event?
+  = 0: 74 rows
+  = 1: 46 rows
+  = help: add --event 0 or --event 1; all in one line, as in: --task binary --event 0
+
+2 errors
 """),
     "a column that is none": ({"p": "half"}, ("--outcome", "x"), """\
 error[unknown-column]: --outcome names the column 'x', which the data do not have
@@ -220,14 +255,14 @@ error[not-for-task]: --event is for a binary outcome, not for one of the task mu
   = help: remove it, or give --outcome or --task too
 """),
     "models": ({"a": "half", "b": "third"}, ("--event", "yes"), """\
-error[model-needed]: 2 columns may be predictions; which of them are probabilities of 'yes'?
+error[model-needed]: 2 columns may be predictions; which of them are probabilities of the event?
   = a: from 0.005 to 0.495
   = b: from 0.003333 to 0.33
   = help: add --model NAME=a
 """),
     "one of two columns": ({"p0": "half", "p1": "rest"}, ("--event", "yes"), """\
 error[model-needed]: the columns 'p0' and 'p1' sum to 1: two levels' probabilities of a model; \
-which of them is the probability of 'yes'?
+which of them is the probability of the event?
   = p0: from 0.005 to 0.495
   = p1: from 0.505 to 0.995
   = help: add --model NAME=p1
@@ -272,6 +307,21 @@ def test_what_is_left_open_or_wrong_is_told_with_its_flag(case: str, command: Co
     done = command("init", "data.csv", *flags)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert not (folder / "data.yaml").exists()
+
+
+@pytest.mark.parametrize("columns", [
+    {"truth": "event", "a": "half", "b": "rest"}, {"group": "grade", "a": "event", "b": "third", "c": "half"},
+    {"event": "event", "time": "third", "status": "event", "p": "half"},
+    {"weeks": "number", "event": "event", "p": "half"},
+])
+def test_the_line_of_all_answers_is_one(columns: dict[str, str], command: Command, folder: Path) -> None:
+    pl.DataFrame({name: column(kind) for name, kind in columns.items()}).write_csv("data.csv")
+    asked = command("init", "data.csv")
+    line = re.search(r"all in one line, as in: (.*)\n", asked.stderr)
+    assert (asked.returncode, line is not None) == (2, True), asked.stderr
+    done = command("init", "data.csv", *shlex.split(line[1] if line else ""))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "data.yaml").exists()
 
 
 def test_a_spec_is_replaced_by_force_alone(command: Command, folder: Path) -> None:

@@ -116,7 +116,7 @@ def test_what_is_open_is_asked(case: str, tmp_path: Path) -> None:
     question = proposed(tmp_path, columns, **answers)
     assert isinstance(question, Question)
     assert (question.key, [choice for choice, _ in question.choices]) == (key, choices)
-    assert question.error().problems[0].code == f"{key}-needed"
+    assert question.problem().code == f"{key}-needed"
 
 
 def test_the_event_says_which_column_is_the_outcome(tmp_path: Path) -> None:
