@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -27,8 +28,8 @@ NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing",
 WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
 """Those that are taken for a missing value beside two levels too; beside more, `NA` may be a code, as of a country."""
 
-_NULL_CODE = r"^-9+(?:\.0+)?$"
-_CODE_OF_THREE = r"^-?9+$"
+_NULL_CODE = r"^-9+(?:[.,]0+)?$"
+_NULL_LEVEL = r"^-?9+$"
 _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 _ENDLESS = r"^[+-]?(?i:inf|infinity)$"
 _CODE = r"^[+-]?0\d"
@@ -56,7 +57,8 @@ class ColumnLook:
     and counts where they are few. ``unique`` says that no two rows of a dataset have the same value and none has none,
     ``blank`` that some cells are an empty text, and ``nulls`` are texts of separated files that mean a missing value.
     Of a number ``low`` and ``high`` are its limits, ``whole`` whether it is whole throughout, and ``values`` [n] has
-    null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign.
+    null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign. ``doubtful`` is a
+    level that may mean a missing value, which the spec can declare; empty where there is none.
     """
 
     name: str
@@ -74,6 +76,7 @@ class ColumnLook:
     high: float = 0.0
     whole: bool = False
     percent_signs: bool = False
+    doubtful: str = ""
 
     @property
     def constant(self) -> bool:
@@ -96,6 +99,20 @@ class ColumnLook:
     def usable(self) -> bool:
         """Whether it can be an outcome."""
         return self.graded or (self.kind == "number" and not self.constant and not self.percent_signs)
+
+    @property
+    def two_but_one(self) -> bool:
+        """Whether it has two levels beside one that may mean a missing value."""
+        return bool(self.doubtful) and len(self.levels) == 3
+
+    def without_doubtful(self) -> ColumnLook:
+        """Return the same where the level that may mean a missing value does."""
+        gone = self.texts == self.doubtful
+        kept = MappingProxyType({level: rows for level, rows in self.levels.items() if level != self.doubtful})
+        values = None if self.values is None else self.values.set(gone, None)
+        return replace(self, missing=self.missing + self.levels[self.doubtful], distinct=self.distinct - 1,
+                       texts=self.texts.set(gone, None), values=values, levels=kept, unique=False, doubtful="",
+                       nulls=(*self.nulls, self.doubtful))
 
     def within(self, low: float, high: float) -> bool:
         """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""
@@ -123,14 +140,18 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
         values = pl.concat([read[0] for read in numbers if read])
         signs = any(read[2] for read in numbers if read)
-        return replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
+        look = replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
+        codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
+        return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
     absent = _absent(words) if all(part.separated for part in parts) else []
     words = words.set(words.is_in(absent), None)
     missing, distinct = words.null_count(), words.drop_nulls().n_unique()
     kind = _kind([part.cells for part in parts], words)
+    levels = _levels(words, distinct)
+    may_be = [level for level in levels if level.lower() in NULLS] if all(part.separated for part in parts) else []
     return ColumnLook(
-        name, kind, rows, missing, distinct, words, levels=_levels(words, distinct), nulls=tuple(absent),
-        unique=unique and not missing, blank=any(_blank(part.cells) for part in parts))
+        name, kind, rows, missing, distinct, words, levels=levels, nulls=tuple(absent), unique=unique and not missing,
+        blank=any(_blank(part.cells) for part in parts), doubtful=may_be[0] if len(may_be) == 1 else "")
 
 
 def _blank(cells: pl.Series) -> bool:
@@ -209,7 +230,12 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
     if not fits.any() or any(word.lower() not in allowed for word in words):
         return None
     values = plain.set(~fits.fill_null(value=False), None).cast(pl.Float64, strict=False)
-    return values, {word for word in words if word.lower() != "nan"}, signs
+    words = {word for word in words if word.lower() != "nan"}
+    coded = cells.str.contains(_NULL_CODE).fill_null(value=False)
+    shares = values.filter(~coded).drop_nulls()
+    if part.separated and coded.any() and shares.is_between(0, 1).all() and (shares != shares.floor()).any():
+        return values.set(coded, None), words | set(cells.filter(coded)), signs
+    return values, words, signs
 
 
 def _levels(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:

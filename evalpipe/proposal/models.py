@@ -78,6 +78,17 @@ def fractional(look: ColumnLook) -> bool:
     return look.within(0, 1) and not look.whole and not look.percent_signs
 
 
+def without_doubtful_levels(
+    columns: Mapping[str, ColumnLook], outcome: ColumnLook, levels: Sequence[str]
+) -> dict[str, ColumnLook]:
+    """Return the columns where a text that may mean a missing value does so in predicted classes, but is no level."""
+    declared = {name: look.without_doubtful() for name, look in columns.items()
+                if look.doubtful and like_prediction(name) and find_level(look.doubtful, levels) is None}
+    fits = {name: look for name, look in declared.items()
+            if all(find_level(level, levels) is not None for level in look.levels)}
+    return {**columns, **fits, outcome.name: outcome}
+
+
 def predicted_levels(
     columns: Mapping[str, ColumnLook], levels: Sequence[str], *, without: Iterable[str]
 ) -> list[ColumnLook]:

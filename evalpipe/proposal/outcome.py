@@ -58,7 +58,7 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
     named = [look for look in columns.values() if like_outcome(look.name) and look.usable]
     matched = [look for look in graded if _sure(families(tuple(look.levels), columns, without=look.name))]
-    two = [look for look in graded if len(look.levels) == 2 and not has(look.name, WEIGHTS)]
+    two = [look for look in graded if (len(look.levels) == 2 or look.two_but_one) and not has(look.name, WEIGHTS)]
     likely = [*named, *(look for look in two if look not in named)]
     event = [] if answers.event is None else [
         look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
@@ -123,16 +123,19 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
     if not possible:
         raise UsageError.of("no-outcome", f"{quoted(look.name)} cannot be an outcome: it has {described(look)}",
                             "give another column with --outcome")
-    if possible[0] == "binary":
+    if len(look.levels) == 2 and look.graded:
         return "binary", "the outcome has two levels"
     if len(possible) == 1:
         return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
-    if look.kind != "number":
+    if look.kind != "number" and not look.two_but_one:
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
     if _sure(families(tuple(look.levels), columns, without=look.name)):
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
     known = f"the outcome {quoted(look.name)} holds {described(look)}"
-    return Question("task", known, "what are they?", tuple((task, _TASKS[task]) for task in possible))
+    notes = _TASKS
+    if look.two_but_one:
+        notes = _TASKS | {"binary": f"two levels; {quoted(look.doubtful)} means that the outcome is missing"}
+    return Question("task", known, "what are they?", tuple((task, notes[task]) for task in possible))
 
 
 _TASKS = {"count": "how often something happened", "regression": "a number that was measured",
@@ -148,7 +151,8 @@ def _possible(look: ColumnLook) -> list[Task]:
         return numbers
     if len(look.levels) == 2:
         return ["binary", *numbers]
-    return [*numbers, "ordinal", "multiclass"] if numbers else ["multiclass", "ordinal"]
+    several: list[Task] = [*numbers, "ordinal", "multiclass"] if numbers else ["multiclass", "ordinal"]
+    return ["binary", *several] if look.two_but_one else several
 
 
 def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice | Question:

@@ -10,7 +10,14 @@ from evalpipe.errors import UsageError
 from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
 from evalpipe.proposal.families import families
 from evalpipe.proposal.many import asked_levels, level_models
-from evalpipe.proposal.models import ModelChoice, ModelChoices, called, fractional, named_apart
+from evalpipe.proposal.models import (
+    ModelChoice,
+    ModelChoices,
+    called,
+    fractional,
+    named_apart,
+    without_doubtful_levels,
+)
 from evalpipe.proposal.named_after import further_specs, of_others
 from evalpipe.proposal.numbers import asked_number, number_models
 from evalpipe.proposal.others import OtherColumns, id_candidates, other_columns
@@ -26,7 +33,7 @@ from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.survival import hour_note, survival_question
 from evalpipe.spec.named import bad_key, is_key
 from evalpipe.spelling import listed, quoted
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import CLASSES, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +75,10 @@ class Proposal:
             nulls = f" ({listed(column.nulls, 'or')})"
         rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
         absent = [f"{rows}: left out by 'where'"] if column.missing else []
+        if column.doubtful and self.outcome.task in CLASSES:
+            level = f"{quoted(column.doubtful)} is a level of {quoted(column.name)}"
+            rows = counted(column.levels[column.doubtful], "row")
+            absent.append(f"{level}, in {rows}: check that it does not mean a missing value")
         encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
                    if dataset.encoding_note is not None]
         further = further_specs(of_others(column, self.looked.columns, [look.name for look in self.predicted]).values(),
@@ -95,6 +106,7 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
             return parts
         outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
         levels, choices = parts[1], replace(parts[2], refused=choices.refused)
+    looked = replace(looked, columns=without_doubtful_levels(looked.columns, outcome.column, levels.levels))
     row_id = looked.columns[rows_named[0]] if rows_named and looked.columns[rows_named[0]].unique else None
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
     others = other_columns(looked.columns, used, row_id, choices.refused, within)
@@ -123,10 +135,13 @@ def _parts(
     task = choose_task(column, columns, answers)
     if isinstance(task, Question):
         return task
+    if task[0] == "binary" and column.two_but_one:
+        column = column.without_doubtful()
     outcome = OutcomeChoice(column, reason, *task)
     levels = choose_levels(column, outcome.task, answers)
     if isinstance(levels, Question):
         return levels
+    columns = without_doubtful_levels(columns, column, levels.levels)
     choices = _asked(outcome, levels, columns, answers) if answers.models else _models(outcome, levels, columns)
     if isinstance(choices, Question):
         return choices
