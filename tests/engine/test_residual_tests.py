@@ -171,6 +171,15 @@ def test_whole_weights_are_repeated_rows(test: Any) -> None:
     assert once == pytest.approx(repeated, rel=CLOSE)
 
 
+def test_a_row_whose_weight_is_lost_in_their_sum_changes_no_test_of_a_curve() -> None:
+    p, y = data(n=60)
+    weight = np.ones(60)
+    weight[np.argmax(p)] = 1e-25  # its rank is that of the end, to the last digit
+    rest = p < p.max()
+    test, without = (curvature(AboutLine.of(p[rows], y[rows], weight[rows], 59.0)) for rows in (p > -1, rest))
+    assert test == pytest.approx(without, rel=1e-6)
+
+
 def test_spreads_are_of_the_outer_thirds() -> None:
     p = np.arange(300.0)
     y = np.where(p < 100, 1.0, np.where(p < 200, 2.0, 3.0)) * np.where(p % 2, 1, -1)

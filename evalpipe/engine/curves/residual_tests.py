@@ -108,7 +108,9 @@ def curvature(line: AboutLine) -> ResidualTest | None:
 
     values, place = np.unique(line.at, return_inverse=True)
     weight = np.bincount(place, line.weight)
-    score = ndtri((np.cumsum(weight) - weight / 2) / weight.sum())[place]
+    share = (np.cumsum(weight) - weight / 2) / weight.sum()
+    # A weight that is lost in the sum would have rank 1, whose score is infinite.
+    score = ndtri(np.minimum(share, np.nextafter(1.0, 0.0)))[place]
     bends, rows = np.stack([score**2, score * score**2]), float(line.weight.sum())
     for straight in (np.ones_like(line.at), line.at):  # at right angles, and of mean square 1
         bends -= straight * ((bends * line.weight * straight).sum(axis=1) / rows)[:, None]
