@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +44,8 @@ class Origins:
             return self.given.parent
         named = run_facts(self.folder).get("inputs_from")
         try:
-            return Path(self.folder.resolve() / named).resolve() if isinstance(named, str) else None
+            here = os.path.realpath(self.folder)
+            return Path(os.path.realpath(Path(here) / named)) if isinstance(named, str) else None
         except (OSError, ValueError):
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,7 @@ def _check(chosen: Export, folder: str, out: str | None, model: str | None, eval
     if not chosen.asks_evaluator and evaluator is not None:
         raise click.UsageError(f"{chosen.name} has no place for --evaluator")
     if out is not None:
-        given, place = Path(folder).resolve(), Path(out).resolve()
+        given, place = (Path(os.path.realpath(path)) for path in (folder, out))
         report = given.parent if given.is_file() else given
         if report in (place, *place.parents):
             raise click.UsageError(f"'{out}' lies in the output folder, whose files the next run replaces")

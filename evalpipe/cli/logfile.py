@@ -126,7 +126,7 @@ class Log(Progress):
 
         if self._path is None:
             return
-        if folder.resolve() in Path(self._path).resolve().parents:
+        if Path(os.path.realpath(folder)) in Path(os.path.realpath(self._path)).parents:
             message = f"the log file '{self._path}' is in the output folder '{folder}', which a run replaces"
             raise UsageError.of("log-file", message, "put it beside the folder")
         self._spec |= {"name": spec.name, "spec_sha256": spec_sha256(spec)}

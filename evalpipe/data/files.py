@@ -105,7 +105,7 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
 def _refuse_whole_machine(root: Path, written: PurePosixPath) -> None:
     """Raise _Unfound where a glob looks through all folders of the machine."""
     fixed = list(takewhile(lambda part: not glob.has_magic(part), written.parts))
-    top = root.joinpath(*fixed).resolve()
+    top = Path(os.path.realpath(root.joinpath(*fixed)))
     if "**" in written.parts and top == Path(top.anchor):
         raise _Unfound("whole-machine", f"{written} looks through every folder of this machine",
                        "name the folder that the files are in, before '**'")
@@ -173,6 +173,8 @@ def _missing(path: str, root: Path, written: PurePosixPath) -> _Unfound:
 
 def _nearest(root: Path, missing: PurePosixPath) -> str:
     """Suggest the entry most like the last part of a path that does not exist."""
+    if (root / missing).is_symlink():
+        return "it is a link to what is not there"
     if (root / missing).exists() or not (root / missing.parent).is_dir():
         return "check the path"
     names = sorted(entry.name for entry in (root / missing.parent).iterdir() if not entry.name.startswith("."))

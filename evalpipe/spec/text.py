@@ -72,7 +72,7 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
         return Problem("unreadable-file", f"{shown} is a folder, not a file", named_at, "give the path of a YAML file")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Problem("unreadable-file", f"cannot read {shown}: {reason}", named_at)
+        return Problem("unreadable-file", f"cannot read {shown}: {reason}", named_at, "name a file that can be read")
     if len(content) > MAX_BYTES:
         hint = "is this the data? Give the YAML file, and name the data under 'datasets'"
         return Problem("too-large", f"the spec is larger than {MAX_BYTES:,} bytes", Place(shown), hint)
@@ -92,6 +92,8 @@ def _decoded(content: bytes, shown: str) -> SpecText | Problem:
 
 def _sibling(path: Path) -> str:
     """Name the YAML file of the same folder that is most like the missing one."""
+    if path.is_symlink():
+        return "it is a link to what is not there"
     try:
         names = sorted(file.name for file in path.parent.iterdir() if file.suffix in (".yaml", ".yml"))
     except OSError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem, UsageError
@@ -11,7 +13,6 @@ from evalpipe.spelling import closest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 CODE = "bad-template"
 PAGE, BLOCKS, STYLES = "card.html", "blocks.html", "theme.css"
@@ -87,9 +88,10 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _outside(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Problem]:
     """Report files that are no templates, or that lie elsewhere; and a folder that has nothing which is used."""
-    top = folder.resolve() if folder.is_dir() else folder.resolve().parent
+    whole = Path(os.path.realpath(folder))
+    top = whole if folder.is_dir() else whole.parent
     for name, file in files.items():
-        if not file.resolve().is_relative_to(top):
+        if not Path(os.path.realpath(file)).is_relative_to(top):
             yield Problem(CODE, f"{quoted(f'{shown}/{name}')} is a link to a file outside the folder",
                           hint="copy the file into the folder")
         elif file.is_dir() or not (name == STYLES or name.endswith(".html")):
