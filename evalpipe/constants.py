@@ -1,5 +1,11 @@
 """Numbers of the engine that the card states in words: what computes and what is written read them here."""
 
+LARGEST = 1e60
+"""The largest size of a number: sums over rows of its square over the square of the smallest stay finite."""
+
+SMALLEST = 1e-60
+"""The smallest size of a number that is not zero; squares of squares of such numbers are not yet zero."""
+
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
 

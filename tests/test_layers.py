@@ -86,14 +86,14 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cells": set(),
     "numbers": set(),
     "results": {"cells", "chapters.records", "records", "numbers", "digests", "errors"},
-    "metrics": {"arithmetic", "spelling", "tasks", "errors"},
+    "metrics": {"arithmetic", "constants", "spelling", "tasks", "errors"},
     "later": set(),
     "arithmetic": {"later"},
     "calibration": {"arithmetic", "later", "spelling", "tasks", "errors"},
     "statistics": {"arithmetic", "metrics.declare", "metrics.shared_fits", "metrics.values", "errors"},
     "intervals": {"arithmetic", "later", "errors"},
     "spec": {
-        "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
+        "cells", "colours", "constants", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
         "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
         "templating.files", "queries", "uris", "digests", "errors",
     },
@@ -102,8 +102,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "spelling", "spec", "data.table", "metrics", "tasks", "uris", "errors",
     },
     "data": {
-        "arithmetic", "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "queries",
-        "tasks", "results", "uris", "digests", "errors",
+        "arithmetic", "chapters.plan", "chapters.compute", "cells", "constants", "levels", "origin", "spelling", "plan",
+        "queries", "tasks", "results", "uris", "digests", "errors",
     },
     "streams": {
         "arithmetic", "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "digests",

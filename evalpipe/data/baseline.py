@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.numeric import LARGEST, SMALLEST
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

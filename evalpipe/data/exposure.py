@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.data.columns import read_once, refuse
-from evalpipe.data.numeric import EXTREME, LARGEST, SMALLEST, extreme
+from evalpipe.data.numeric import EXTREME, extreme
 from evalpipe.data.words import are, cells, noun, sql_name
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.words import noun
 
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
 
 
 _MEANT = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}
-
-LARGEST = 1e60
-"""The largest size of a number: sums over rows of its square over the square of the smallest stay finite."""
-
-SMALLEST = 1e-60
-"""The smallest size of a number that is not zero; squares of squares of such numbers are not yet zero."""
 
 EXTREME = "too large or too small to compute with"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
 
@@ -33,7 +34,8 @@ CONSTANT_EITHER = "the truth or the predictions are constant"
 ROUNDING = 1e-13
 """A sum of squares that is smaller than this part of the total it is the difference from is zero but for rounding."""
 
-Delta = Annotated[float, Field(gt=0)]
+Delta = Annotated[float, Field(ge=SMALLEST, le=LARGEST)]
+"""Where a loss bends, in the range of numbers of data: its square and that of a residual over it can be computed."""
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 error = partial(metric, needs="values", sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
+_LONG = 1e15
+"""From here on a number has more digits than a float holds, so it is written with its power of ten."""
+
 SHORT_LIST = 16
 """How long a text may be that a hint repeats."""
 
@@ -114,4 +117,4 @@ def _range(noun: str, schema: Schema) -> str:
 
 
 def _plain(number: float) -> str:
-    return f"{int(number):,}" if float(number).is_integer() else f"{number:g}"
+    return f"{int(number):,}" if float(number).is_integer() and abs(number) < _LONG else f"{number:g}"

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.colours import COLOUR
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.datasets import is_query
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.expressions import MeasureExpression
-from evalpipe.spec.kinds import DAY, ENCODING, is_day, is_encoding, is_number
+from evalpipe.spec.kinds import DAY, ENCODING, is_day, is_encoding, is_extreme, is_number
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
@@ -43,6 +44,7 @@ _CODES = {
     "less_than": "out-of-range",
     "less_than_equal": "out-of-range",
     "finite_number": "out-of-range",
+    "extreme_number": "out-of-range",
 }
 _OF_NAMES = {"string_pattern_mismatch", "string_too_long", "name_not_composed"}
 _PERCENT = 100
@@ -208,7 +210,7 @@ def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
     if code == "unknown-choice" and not any(type(choice) is type(value) for choice in shapes.choices):
         code = "wrong-type"
     meant = MEANT.get(str(value).lower().replace("-", "_")) if loc == ("task",) else None
-    guess = None if tree.secret(*loc) else meant or _hint(tree, shapes, loc)
+    guess = None if tree.secret(*loc) else meant or _hint(tree, shapes, loc) or _size_hint(value, shapes)
     return tree.problem(code, f"expected {shapes.words}, got {tree.spell(*loc)}", *loc, hint=guess)
 
 
@@ -238,6 +240,13 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
     elif shapes.takes("object") and not shapes.keys and isinstance(value, list):
         hint = "give each of them a name: {name: …}"
     return hint
+
+
+def _size_hint(value: object, shapes: Shapes) -> str | None:
+    """Tell which numbers can be computed with, where nothing else bounds them."""
+    bounded = any("maximum" in schema or "exclusiveMaximum" in schema for schema in shapes.schemas)
+    beyond = is_number(value) and is_extreme(value) and not bounded
+    return f"numbers from {SMALLEST:g} to {LARGEST:g} in size can be computed with" if beyond else None
 
 
 def _day_hint(value: str) -> str | None:

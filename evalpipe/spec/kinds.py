@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.colours import COLOUR
+from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.documented import Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
@@ -61,7 +62,23 @@ RULES = {
 }
 """What each pattern means, in words."""
 
-Number = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
+
+def is_extreme(number: float) -> bool:
+    """Tell whether a number is too large or too small to compute with, as `evalpipe.data` refuses those of the data."""
+    return number != 0 and not SMALLEST <= abs(number) <= LARGEST
+
+
+def _computable(number: float) -> float:
+    """Refuse a number that is too large or too small to compute with."""
+    if is_extreme(number):
+        raise PydanticCustomError("extreme_number", "too large or too small to compute with")
+    return number
+
+
+COMPUTABLE = AfterValidator(_computable)
+"""Marks a number that is computed with."""
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False), COMPUTABLE] | Annotated[StrictInt, COMPUTABLE]
 """An integer or a finite float, never a boolean or a string."""
 
 Probability = Annotated[StrictFloat, Field(ge=0, le=1)]

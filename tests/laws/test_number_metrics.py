@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from evalpipe.metrics import Metric, metric, ratio, registry
 from evalpipe.statistics import NumberRows, Summary, constant_rate, ordered, residuals, statistics
@@ -94,6 +95,17 @@ def test_integer_weights_are_replication(name: str, options: dict[str, Any], tie
     data, weight = rows(ties=ties), np.random.default_rng(3).integers(0, 4, N)
     repeated = take(data, np.repeat(np.arange(N), weight))
     assert_close(value(name, options, data, weight), value(name, options, repeated, np.ones(weight.sum())))
+
+
+@pytest.mark.parametrize("name", ["huber", "huber_pseudo"])
+def test_a_huber_loss_nears_its_ends_with_the_largest_and_the_smallest_delta(name: str) -> None:
+    data, weight = rows(), weights()
+    squares, sizes = (float(np.average(np.abs(data.residual) ** k, weights=weight)) for k in (2, 1))
+    assert value(name, {"delta": 1e60}, data, weight) == pytest.approx(squares / 2, rel=CLOSE)
+    assert value(name, {"delta": 1e-60}, data, weight) == pytest.approx(sizes * 1e-60, rel=CLOSE)
+    for beyond in (1e160, 1e-160):  # their squares cannot be held
+        with pytest.raises(ValidationError):
+            registry[name].options(delta=beyond)
 
 
 @every_metric

@@ -224,6 +224,25 @@ def test_a_wrong_value_of_an_override_is_shown_in_it() -> None:
     )
 
 
+@pytest.mark.parametrize(("key", "value", "expected"), [
+    ("costs", [{"truth": "yes", "predicted": "no", "cost": 1e308}], "a number of 0 or more, got 1e+308"),
+    ("profit", {"benefit": 5, "cost": 1e-300}, "a number of 0 or more, got 1e-300"),
+    ("prevalence", {"beta": [1e308, 2]}, "a number above 0, got 1e+308"),
+    ("compare", {"baseline": "m", "margins": {"brier": 1e99}}, "a number above 0, got 1e+99"),
+    ("equivocal", 1e-61, "a number of 0 or more or a mapping with 'below', 'above' and 'min_probability', got 1e-61"),
+    ("gates", [{"metric": "brier", "max": -1e99}], "a number, got -1e+99"),
+    ("gates", [{"metric": "brier", "max_increase": 1e99, "against": "last"}], "a number of 0 or more, got 1e+99"),
+    ("desirability", [{"metric": "brier", "minimize": {"low": 0, "high": 1e300}}], "a number, got 1e+300"),
+    ("desirability", [{"metric": "brier", "minimize": {"low": 0, "high": 1}, "weight": 1e70}],
+     "a number above 0, got 1e+70"),
+    ("reference_rates", [{"name": "before", "metric": "brier", "value": 10**61}], f"a number, got {'1' + '0' * 56}..."),
+])
+def test_a_number_that_cannot_be_computed_with_is_refused(key: str, value: object, expected: str) -> None:
+    text = error({**SPEC, "metrics": ["brier"], key: value})
+    assert text.startswith(f"error[out-of-range]: {key}"), text
+    assert f": expected {expected}\n  = help: numbers from 1e-60 to 1e+60 in size can be computed with" in text
+
+
 def test_an_unknown_key_of_an_override_is_shown_in_it() -> None:
     assert error(SPEC, "intervals.levl=0.9") == (
         "error[unknown-key]: unknown key 'levl'\n"

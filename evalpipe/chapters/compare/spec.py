@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
 
-from evalpipe.spec.kinds import Key, SpecPart
+from evalpipe.spec.kinds import COMPUTABLE, Key, SpecPart
 
 
 class Compare(SpecPart):
@@ -17,6 +17,7 @@ class Compare(SpecPart):
     baseline_dataset: Key | None = None
     """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
     itself, as independent samples."""
-    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
+    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]] = Field(
+        default_factory=dict)
     """By measure, the difference below which two values are equivalent in practice. A difference is then better or
     worse only if its whole interval is beyond the margin, and equivalent if it is within."""

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, StrictFloat, StrictStr, model_serializer
 
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import EXPRESSION_NAME, MetricChoice
-from evalpipe.spec.kinds import Number, Probability, SpecPart
+from evalpipe.spec.kinds import COMPUTABLE, Number, Probability, SpecPart
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""
@@ -17,7 +17,7 @@ KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 OWN = ("characteristic", *KINDS, "weight", "missing")
 """The keys of a goal that are not of its measure."""
 
-Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
 """A finite number above 0."""
 
 

@@ -22,7 +22,7 @@ from pydantic import (
 
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import MeasureOfSpec
-from evalpipe.spec.kinds import AnyOf, FilePath, Key, Level, Number, SpecPart
+from evalpipe.spec.kinds import COMPUTABLE, AnyOf, FilePath, Key, Level, Number, SpecPart
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 """The limits of a change against something."""
@@ -51,7 +51,7 @@ LARGE_NIGHTS = dict.fromkeys((
 Average precision is a quarter of its error too high with 50 events, and that would be evidence over many nights.
 """
 
-Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), COMPUTABLE]
 """How much a number may or must have changed, never below zero."""
 
 

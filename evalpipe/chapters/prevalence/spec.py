@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, StrictFloat, StrictStr, model_serializer
 
-from evalpipe.spec.kinds import Only, Probability, SpecPart
+from evalpipe.spec.kinds import COMPUTABLE, Only, Probability, SpecPart
 from evalpipe.tasks import MANY
 
-Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
 """A finite number above 0."""
 
 
