@@ -93,9 +93,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"arithmetic", "metrics.declare", "metrics.shared_fits", "metrics.values", "errors"},
     "intervals": {"arithmetic", "later", "errors"},
     "spec": {
-        "cells", "colours", "constants", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
-        "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins", "tasks",
-        "templating.files", "queries", "uris", "digests", "errors",
+        "cells", "colours", "constants", "documented", "formats", "intervals.declare", "levels", "origin",
+        "chapters.all", "chapters.spec", "chapters.rules", "ed25519", "spelling", "metrics", "calibration", "plugins",
+        "tasks", "templating.files", "queries", "uris", "digests", "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "queries",

@@ -25,6 +25,9 @@ TABLE = 2_000_000
 RUNS = 2**20
 """The most runs of observations that follow each other whose unit is listed."""
 
+SINGLES = 2**24
+"""The most observations of all replicates together that are drawn one by one."""
+
 FAR = 9.0
 """Standard deviations about its mean, and as many counts again, beyond which a Poisson count has a chance of 1e-16."""
 
@@ -119,6 +122,8 @@ class MultinomialCounts:
             else:
                 counts[:, self._units] += added
             short = short - added.sum(axis=1)
+        if short.sum() > SINGLES:  # one replicate may be short of few, and end the loop, where the others are of many
+            return counts + generator.multinomial(short, self.sizes / self._total)
         single = self._lookup(generator.integers(0, self._total, int(short.sum())))
         cell = np.repeat(np.arange(times), short) * len(self.sizes) + single
         counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)

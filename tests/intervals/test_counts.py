@@ -59,12 +59,29 @@ def test_every_chance_gives_the_least_count_that_reaches_it(monkeypatch: pytest.
         assert drawn[0, 0] == 0
 
 
-@pytest.mark.parametrize("way", ["as it is", "without tables"])
+def test_draws_of_trillions_of_observations_take_no_memory_for_the_last_of_them() -> None:
+    # Of 8.6 trillion each replicate is short of millions after the Poisson counts; one is short of few, and all were
+    # then drawn one by one, in 6 GB and minutes.
+    sizes = np.full(96, 90_000_000_000)
+    tracemalloc.start()
+    try:
+        drawn = MultinomialCounts(sizes).draw(np.random.default_rng(3), 64)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+    assert (drawn.sum(axis=1) == sizes.sum()).all()
+    assert (np.abs(drawn - sizes) < 6 * np.sqrt(sizes)).all()
+
+
+@pytest.mark.parametrize("way", ["as it is", "without tables", "the rest at once"])
 @pytest.mark.parametrize(("total", "units"), [(5000, 40), (400_000, 40), (9000, 2000)])
 def test_draws_are_multinomial(total: int, units: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "without tables":
         monkeypatch.setattr(counts, "TABLE", 0)
         monkeypatch.setattr(counts, "RUNS", 1)
+    if way == "the rest at once":
+        monkeypatch.setattr(counts, "SINGLES", 0)
     generator = np.random.default_rng(2)
     sizes = generator.multinomial(total, generator.dirichlet(np.ones(units - 1)))
     sizes = np.append(sizes, 0)
