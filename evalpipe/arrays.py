@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import EvalpipeError, Problem, UsageError
 from evalpipe.levels import level_text
+from evalpipe.spelling import joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -249,19 +251,39 @@ def table(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.Dat
 def _series(name: str, values: Any, argument: str) -> pl.Series:
     import polars as pl
 
-    if not isinstance(values, pl.Series) and hasattr(values, "to_numpy"):
-        # A pandas column has the Arrow interface only where pyarrow is installed; its numpy form always works.
+    if hasattr(values, "to_numpy") and not isinstance(values, pl.Series) and not hasattr(values, "__arrow_c_array__"):
+        # A pandas column has the Arrow interface only where pyarrow is installed; its numpy form always works. An array
+        # of Arrow has none without a copy where it holds texts, truth values or nulls.
         values = values.to_numpy()
     # Such an array holds the NaN, NA or NaT of pandas among its values; polars knows None alone as missing.
     if str(getattr(values, "dtype", "")) == "object" and values.ndim == 1:
         values = [None if _absent(value) else value for value in values]
     try:
         series = pl.Series(name, values).rename(name)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise _not_a_column(argument, values, str(error).split("\n", maxsplit=1)[0]) from None
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        floats = _floats(values)
+        if floats is None:
+            raise _not_a_column(argument, values, _kinds(values) or str(error).split("\n", maxsplit=1)[0]) from None
+        series = pl.Series(name, floats)
     if series.dtype.is_nested():
         raise _not_a_column(argument, values, f"its entries are of type {series.dtype.base_type()}")
     return series
+
+
+def _floats(values: object) -> list[float | None] | None:
+    """Return a list of numbers, of which some are whole, as floats; None of any other, or with one that none holds."""
+    if not isinstance(values, list | tuple) or not all(isinstance(value, Real | None) for value in values):
+        return None
+    try:
+        return [None if value is None else float(value) for value in values]
+    except OverflowError:
+        return None
+
+
+def _kinds(values: object) -> str | None:
+    """Say of which types the entries of a list are; None of what is no list."""
+    kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
+    return f"its entries are of type {joined(kinds, 'and')}" if kinds else None
 
 
 def _absent(value: object) -> bool:
@@ -280,7 +302,8 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
     except ValueError:
         shape = ()
     if len(shape) < _TABLE:
-        message = f"{called} is not an array of values: {reason if shape else f'it is of type {type(values).__name__}'}"
+        reason = reason if shape or isinstance(values, list | tuple) else f"it is of type {type(values).__name__}"
+        message = f"{called} is not an array of values: {reason}"
         return UsageError.of("not-a-column", message, hint="give one value a row, in an array of shape [n]")
     message = f"{called} is of shape {list(shape)}, not [n]"
     return UsageError.of("not-a-column", message, hint=_column_hint(kind, shape))

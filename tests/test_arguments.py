@@ -188,6 +188,39 @@ def test_what_serves_one_model_is_no_fault(given: dict[str, Any]) -> None:
     assert results.models[0].name == "a"
 
 
+@pytest.mark.parametrize(("among", "kinds"), [
+    ("x", "int and str"), ({}, "dict and int"), (1j, "complex and int"), (b"a", "bytes and int"), ([1], "int and list"),
+    (10**400, "int"),
+])
+def test_entries_of_several_types_are_told_by_those_of_python(among: object, kinds: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        evalpipe.evaluate([0, 1, among, 1], [0.5] * 4, event=1)
+    assert str(caught.value) == (
+        f"error[not-a-column]: 'truth' is not an array of values: its entries are of type {kinds}\n"
+        "  = help: give one value a row, in an array of shape [n]")
+
+
+def test_a_list_of_whole_and_broken_numbers_is_of_numbers() -> None:
+    mixed: list[Any] = [0, 0.25, np.int64(1), 1]
+    results = evalpipe.evaluate([0, 0, 1, 1], mixed, event=1, weight=[1, 2.5, 1, 10**40], metrics=["brier"],
+                                intervals={"method": "none"})
+    arrays = evalpipe.evaluate([0, 0, 1, 1], np.array(mixed, float), event=1, weight=np.array([1, 2.5, 1, 1e40]),
+                               metrics=["brier"], intervals={"method": "none"})
+    assert results.estimates["value"].to_list() == arrays.estimates["value"].to_list()
+
+
+def test_arrays_of_arrow_are_taken_as_they_are() -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array(["yes", "no"] * 6)
+    expected = evalpipe.evaluate(["yes", "no"] * 6, P[:12], event="yes", intervals={"method": "none"}).to_json()
+    for truth in (texts, texts.cast(pa.large_string()), texts.dictionary_encode(), pa.chunked_array([texts])):
+        given = evalpipe.evaluate(truth, pa.array(P[:12]), event="yes", intervals={"method": "none"})
+        assert given.to_json() == expected
+    assert evalpipe.evaluate(pa.array([True, False] * 6), P[:12], event=True, intervals={"method": "none"})
+    with pytest.raises(EvalpipeError, match="1 row has no probability in 'probability'"):
+        evalpipe.evaluate(texts, pa.array([None, *P[1:12]]), event="yes")
+
+
 def test_missing_values_of_pandas_are_missing() -> None:
     pd = pytest.importorskip("pandas")
     truth = pd.Series([True, False, None] * 4, dtype=object)
