@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from evalpipe.records import Record
 
@@ -41,15 +39,9 @@ class Prior(Record):
     lines: list[PredictiveLine] = Field(default_factory=list)
     """What ppv and npv of an event are at this prevalence for any sensitivity and specificity."""
     dataset: str | None = None
-    """The dataset whose outcomes gave it; absent where the spec states it."""
+    """The dataset whose outcomes gave it; null where the spec states it."""
     rows: int | None = None
-    """The rows of that dataset, or the observations that they count as; absent where the spec states it."""
-
-    absent: ClassVar[tuple[str, ...]] = ("dataset", "rows")
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
+    """The rows of that dataset, or the observations that they count as; null where the spec states it."""
 
 
 class ObservedShare(Record):
