@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import evalpipe
+from card.drawn import of_figure
 from evalpipe.engine.curves.groups import gain_table
 from evalpipe.results import Curve
 from evalpipe.statistics import Rows, Summary
@@ -54,6 +55,22 @@ def slides(**more: object) -> evalpipe.Results:
 
 def gains(results: evalpipe.Results) -> Any:
     return next(curve for curve in results.curves if curve.curve == "gain_table").points
+
+
+@pytest.mark.parametrize(("name", "column", "up"), [
+    ("gain", "cumulative_captured", "Share of events found"), ("lift", "cumulative_lift", "Lift")])
+def test_the_groups_are_points_on_gain_and_lift_where_the_spec_asks_for_them(name: str, column: str, up: str) -> None:
+    """As in the charts of the slides; without `groups` the figures are as they were."""
+    said = "Points: all rows down to each cut of the gain table."
+    (plain,), results = of_figure(slides(), "scored", name), slides(curves={"groups": 5})
+    (drawing,), points = of_figure(results, "scored", name), gains(results).columns
+    assert said not in plain.caption
+    assert said in drawing.caption
+    (groups,) = [series for series in drawing.points if series.name == "model, groups"]
+    assert groups.columns == {"Group": [1.0, 2.0, 3.0, 4.0, 5.0], "Share of rows tested, highest scores first":
+                              points["cumulative_population"], up: points[column]}
+    assert [series for series in drawing.points if series.name != "model, groups"] == list(plain.points)
+    assert drawing.svg != plain.svg
 
 
 def test_weighted_rows_give_every_column_of_the_slides() -> None:

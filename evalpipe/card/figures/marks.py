@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe import numbers
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS
 from evalpipe.card.figures.scales import LINE, width
+from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.events import Marks
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 NEAR = 30
 """Pixels within which the same threshold is written once."""
+
+GROUPED = " Points: all rows down to each cut of the gain table."
 
 MARKED = " Small marks: the thresholds that the spec marks, with their numbers where there is room."
 
@@ -100,6 +103,24 @@ def marked_points(context: Context, at: Coordinates) -> Over:
             if a == a and b == b and (point is None or point.mark != text):  # noqa: PLR0124 - NaN differs from itself
                 boxes += _label(panel, (a, b), text, series.ink, at.side, [*taken, *boxes])
         return boxes
+
+    return over
+
+
+def group_points(context: Context, height: Literal["cumulative_captured", "cumulative_lift"]) -> Over | None:
+    """Return what draws the groups of a model's gain table at a ``height``; None where the spec asks for no groups."""
+    if (context.results.spec.get("curves") or {}).get("groups") is None:
+        return None
+    tables = {series.name: curve.points for series, curve in context.curves(GainTable)}
+
+    def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+        if series.name in tables:
+            points = tables[series.name]
+            x, y = column(points.cumulative_population), column(getattr(points, height))
+            panel.marks(x, y, series.ink, series.marker, size=3.6)
+            columns = {"Group": column(points.group), panel.x.name: x, panel.y.name: y}
+            panel.record_values(f"{series.label}, groups", **columns)
+        return ()
 
     return over
 

@@ -12,8 +12,10 @@ from evalpipe.card.figures.context import Context, known, listed, or_nan, path_o
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.marks import (
+    GROUPED,
     MARKED,
     Coordinates,
+    group_points,
     marked_points,
     marks_of,
     operating_points,
@@ -48,7 +50,8 @@ class Plot:
     """What tells one figure of ranking from another.
 
     ``frame`` are its axes; ``band`` is the band about the curve, where there is one; ``reference`` are lines to compare
-    with; ``at`` says where thresholds lie; ``values`` is what the figure says of each model.
+    with; ``at`` says where thresholds lie; ``values`` is what the figure says of each model; ``groups`` draws those of
+    the gain table.
     """
 
     key: str
@@ -63,6 +66,7 @@ class Plot:
     behind: Callable[[Panel], None] | None = None
     alone: Callable[[Panel, Series], Sequence[Box]] | None = None
     over: Over | None = None
+    groups: Over | None = None
 
 
 def _unit(x: str, y: str) -> Frame:
@@ -72,11 +76,13 @@ def _unit(x: str, y: str) -> Frame:
 def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     """Draw curves: all models, the reference lines, the operating points, the marked thresholds."""
     marked = bool(marks_of(context))
-    caption = plot.caption + (MARKED if marked else "") + (explained(context, plot.band) if plot.band else "")
+    caption = plot.caption + (GROUPED if plot.groups else "") + (MARKED if marked else "")
+    caption += explained(context, plot.band) if plot.band else ""
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    overs = [operating_points(context, plot.at), marked_points(context, plot.at), *([plot.over] if plot.over else [])]
+    given = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
+    overs = [over for over in given if over is not None]
     layers = CurveLayers(plot.behind, plot.alone, shade(context, plot.band) if plot.band else None, together(*overs))
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
     sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
@@ -206,6 +212,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
                 "in use. Shaded: between random and perfect order. Dotted guide: the rows with half of the events.",
         alt=context.told("Cumulative gain", pairs, say),
         behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale", "faint"), over=_guide(pairs),
+        groups=group_points(context, "cumulative_captured"),
     ))
 
 
@@ -254,5 +261,5 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
         title="Lift",
         caption="Events found relative to random order when rows are taken in order of score, highest first. Marker: "
                 "threshold in use.",
-        alt=context.told("Lift", pairs, say),
+        alt=context.told("Lift", pairs, say), groups=group_points(context, "cumulative_lift"),
     ))

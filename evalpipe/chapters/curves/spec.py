@@ -61,7 +61,8 @@ class Curves(Sparse):
     `{figures: [scale_location, half_normal]}`."""
     groups: Annotated[StrictInt | None, Field(ge=2, le=MOST_GROUPS), Only("binary")] = None
     """The number of groups of equal size that the gain table cuts the ranked rows into: 10 for tenths, which it is
-    where nothing is written. Rows of one score that a cut divides are shared in proportion. With `profit`, the table
-    says what contacting the rows down to each cut brings."""
+    where nothing is written. Rows of one score that a cut divides are shared in proportion. Where it is written, the
+    groups are also points on cumulative gain and lift. With `profit`, the table says what contacting the rows down to
+    each cut brings."""
     relations: Annotated[Relations | None, Only("binary")] = None
     """How measures of predicted classes relate to the prevalence and to each other."""
