@@ -140,8 +140,10 @@ def _prevalence(results: Results, own: Estimate) -> dict[str, Any] | None:
         dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
         return {"value": dataset.prevalence if own.slice is None else None, "of": "the rows", "source": None}
     is_declared = declared is not None and (declared.value == at or declared.levels is not None)
-    return {"value": at, "of": "the spec" if is_declared else "the measure",
-            "source": declared.source if declared is not None and is_declared else None}
+    if declared is None or not is_declared:
+        return {"value": at, "of": "the measure", "source": None}
+    of = "the spec" if declared.dataset is None else f"dataset {declared.dataset}"
+    return {"value": at, "of": of, "source": declared.source}
 
 
 def _key(results: Results, own: Estimate) -> str | None:

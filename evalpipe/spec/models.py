@@ -79,8 +79,9 @@ class Spec(SpecPart):
     """The outcome's column, its event or levels, its unit."""
     prevalence: Annotated[Annotated[Prevalence, Short("value")] | None, Only(*CLASSES)] = None
     """The prior probability of the event where the model will be used: a number, or a mapping with its source. For
-    more levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is uncertain. `ppv` and
-    `npv` need it, and so does every measure at `prevalence: declared`."""
+    more levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is uncertain, and
+    `{from: training}` where a dataset gives it. `ppv` and `npv` need it, and so does every measure at
+    `prevalence: declared`."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
     exposure: Annotated[Annotated[Exposure, Short("column")] | None, Only("count")] = None

@@ -242,6 +242,17 @@ def test_rows_that_are_read_part_by_part_give_the_same(tmp_path: Path) -> None:
     assert parts.prevalence.rows == 300
 
 
+def test_show_names_the_dataset(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from evalpipe.cli.app import app
+
+    evalpipe.run(write(tmp_path), out=tmp_path / "out")
+    text = CliRunner().invoke(app, ["show", str(tmp_path / "out"), "ppv@d"]).output
+    share = people(300, seed=9)["y"].mean()
+    assert f"{share:.3f}, that of dataset other (the outcomes of other)" in text, text
+
+
 def test_a_reference_dataset_that_gives_it_is_not_read_part_by_part(tmp_path: Path) -> None:
     path = write(tmp_path, engine={"mode": "grid"}, datasets={
         "d": {"path": "d.parquet"}, "other": {"path": "other.parquet", "role": "reference"}})
