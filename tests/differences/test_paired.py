@@ -192,6 +192,23 @@ def test_every_kind_of_outcome_and_of_rows_is_paired(
         assert change.paired.difference == pytest.approx(change.difference)
 
 
+def test_measures_at_the_prevalence_of_a_dataset_are_paired(tmp_path: Path) -> None:
+    """The dataset is not read again: what it came to is in the results."""
+    pl.DataFrame({"row": range(1000, 1100), "y": ["u"] * 30 + ["v"] * 70}).write_csv(tmp_path / "training.csv")
+    for name, chances in (("a", P), ("b", (P * 7 % 1).round(3))):
+        pl.DataFrame({"row": ROW, "y": Y, "p": chances}).write_csv(tmp_path / f"{name}.csv")
+        evalpipe.run(BASE | EVENT | {
+            "datasets": {"test": {"path": str(tmp_path / f"{name}.csv")},
+                         "training": {"path": str(tmp_path / "training.csv"), "role": "reference"}},
+            "prevalence": {"from": "training"}, "metrics": ["ppv"], "threshold": 0.4}, out=tmp_path / name)
+    (tmp_path / "training.csv").unlink()
+    difference = compare(read_run(str(tmp_path / "a")), read_run(str(tmp_path / "b")))
+    assert why(difference) == []
+    (change,) = [change for change in difference.estimates if change.metric == "ppv"]
+    assert change.paired is not None
+    assert change.paired.difference == pytest.approx(change.difference)
+
+
 def test_measures_of_classes_in_an_equivocal_zone_are_not_paired(tmp_path: Path) -> None:
     spec = EVENT | {"metrics": ["accuracy", "brier"], "equivocal": 0.1}
     rows = {"row": ROW, "y": Y, "p": P}
