@@ -77,10 +77,10 @@ def _unknown(plan: Plan, message: str) -> DataError:
 def _distinct(plan: Plan, dataset: str) -> None:
     """Report a measure that is asked for at the prevalence of a dataset and at the number that it comes to."""
     labels = [entry.label for entry in plan.metrics]
-    for number, entry in enumerate(plan.metrics):
+    for entry in plan.metrics:
         if entry.prior.uncertain and labels.count(entry.label) > 1:
             message = f"{entry.label} is listed twice: the prevalence of dataset '{dataset}' is this number too"
-            place = plan.places.place("metrics", number) or plan.places.place("metrics")
+            place = plan.places.place("prevalence", "from")
             raise DataError(Problem("duplicate-prevalence", message, place, "ask for it at 'declared' alone"))
 
 
