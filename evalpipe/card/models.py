@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import BlockGroup, Facts, Heading, Section
 from evalpipe.chapters import functions
@@ -34,7 +35,7 @@ def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
     of_chapters = (fact for facts in functions("card", "facts") for fact in facts(results, model))
     yield Heading(model.label)
     yield Facts((
-        ("Name in the spec", model.name), *_columns(model), *_scale(model), *of_chapters))
+        ("Name in the spec", model.name), *_columns(model), *_scale(results, model), *of_chapters))
     if model.characteristics:
         yield Heading("Characteristics stated in the spec", 4)
         yield Facts(tuple(
@@ -51,8 +52,11 @@ def _columns(model: ModelSummary) -> Iterator[tuple[str, str]]:
     return ((name, ", ".join(together)) for name, together in columns.items())
 
 
-def _scale(model: ModelSummary) -> Iterator[tuple[str, str]]:
+def _scale(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     if model.scale == "percent":
         yield "Scale of the probabilities", "percents, divided by 100"
     elif "score" in model.columns:
         yield "Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")
+        norm = results.spec.get("models", {}).get(model.name, {}).get("norm")
+        if norm is not None:
+            yield "Norm of the weights", f"{numbers.given(norm)}, by which the score is divided"

@@ -256,15 +256,20 @@ def predicted(
 
 
 def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
-    """Return what ranks the rows of a binary outcome: the event's score or probability.
+    """Return what ranks the rows of a binary outcome: the event's score, divided by its norm if any, or probability.
 
     Of the scores of both levels it is their difference, whose logistic function is their softmax.
     """
+    import polars as pl
+
     if model.level_columns:
         event, other = (values[column] for column in model.level_columns.values())
         return event - other if model.scores else event / (event + other) if rescale else event
     column = model.probability if model.score is None else model.score
-    return None if column is None else values[column]
+    if column is None or model.norm is None:
+        return None if column is None else values[column]
+    # numpy, because polars multiplies by the reciprocal.
+    return pl.Series(column, values[column].to_numpy() / model.norm)
 
 
 def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:

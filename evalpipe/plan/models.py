@@ -29,7 +29,7 @@ class ModelPlan:
     ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
     probabilities of all levels, or of their raw ``scores`` where that is set. Where one ``list_column`` has lists of
     these, they are its parts, and ``order`` are the levels as its lists hold them. ``percents`` are those of
-    probabilities that are in percent. ``separate`` tells whether they are in
+    probabilities that are in percent. ``norm`` is what the score is divided by. ``separate`` tells whether they are in
     files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
     the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
     drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
@@ -46,6 +46,7 @@ class ModelPlan:
     order: tuple[str, ...]
     percents: frozenset[str]
     scale: Literal["logit", "margin"] | None
+    norm: float | None
     renormalise: bool
     separate: bool
     step: str | None
@@ -123,6 +124,7 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         level_columns=MappingProxyType(named), scores=model.scores is not None, list_column=model.list_column,
         order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
         percents=frozenset(percents), scale=_scale(spec, model),
+        norm=model.norm,
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
         drawn=None if model.optimism is None else model.optimism.drawn,

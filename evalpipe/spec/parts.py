@@ -122,6 +122,10 @@ class Model(SpecPart):
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
     refused, or are of its variants where `recalibrate` makes probabilities of it (Platt, isotonic), whatever its
     units."""
+    norm: Annotated[Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] | None, Only("binary")] = None
+    """The norm of the weights of a linear model without its intercept, ‖ω‖, for a score with `scale: margin`. The score
+    is divided by it, which makes b + xᵀω the signed distance of x from the boundary. Curves and chosen thresholds are
+    then in the units of the inputs."""
     prediction: ColumnName | None = None
     """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
     of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of

@@ -158,6 +158,7 @@ def _models(draft: Draft) -> Iterator[Problem]:
                                      hint="remove one of the two; either gives the leave-one-out residuals")
         else:
             yield from _scores(draft, here, model)
+            yield from _norm(draft, here, model)
             yield from _threshold(draft, here, model)
 
 
@@ -224,6 +225,13 @@ def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
         hint = "rename 'probability' to 'score'" if model.probability is not None else "remove it"
         message = f"the scale of the model '{name}' {change} 'score'"
         yield draft.tree.idle("unused-scale", message, *here, "scale", key=True, hint=hint)
+
+
+def _norm(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
+    """Report a norm of weights where no score is a margin."""
+    if model.norm is not None and (model.scale != "margin" or model.score is None):
+        message = f"'norm' of the model '{here[1]}' has no effect: it has no 'score' with 'scale: margin'"
+        yield draft.tree.idle("unused-norm", message, *here, "norm", key=True, hint="remove it")
 
 
 def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:

@@ -55,7 +55,7 @@ def key_of(sha256: str, shown: str, part: Part, asked: str) -> str:
 
 def _model(model: ModelPlan) -> list[Any]:
     columns = [dict(model.columns), dict(model.level_columns)]
-    return [model.name, columns, model.scores, sorted(model.percents), model.scale, model.renormalise,
+    return [model.name, columns, model.scores, sorted(model.percents), model.scale, model.norm, model.renormalise,
             sorted(model.gives),
             model.threshold.number, repr(model.zone)]
 

@@ -4,9 +4,9 @@
 
 `refined_rows.csv`: 150 points of two inputs in two classes, which overlap; some lie far on the wrong side.
 `refined_run_1.parquet` to `refined_run_3.parquet`: three runs of gradient descent on the softmax cost of a linear
-two-class model, from different starts; of each step the model's value of every point. `refined_points.csv`: points at
-chosen distances from a boundary. `refined_majority.csv`: 95 and 5 observations of two classes, all taken for the
-larger.
+two-class model, from different starts; of each step the model's value of every point. `refined_points.csv`: a model's
+value of points at chosen distances from its boundary. `refined_majority.csv`: 95 and 5 observations of two classes, all
+taken for the larger.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ FAR = 12
 DISTANCES = ((2.0, 1), (0.5, 1), (0.5, -1), (0.0, 1), (0.0, -1), (-0.5, -1), (-2.0, -1), (-2.0, 1))
 """Distances from a boundary, and the true class of a point there."""
 
+NORM = 5.0
+"""The norm of the weights of that boundary, (3, 4): the model's value of a point is its distance times this."""
+
 
 def points() -> tuple[np.ndarray, np.ndarray]:
     """Return the inputs [n, 2] and the classes [n], +1 and -1."""
@@ -67,7 +70,8 @@ def tables() -> dict[str, Iterable[tuple[object, ...]]]:
     return {
         "rows": [("point", "x1", "x2", "y"), *((n, *inputs, label) for n, (inputs, label) in enumerate(
             zip(x.tolist(), y.tolist(), strict=True), 1))],
-        "points": [("point", "distance", "y"), *((n, *point) for n, point in enumerate(DISTANCES, 1))],
+        "points": [("point", "value", "y"), *((n, distance * NORM, label) for n, (distance, label) in enumerate(
+            DISTANCES, 1))],
         "majority": [("y", "predicted", "observations"), (1, 1, 95), (-1, 1, 5)],
     }
 
