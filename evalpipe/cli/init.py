@@ -32,6 +32,9 @@ STDOUT = "-"
 @click.option("--model", "models", metavar="NAME=COLUMN", multiple=True,
               help="A model and a column of its predictions; may be repeated. With several levels COLUMN may hold "
                    "{level}.")
+@click.option("--weight", metavar="COLUMN", help="The column of case weights.")
+@click.option("--exposure", metavar="COLUMN", help="The column of what each count was counted in.")
+@click.option("--cluster", metavar="COLUMN", help="The column whose value is shared by rows that belong together.")
 @click.option("--force", is_flag=True, help="Replace a SPEC that exists.")
 def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: bool, **answers: str | None) -> None:
     """Write a spec for files of predictions, with the reason for each key beside it.

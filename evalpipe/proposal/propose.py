@@ -46,13 +46,17 @@ NO_SIGNS = "write percents as numbers, and run init again"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The parts of a spec: what was looked at, the outcome with its levels, the models, and the other columns."""
+    """The parts of a spec: what was looked at, the outcome with its levels, the models, and the other columns.
+
+    ``keys`` are those of rows that flags give, each with its column.
+    """
 
     looked: Looked
     outcome: OutcomeChoice
     levels: LevelChoice
     models: tuple[ModelChoice, ...]
     others: OtherColumns
+    keys: tuple[tuple[str, str], ...] = ()
 
     @property
     def used(self) -> tuple[ColumnLook, ...]:
@@ -94,6 +98,10 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     if isinstance(parts, Question):
         return parts
     outcome, levels, choices = parts
+    if answers.exposure is not None and outcome.task != "count":
+        raise UsageError.of("not-for-task", "--exposure is for the task count, not for an outcome of the task "
+                            f"{outcome.task}", "remove it, or give --task count")
+    looked = without_keys(looked, answers)
     used = [outcome.column.name, *(column for model in choices.models for column in model.columns)]
     rows_named = id_candidates(looked.columns, used)[:1]
     if not looked.whole:
@@ -110,13 +118,25 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     row_id = looked.columns[rows_named[0]] if rows_named and looked.columns[rows_named[0]].unique else None
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
     others = other_columns(looked.columns, used, row_id, choices.refused, within)
-    return Proposal(looked, outcome, levels, named_apart(choices.models), others)
+    return Proposal(looked, outcome, levels, named_apart(choices.models), others, answers.keys)
+
+
+def without_keys(looked: Looked, answers: Answers) -> Looked:
+    """Return what was looked at without the columns that flags give to keys of rows; raises UsageError for others."""
+    for key, name in answers.keys:
+        look = column_of(name, looked.columns, f"--{key}")
+        if key != "cluster" and look.kind != "number":
+            raise UsageError.of("not-numbers", f"--{key} names the column {quoted(name)}, which holds no numbers",
+                                "name a column of numbers")
+    taken = {name for _, name in answers.keys}
+    return replace(looked, columns={name: look for name, look in looked.columns.items() if name not in taken})
 
 
 def from_first_rows(
     looked: Looked, answers: Answers
 ) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
     """Return what the rows looked at say, or the next question; raises UsageError for an answer that cannot be."""
+    looked = without_keys(looked, answers)
     question = survival_question(looked.columns, answers)
     parts = _parts(looked.columns, answers) if question is None else question
     if isinstance(parts, Question) and not looked.whole:

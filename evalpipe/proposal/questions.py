@@ -15,13 +15,25 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models."""
+    """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models.
+
+    ``weight``, ``exposure`` and ``cluster`` are columns that nobody is asked for.
+    """
 
     outcome: str | None = None
     task: str | None = None
     event: str | None = None
     levels: str | None = None
     models: tuple[str, ...] = ()
+    weight: str | None = None
+    exposure: str | None = None
+    cluster: str | None = None
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The keys of rows that flags give, each with its column."""
+        keys = (("cluster", self.cluster), ("weight", self.weight), ("exposure", self.exposure))
+        return tuple((key, column) for key, column in keys if column is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,12 @@ def _rows(proposal: Proposal) -> Iterator[SpecLine]:
         written = True
     may_be = [("cluster", others.clusters), ("weight", others.weights)]
     may_be += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
+    for name, column in proposal.keys:
+        yield SpecLine(f"{name}: {scalar(column)}", "your answer")
+        written = True
     for name, columns in may_be:
+        if name in dict(proposal.keys):
+            continue
         for column, why in columns[:3]:
             yield SpecLine(f"# {name}: {scalar(column)}", why)
             written = True

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evalpipe.errors import UsageError
 from evalpipe.proposal.look import look_at
 from evalpipe.proposal.names import like_id, like_outcome, like_prediction, mentions, model_name, words
 from evalpipe.proposal.propose import Proposal, propose
@@ -150,3 +151,24 @@ def test_words_in_names() -> None:
 ])
 def test_a_model_is_called_after_its_column(column: str, level: str, name: str) -> None:
     assert model_name(column, level) == name
+
+
+def test_columns_that_flags_name_are_keys_of_the_spec(tmp_path: Path) -> None:
+    columns = {"y": AT % 7, "expected": P + 1, "hours": P, "times": P + 2, "group": AT // 3}
+    answers = {"task": "count", "exposure": "hours", "weight": "times", "cluster": "group"}
+    proposal = proposed(tmp_path, columns, **answers)
+    assert isinstance(proposal, Proposal)
+    lines = spec_text(proposal, str(tmp_path / "spec.yaml")).splitlines()
+    assert [" ".join(line.split()) for line in lines if "# your answer" in line][1:] == [
+        "cluster: group # your answer", "weight: times # your answer", "exposure: hours # your answer"]
+    assert [model.columns for model in proposal.models] == [("expected",)]
+
+
+@pytest.mark.parametrize(("answers", "message"), [
+    ({"exposure": "x"}, "--exposure is for the task count, not for an outcome of the task regression"),
+    ({"weight": "z"}, "--weight names the column 'z', which the data do not have"),
+    ({"weight": "t"}, "--weight names the column 't', which holds no numbers"),
+])
+def test_columns_that_cannot_be_what_a_flag_says(answers: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        proposed(tmp_path, {"y": P * 9, "pred": P * 8, "x": P, "t": YES}, **answers)
