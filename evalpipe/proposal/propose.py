@@ -79,7 +79,8 @@ class Proposal:
             nulls = f" ({listed(column.nulls, 'or')})"
         rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
         absent = [f"{rows}: left out by 'where'"] if column.missing else []
-        if column.doubtful and self.outcome.task in CLASSES:
+        predicted = {line.key for model in self.models for line in model.lines} & {"probabilities", "scores"}
+        if column.doubtful and self.outcome.task in CLASSES and not predicted:
             level = f"{quoted(column.doubtful)} is a level of {quoted(column.name)}"
             rows = counted(column.levels[column.doubtful], "row")
             absent.append(f"{level}, in {rows}: check that it does not mean a missing value")
