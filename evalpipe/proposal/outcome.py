@@ -127,9 +127,10 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
         return "binary", "the outcome has two levels"
     if len(possible) == 1:
         return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
-    if look.kind != "number" and not look.two_but_one:
+    predicted = _sure(families(tuple(look.levels), columns, without=look.name))
+    if look.kind != "number" and (predicted or not look.two_but_one):
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
-    if _sure(families(tuple(look.levels), columns, without=look.name)):
+    if predicted:
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
     known = f"the outcome {quoted(look.name)} holds {described(look)}"
     notes = _TASKS
