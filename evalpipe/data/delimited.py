@@ -347,6 +347,11 @@ def _recoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         except UnicodeEncodeError:
             raise Unreadable("wrong-encoding", f"it holds half a character of {encoding}",
                              "save the file as UTF-8") from None
+        except UnicodeError:  # of Python's decoders of utf-16 and utf-32, which has no place
+            name = codecs.lookup(encoding).name
+            reason = f"it does not begin with the byte order mark of {name}"
+            hint = f"declare 'encoding: {name}-le' or '{name}-be', or save the file as UTF-8"
+            raise Unreadable("wrong-encoding", reason, hint) from None
         read, lines = read + len(chunk), lines + text.count("\n")
         if recoded:
             yield recoded

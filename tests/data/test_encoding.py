@@ -71,6 +71,17 @@ def test_bytes_that_are_no_characters_are_told_by_their_place(tmp_path: Path, mo
         run(path, mode, datasets=data(path, "utf-16"))
 
 
+@pytest.mark.parametrize(("declared", "name"), [("utf-16", "utf-16"), ("U32", "utf-32")])
+def test_a_file_without_the_mark_of_its_encoding_is_told(tmp_path: Path, declared: str, name: str) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("y,p,q\n1,0.5,0.5\n")
+    with pytest.raises(DataError) as caught:
+        run(path, "exact", datasets=data(path, declared))
+    problem = caught.value.problems[0]
+    assert problem.message == f"cannot read {path}: it does not begin with the byte order mark of {name}"
+    assert problem.hint == f"declare 'encoding: {name}-le' or '{name}-be', or save the file as UTF-8"
+
+
 def test_a_file_that_is_not_utf8_names_the_key(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_bytes("y,p,größe\n".encode("cp1252"))
