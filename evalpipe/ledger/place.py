@@ -58,7 +58,8 @@ class LedgerPlace:
 
     def found(self) -> LedgerPlace:
         """Return this place; raises UsageError where it is a file that is not there."""
-        if self.file is not None and not self.file.exists():
+        file = self.file if self.uri is None else Path(self.uri.file) if self.uri.file else None
+        if file is not None and not file.exists():
             hint = f"the first 'evalpipe run' begins one; name another ledger with {OPTION}"
             raise UsageError.of("no-ledger", f"there is no ledger at '{self.shown}'", hint)
         return self

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evalpipe
+from cli.conftest import Command
 from evalpipe.cli import main
 from evalpipe.ledger.nights import names_in, nights
 from evalpipe.ledger.place import LedgerPlace
@@ -170,3 +171,16 @@ def test_of_a_folder_of_dated_folders_it_lists_the_nights_of_the_name(
     assert called(capsys, "reports", "--name", "nightly")[1].startswith("nightly: 3 nights in")
     assert called(capsys, "reports", "--name", "other") == (
         0, "reports/ledger.sqlite has no run of other that states its day\n", "")
+
+
+def test_looking_for_a_ledger_by_its_url_makes_no_file(command: Command, folder: Path) -> None:
+    assert command("run", "small.yaml", "--set", "report.formats=[]").returncode == 0
+    before = sorted(folder.rglob("*"))
+    for arguments in (("history", "reports/small"), ("gc", "reports/small", "--keep-runs", "1")):
+        asked = command(*arguments, "--ledger", "sqlite:///elsewhere.db")
+        assert (asked.returncode, asked.stdout, asked.stderr) == (
+            2, "", ("error[no-ledger]: there is no ledger at 'sqlite:///elsewhere.db'\n"
+                    "  = help: the first 'evalpipe run' begins one; name another ledger with --ledger\n"))
+    checked = command("verify", "reports/small", "--ledger", "sqlite:///elsewhere.db")
+    assert "there is no ledger at 'sqlite:///elsewhere.db'\n" in checked.stdout
+    assert sorted(folder.rglob("*")) == before

@@ -71,7 +71,7 @@ def test_bytes_that_are_no_characters_are_told_by_their_place(tmp_path: Path, mo
         run(path, mode, datasets=data(path, "utf-16"))
 
 
-@pytest.mark.parametrize(("declared", "name"), [("utf-16", "utf-16"), ("U32", "utf-32")])
+@pytest.mark.parametrize(("declared", "name"), [("utf-16", "utf-16"), ("U16", "utf-16")])
 def test_a_file_without_the_mark_of_its_encoding_is_told(tmp_path: Path, declared: str, name: str) -> None:
     path = tmp_path / "d.csv"
     path.write_text("y,p,q\n1,0.5,0.5\n")
