@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import EvalpipeError, Problem, UsageError
 from evalpipe.levels import level_text
-from evalpipe.spelling import joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -283,7 +282,7 @@ def _floats(values: object) -> list[float | None] | None:
 def _kinds(values: object) -> str | None:
     """Say of which types the entries of a list are; None of what is no list."""
     kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
-    return f"its entries are of type {joined(kinds, 'and')}" if kinds else None
+    return f"its entries are of type {' and '.join(kinds)}" if kinds else None
 
 
 def _absent(value: object) -> bool:

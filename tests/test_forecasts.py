@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 import evalpipe
@@ -39,3 +40,13 @@ def test_plan_says_what_to_expect_of_gates_on_nights_like_the_latest(tmp_path: P
     assert interval["false_alarms_a_year"] > sequence["false_alarms_a_year"]
     assert interval["median_delay"] <= sequence["median_delay"]
     assert interval["identical_runs_disagree"] == sequence["identical_runs_disagree"] == 0
+
+
+@pytest.mark.parametrize(("option", "number"), [("--margin", "nan"), ("--drop", "inf"), ("--margin", "1e308")])
+def test_a_number_that_cannot_be_computed_with_is_refused(tmp_path: Path, option: str, number: str) -> None:
+    spec = year.write_year(tmp_path, year.CHANGES["fall"], 2)
+    evalpipe.run(spec, out=tmp_path / "reports" / "nightly", as_of=year.day(1))
+    result = CliRunner().invoke(app, ["plan", str(spec), "--as-of", str(year.day(2)), "--out",
+                                      str(tmp_path / "reports" / "nightly"), option, number])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option}': {float(number):g} is no number up to 1e+60." in result.stderr

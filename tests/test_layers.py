@@ -188,9 +188,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "cli": {
         "acceptance", "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking",
-        "differences", "doctor", "ed25519", "exports", "forecasts", "formats", "intervals.declare", "ledger",
-        "manifest", "numbers", "ownership", "proposal", "run", "record", "recalibration", "signing", "spec", "spelling",
-        "plan", "results", "metrics",
+        "constants", "differences", "doctor", "ed25519", "exports", "forecasts", "formats", "intervals.declare",
+        "ledger", "manifest", "numbers", "ownership", "proposal", "run", "record", "recalibration", "signing", "spec",
+        "spelling", "plan", "results", "metrics",
         "card.drawing", "card.first", "card.names", "card.page", "card.tables", "card.wording", "streams", "version",
         "run_facts", "errors",
     },

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalpipe import numbers
+from evalpipe.constants import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,10 +24,17 @@ Command = TypeVar("Command", bound="Callable[..., object]")
 def margin_and_drop(command: Command) -> Command:
     """Add the options that say which true values to expect gates to judge."""
     margin = click.option("--margin", type=click.FloatRange(min=0), default=MARGIN, show_default=True,
-                          help="How far inside their limits true values stand.")
+                          callback=_computable, help="How far inside their limits true values stand.")
     drop = click.option("--drop", type=click.FloatRange(min=0, min_open=True), default=DROP, show_default=True,
-                        help="By how much they fall then.")
+                        callback=_computable, help="By how much they fall then.")
     return margin(drop(command))
+
+
+def _computable(_context: click.Context, _option: click.Parameter, value: float) -> float:
+    """Refuse numbers that are none, or too large to compute with."""
+    if not value <= LARGEST:
+        raise click.BadParameter(f"{value:g} is no number up to {LARGEST:g}.")
+    return value
 
 
 def expected_lines(expected: Mapping[str, Any]) -> list[str]:
