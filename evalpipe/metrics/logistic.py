@@ -149,7 +149,8 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
         gradient, matrix = _derivatives(events, others, columns, at)
         beyond = (gradient * step).sum(axis=-1) < -rise
         newton = solved(matrix, gradient)
-        gain = (gradient * newton).sum(axis=-1)
+        with np.errstate(over="ignore", invalid="ignore"):  # such a step is halved, or ends the fit
+            gain = (gradient * newton).sum(axis=-1)
         step = np.where(beyond[:, None], step / 2, newton)
         at = np.where(beyond[:, None], at - step, at + step)
         rise = np.where(beyond, rise / 2, gain)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import logistic
-from evalpipe.metrics.logistic import JOINED, LEAST, line, slope_error
+from evalpipe.metrics.logistic import JOINED, LEAST, fit, line, slope_error
 
 MANY = JOINED * LEAST
 
@@ -62,6 +62,14 @@ def test_a_line_without_a_finite_fit_has_no_start_either() -> None:
     apart = (x > 0).astype(float)
     assert np.isnan(line(apart, 1 - apart, x)).all()
     assert np.isnan(slope_error(apart, 1 - apart, x)).all()
+
+
+def test_a_step_that_overflows_is_halved_without_a_warning() -> None:
+    # As where a row of weight 2^63 stands among rows of weight 1.
+    events, others, x = (values[:1].astype(float) for values in drawn(55, 2))
+    events[0, 52], others[0, 52] = 0, 2.0**63
+    fitted = fit(events, others, [np.ones_like(x), (x - x[0, 52]) * 1e8], 100)
+    assert np.isfinite(fitted).all()
 
 
 @pytest.mark.parametrize("size", range(1, 7))
