@@ -72,11 +72,16 @@ def _named(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
         for loc, _ in draft.entries(getattr(_table(draft), part), "candidates", part):
             name = str(loc[-1])
             levels = [goal for goal in goals if subject(goal) == name and goal.category is not None]
-            if canonical_name(name) not in known:
+            if _meant(name, known) not in known:
                 yield _no_goal(draft, loc, name, known, key=True)
             elif part == "std_err" and levels:
                 message = f"'{name}' is judged by category, and a level has no standard error"
                 yield draft.tree.problem("no-number", message, *loc, key=True, hint="remove it")
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """Return what a name means: a goal that is of it as it is written, such as a characteristic; else a measure."""
+    return name if name in known else canonical_name(name)
 
 
 def _no_goal(draft: Draft, loc: Loc, name: str, known: list[str], *, key: bool = False) -> Problem:
@@ -108,16 +113,16 @@ def _axes(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
     known = list(dict.fromkeys(filter(None, map(subject, goals))))
     pairs = list(draft.entries(axes, "candidates", "pareto"))
     for loc, name in pairs:
-        if canonical_name(name) not in known:
+        if _meant(name, known) not in known:
             yield _no_goal(draft, loc, name, known)
     if len(axes) != BOTH:
         count = {0: "none is", 1: "1 is"}.get(len(axes), f"{len(axes)} are")
         message = f"the Pareto figure is of two goals, but {count} listed"
         hint = f"name two of {listed(known, 'and')}" if len(known) >= BOTH else "add a goal to 'desirability'"
         yield draft.tree.problem("two-goals", message, "candidates", "pareto", hint=hint)
-    elif len({canonical_name(name) for _, name in pairs}) < len(pairs):
+    elif len({_meant(name, known) for _, name in pairs}) < len(pairs):
         message = f"{listed(axes, 'and')} are one goal, and the figure is of two"
-        others = [name for name in known if name != canonical_name(axes[0])]
+        others = [name for name in known if name != _meant(axes[0], known)]
         yield draft.tree.problem("same-goal", message, "candidates", "pareto", hint=choose(others, "add another goal"))
 
 

@@ -70,6 +70,21 @@ def test_values_ranks_and_fronts_are_those_of_plain_loops(tmp_path: Path) -> Non
     assert table[5].desirability == {"minimize brier": pytest.approx(0.82), "minimize features": 0.0}
 
 
+@pytest.mark.parametrize(("named", "axes"), [
+    (["features", "brier"], ["minimize features", "minimize brier"]),
+    (["brier_score", "recall"], ["minimize brier", "minimize recall"]),
+    (["recall", "features"], ["minimize recall", "minimize features"]),
+])
+def test_the_figure_has_the_named_goals_by_any_of_their_names(
+    tmp_path: Path, named: list[str], axes: list[str]
+) -> None:
+    rows = [row | {"calls": place} for place, row in enumerate(ROWS)]
+    goals = [*GOALS, {"characteristic": "recall", "minimize": {"low": 0, "high": 9}}]  # as a measure is called too
+    found = ranked(tmp_path, rows, goals, pareto=named, columns={"recall": "calls"}, std_err={"recall": "calls"})
+    assert found.axes == axes
+    assert sorted(row.values["minimize recall"] for row in found.ranking) == [0, 1, 2, 3, 4]
+
+
 def test_standard_errors_say_who_lies_within_one_of_the_best(tmp_path: Path) -> None:
     assert ranked(tmp_path, ROWS).within is None
     candidates = ranked(tmp_path, ROWS, std_err={"brier": "brier_se"})
