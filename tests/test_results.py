@@ -68,7 +68,7 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         results.frame("comparison")
     assert str(caught.value.args[0]) == (
         "the results have no table 'comparison'; there are observed, inputs, datasets, dataset_differences, slices, "
-        "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, optimism, "
+        "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, folds, optimism, "
         "reference_rates, slice_differences, disparities, worst_slices, "
         "confusion, curves, steps, what_if, gates, evidence, standards, thresholds, "
         "recalibration, costs, cost_references, deviances, profit, best_profit, findings, warnings, "

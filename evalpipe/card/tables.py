@@ -12,6 +12,7 @@ from evalpipe.card.page import Group, Number, Row, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.chapters.folds.records import FoldSpread
     from evalpipe.results import (
         Comparison,
         Curve,
@@ -91,8 +92,8 @@ def note_of(row: Estimate | Comparison) -> str | None:
     return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
 
 
-def reasons_below(results: Results, rows: Iterable[Repeat | Optimism]) -> Iterator[Text]:
-    """Say below a table why measures have no interval, or none to rely on."""
+def reasons_below(results: Results, rows: Iterable[Repeat | Optimism | FoldSpread]) -> Iterator[Text]:
+    """Say below a table why measures have no value or interval, or none to rely on."""
     names = names_of(results)
     measures: dict[str, list[str]] = {}
     for row in rows:

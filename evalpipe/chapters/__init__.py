@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
-    "recalibrate", "compare", "repeats", "optimism", "reference_rates", "desirability", "candidates", "slices", "steps",
-    "what_if", "gates", "trend", "appearance", "row_file",
+    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "candidates", "slices",
+    "steps", "what_if", "gates", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -37,7 +37,7 @@ def plan_document(plan: Plan) -> Document:
         "residuals": _residuals(plan), "relations": _relations(plan), "steps": _steps(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
-        "worst_slices": _worst(plan),
+        "worst_slices": _worst(plan), "folds": None if plan.slices.folds is None else plan.slices.folds.column,
         "recalibration": _recalibration(plan), "compare": _compare(plan),
         "reference_rates": [
             {"name": rival, "metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average,

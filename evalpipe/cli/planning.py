@@ -216,6 +216,8 @@ def _asked(plan: Plan) -> list[str]:
         worst = plan.slices.worst
         lines.append(
             f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
+    if plan.slices.folds is not None:
+        lines.append(f"mean, standard deviation and standard error over the folds in '{plan.slices.folds.column}'")
     lines += _calibration(plan)
     if plan.steps:
         lines.append(f"at every step: {', '.join(entry.label for entry in plan.steps)}")

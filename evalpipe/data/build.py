@@ -54,7 +54,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
-        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
+        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap), folds=slices.folds(columns, frame),
     )
     return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -80,7 +80,7 @@ def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -
     exposure = None if whole.exposure is None else _floats(frame, "exposure")
     models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
-                   warnings=(), cluster=None, slicings=(), searched=(), ids=None)
+                   warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None)
 
 
 def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[

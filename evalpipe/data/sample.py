@@ -221,6 +221,7 @@ class Sample:
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
     are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
     that has steps, ``refits`` the other fits of each that has several, ``bootstrap`` those to bootstrap samples.
+    ``folds`` are the folds of resampling as a way to slice the rows; None where no column numbers them.
     ``parts`` are the samples that stand for a dataset that is never held, see `of`; ``by_cluster`` is how the
     observations of its clusters spread over the rows, where there are any: ``cluster`` is None then.
     """
@@ -247,6 +248,7 @@ class Sample:
     bootstrap: Mapping[str, tuple[BootstrapFit, ...]] = field(default_factory=lambda: MappingProxyType({}))
     parts: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
     by_cluster: ClusterCounts | None = None
+    folds: SlicedRows | None = None
 
     @property
     def streamed(self) -> bool:

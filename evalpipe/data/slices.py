@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
-from evalpipe.data.columns import Graded, read_dates, read_numbers, wrong_type
+from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
+from evalpipe.data.words import rows_have
 from evalpipe.levels import level_text
 from evalpipe.spelling import closest_level
 
@@ -48,6 +49,7 @@ def check(columns: Columns, *, whole: bool = True) -> None:
             graded = read(columns, sliced, loc, counts)
             if graded is not None:
                 columns.graded[sliced] = graded
+    _folds(columns, counts)
     if whole:
         _references(columns, counts)
 
@@ -119,6 +121,10 @@ def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str])
     what = "levels" if sliced.by is None else f"{sliced.by}s"
     message = (f"column '{sliced.column}' of {called} has {len(levels):,} {what}, more than the {most:,} that"
                " slices may have ('slice_rules.max_levels')")
+    if sliced == plan.slices.folds:
+        message = (f"column '{sliced.column}' of {called} has {len(levels):,} folds, more than the {most:,} of"
+                   " 'slice_rules.max_levels'")
+        return message, "folds of a few rows have no value of most measures; join them, or raise 'max_levels'"
     if sliced.by is not None:
         longer = _longer(sliced.by, levels, most)
         way = "leave rows out with 'where'" if longer is None else (
@@ -185,6 +191,25 @@ def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
     return (f"< {written[0]}", *between, f">= {written[-1]}")
 
 
+def _folds(columns: Columns, counts: pl.Series) -> None:
+    """Find rows without a fold, and a column that has one fold alone."""
+    rows, planned = columns.rows, columns.rows.plan.slices.folds
+    graded = None if planned is None else columns.graded.get(planned)
+    if planned is None or graded is None:
+        return
+    loc: Loc = ("folds",)
+    absent = counts & (graded.codes == graded.labels.index(MISSING)) if MISSING in graded.labels else ~counts & counts
+    if absent.any():
+        message = f"{rows_have(absent)} no fold in column '{planned.column}'"
+        columns.problems.append(rows.problem(
+            "missing-fold", message, loc, fill_hint(rows, planned.column, loc), mask=absent,
+            values=rows.frame[planned.column]))
+    elif len(graded.labels) == 1:
+        message = f"column '{planned.column}' of {rows.called} has one fold alone, {shown(graded.labels[0])}"
+        hint = "name the column that tells the folds apart, or remove 'folds'"
+        columns.problems.append(rows.problem("one-fold", message, loc, hint))
+
+
 def _references(columns: Columns, counts: pl.Series) -> None:
     """Find reference levels that no row has."""
     plan = columns.rows.plan
@@ -245,6 +270,12 @@ def searched(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
     if worst is None or columns.rows.dataset.role != "evaluate":
         return ()
     return tuple(_combined(columns, frame, (sliced,)) for sliced in worst.columns)
+
+
+def folds(columns: Columns, frame: pl.DataFrame) -> SlicedRows | None:
+    """Return the folds of resampling; None where no column numbers them."""
+    planned = columns.rows.plan.slices.folds
+    return None if planned is None or columns.rows.dataset.role != "evaluate" else _combined(columns, frame, (planned,))
 
 
 def _condition(frame: pl.DataFrame, name: str, column: str) -> SlicedRows:

@@ -210,7 +210,7 @@ def _joined(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
     }
     return replace(
         sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=(),
-        searched=(), parts=MappingProxyType({}),
+        searched=(), parts=MappingProxyType({}), folds=None,
     )
 
 

@@ -176,7 +176,7 @@ EXPORT = Export(
         "the level and the method of an interval: they are properties beside the metrics",
         "why an estimate is not defined: it is a property",
         "curves, tables of confusion, thresholds, desirability and findings",
-        "repeats, optimism and differences between slices",
+        "folds, repeats, optimism and differences between slices",
         "the other fields of `card:`",
         "signatures of people and of keys",
     ),

@@ -28,6 +28,12 @@ BEYOND = 2
 """The fewest bootstrap fits beyond each limit, so that their spread is known well enough."""
 
 
+def deviation(values: Floats) -> float:
+    """Return the standard deviation of values [k], with k - 1 below it; 0 where they differ by rounding alone."""
+    spread = float(values.std(ddof=1))
+    return spread if spread > ROUNDING * float(abs(values).max()) else 0.0
+
+
 @dataclass(frozen=True)
 class FitSpread:
     """The parts of the spread of several fits: their ``count``, the ``mean`` of their values, and variances.

@@ -162,6 +162,8 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
     if plan.slices.worst is not None:
         yield ("slice_rules", "worst"), "the search for the worst slices"
+    if plan.slices.folds is not None:
+        yield ("folds",), "the spread over folds"
     if plan.deviance is not None:
         yield ("deviance",), "the analysis of deviance"
 

@@ -111,7 +111,7 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
 
 
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
-    """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices.
+    """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices and folds.
 
     Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
     to calibrate on. Of those that the prevalence comes from also the weight and the cluster.
@@ -119,7 +119,7 @@ def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) ->
     if role == "evaluate":
         return dict(named)
     if role == "calibrate" or spec.id is None:
-        return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices")}
+        return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices", "folds")}
     if spec.prevalence is not None and spec.prevalence.from_ == table.named.dataset:
         return {column: loc for column, loc in named.items() if loc[0] in {"outcome", "id", "weight", "cluster"}}
     asked = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]

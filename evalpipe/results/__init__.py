@@ -75,8 +75,11 @@ class Results(Document):
 
         Each row of a table is one line, so that two files can be compared line by line.
         """
-        document = self.model_dump(by_alias=True).items()
-        return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document) + "\n}\n"
+        document = self.model_dump(by_alias=True)
+        if not self.folds:
+            del document["folds"]
+        lines = (f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document.items())
+        return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _repr_html_(self) -> str:
         """Return the card as a notebook shows it: the page in a frame of its own, which can reach nothing outside."""

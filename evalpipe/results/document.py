@@ -12,6 +12,7 @@ from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
 from evalpipe.chapters.deviance.records import DevianceTest
+from evalpipe.chapters.folds.records import FoldSpread
 from evalpipe.chapters.gates.records import Gate, GateEvidence
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
@@ -81,6 +82,8 @@ class Document(Record):
     """The models of which there are several fits."""
     repeats: list[Repeat] = Field(default_factory=list)
     """Each measure over the fits of a model that has several."""
+    folds: list[FoldSpread] = Field(default_factory=list)
+    """Each measure over the folds of resampling; absent where no column numbers them."""
     optimism: list[Optimism] = Field(default_factory=list)
     """Each measure on rows that a model was fitted to, corrected for that."""
     reference_rates: list[RateDifference] = Field(default_factory=list)

@@ -91,6 +91,11 @@ class Spec(SpecPart):
     cluster: ColumnName | None = None
     """The column that says which rows belong together, such as those of a patient; intervals then resample clusters,
     not rows."""
+    folds: ColumnName | None = None
+    """The column that numbers the folds of resampling, of rows that were each predicted by a fit that had not seen
+    their fold, as in cross-validation. The results then also give the mean of each measure over folds, its standard
+    deviation and its standard error. See [Folds](methods.md#folds). The `{folds: 10}` of a recalibrator or a threshold
+    is not this: there evalpipe makes the folds itself."""
     id: ColumnName | None = None
     """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
     complete_case: Literal["all"] | None = None

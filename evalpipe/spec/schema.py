@@ -185,7 +185,8 @@ def resolved(spec: Spec) -> dict[str, object]:
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     idle = {
         "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),
-        "slice_rules": spec.slices is None and spec.worst_slices is None,
+        "slice_rules": spec.slices is None and spec.worst_slices is None and spec.folds is None,
+        "folds": spec.folds is None,
         "reference_rates": spec.reference_rates is None,
         "curves": spec.curves is None,
         "candidates": spec.candidates is None,

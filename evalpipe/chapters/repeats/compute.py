@@ -17,15 +17,13 @@ from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import summaries_of, whole
-from evalpipe.intervals.bootstrap import ROUNDING
-from evalpipe.intervals.fits import FEW, FitSpread, limits_of_fits, spread_of_fits
+from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.methods import FALLBACK
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.evaluated import Evaluated
@@ -112,7 +110,7 @@ def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dic
     if absent:
         reason = f"no value in {absent} of {len(fits)} fits: {fits[0].undefined}"
         return fields | {"status": "undefined", "reason": reason}
-    fields |= {"status": "ok", "mean": float(values.mean()), "sd": _deviation(values), "reason": entry.unlimited(NOISE)}
+    fields |= {"status": "ok", "mean": float(values.mean()), "sd": deviation(values), "reason": entry.unlimited(NOISE)}
     if any(fit.replicates is None for fit in fits) or fields["reason"] is not None:
         return fields
     mean = replace(fits[0], value=float(values.mean()), replicates=np.mean([fit.known for fit in fits], axis=0))
@@ -123,12 +121,6 @@ def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dic
     spread = spread_of_fits(values, np.stack([fit.known[defined] for fit in fits], axis=-1), mean.units)
     bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
     return fields | _limits(spread, bounds, plan.level, doubt or _few(len(fits), plan.level))
-
-
-def _deviation(values: Floats) -> float:
-    """Return the standard deviation of values; 0 where they differ by rounding alone."""
-    deviation = float(values.std(ddof=1))
-    return deviation if deviation > ROUNDING * float(np.abs(values).max()) else 0.0
 
 
 def _limits(spread: FitSpread, bounds: tuple[float, float], level: float, doubt: str | None) -> dict[str, Any]:

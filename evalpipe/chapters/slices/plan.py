@@ -68,7 +68,8 @@ class SlicesPlan:
 
     A slice of fewer than ``min_rows`` observations has no numbers; a column of more than ``max_levels`` is refused.
     ``reference`` is what a slice is compared with: "overall", "rest", or levels by column.
-    ``named`` are the columns of slicings and of the search, with the places in the spec that name them.
+    ``folds`` is the column that numbers the folds of resampling, if any. ``named`` are the columns of slicings, of the
+    search and of folds, with the places in the spec that name them.
     """
 
     slicings: tuple[SlicingPlan, ...]
@@ -77,6 +78,7 @@ class SlicesPlan:
     max_levels: int
     reference: Literal["overall", "rest"] | Mapping[str, str]
     disparities: tuple[DisparityPlan, ...]
+    folds: ColumnPlan | None
     named: tuple[tuple[Loc, ColumnPlan], ...]
 
     @property
@@ -102,12 +104,13 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
         {column: level_text(level) for column, level in rules.reference.items()})
     return SlicesPlan(
         tuple(_slicing(slicing) for slicing in spec.slices or ()), _worst(spec), rules.min_rows, rules.max_levels,
-        reference, tuple(_disparities(spec, metrics)), tuple(slice_columns(spec)),
+        reference, tuple(_disparities(spec, metrics)), None if spec.folds is None else _column(spec.folds),
+        tuple(slice_columns(spec)),
     )
 
 
 def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
-    """Yield the columns that slices are by, with the places that name them; conditions have none."""
+    """Yield the columns that slices and folds are by, with the places that name them; conditions have none."""
     places: list[tuple[Loc, str | Cut | DatePeriod]] = []
     for index, slicing in enumerate(spec.slices or ()):
         here: Loc = ("slices", index)
@@ -115,6 +118,7 @@ def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
         places += [((*here, number) if several else here, part) for number, part in enumerate(slicing.parts)]
     searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
     places += [(("worst_slices", "columns", index), part) for index, part in enumerate(searched)]
+    places += [] if spec.folds is None else [(("folds",), spec.folds)]
     for loc, part in places:
         yield loc if isinstance(part, str) else (*loc, "column"), _column(part)
 

@@ -88,14 +88,15 @@ def _cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]
 
 
 def _unused(draft: Draft) -> Iterator[Problem]:
-    """Find rules that has no effect, because there are no slices; a search heeds some of them."""
+    """Find rules that have no effect, because there are no slices; a search and folds heed some of them."""
     rules, hint = draft.spec.slice_rules, "add 'slices: […]', or remove it"
     if "slice_rules" not in draft.spec.model_fields_set or draft.spec.slices is not None:
         return
-    if draft.spec.worst_slices is None and draft.readable("slice_rules"):
+    heeded = draft.spec.worst_slices is not None or draft.spec.folds is not None
+    if not heeded and draft.readable("slice_rules"):
         message = "'slice_rules' has no effect: there are no slices"
         yield draft.tree.idle("unused-rules", message, "slice_rules", key=True, hint=hint)
-    elif draft.spec.worst_slices is not None:
+    elif heeded:
         idle = [key for key, usual in (("reference", "overall"), ("disparities", None)) if getattr(rules, key) != usual]
         for key in idle:
             message = f"'{key}' has no effect: there are no 'slices'"

@@ -1,0 +1,1 @@
+"""Measures over the folds of resampling that a column numbers: their mean, and how far they spread."""

@@ -1,0 +1,95 @@
+"""Measures in each fold, which are those of slices by the column of folds, and their mean and spread over folds."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.chapters.folds.records import FoldSpread
+from evalpipe.engine.averages import values
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import subset_of
+from evalpipe.intervals.fits import deviation
+from evalpipe.results import Warned
+from evalpipe.statistics import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.subsets import Subset
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+
+LEAST = 2
+"""The fewest folds that have a spread."""
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return each measure over the folds of each dataset; nothing where the spec names none."""
+    return {"folds": [row for dataset in evaluated for row in over_folds(plan, dataset.sample)]}
+
+
+def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
+    """Yield a warning for each dataset with clusters that have rows in several folds."""
+    for sample in (dataset.sample for dataset in evaluated):
+        if sample.folds is None or sample.cluster is None:
+            continue
+        pairs = np.unique(np.stack([sample.cluster, sample.folds.codes]), axis=1)
+        split = int((np.bincount(pairs[0]) > 1).sum())
+        if split:
+            message = (f"{sample.dataset}: {split:,} {'cluster has' if split == 1 else 'clusters have'} rows in "
+                       "several folds, so the fit that predicted a row had seen others of its cluster")
+            yield Warned(code="clusters-in-folds", message=message)
+
+
+def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
+    """Yield the measures of every model and variant: one row each, or one for each class."""
+    folds = sample.folds
+    if folds is None:
+        return
+    subsets = [subset_of(sample, np.flatnonzero(folds.codes == place), labels, None)
+               for place, labels in enumerate(folds.labels)]
+    for name, model in sample.models.items():
+        rows = rows_of(sample, model)
+        summaries = [Summary(rows.taken(fold.rows), fold.of(sample.weights)) if plan.slices.enough(fold.n) else None
+                     for fold in subsets]
+        for entry in plan.metrics:
+            if entry.lacking(rows.gives) is None:
+                yield from _of_measure(plan, sample, name, entry, subsets, summaries)
+
+
+def _of_measure(
+    plan: Plan, sample: Sample, name: str, entry: MetricPlan, subsets: Sequence[Subset],
+    summaries: Sequence[Summary | None],
+) -> Iterator[FoldSpread]:
+    by_class = entry.average == "none"
+    lacking = np.full(len(sample.levels) if by_class else 1, np.nan)
+    of_folds = np.array([lacking if summary is None else np.atleast_1d(values(summary, entry))
+                         for summary in summaries])
+    small = f"fewer rows than the {plan.slices.min_rows:,} of slice_rules.min_rows"
+    absent = [small if summary is None else entry.undefined for summary in summaries]
+    for k, level in enumerate(sample.levels if by_class else (None,)):
+        yield FoldSpread(
+            dataset=sample.dataset, **sample.named(name), metric=entry.metric.name, average=entry.average,
+            params=entry.shown if level is None else entry.shown_of(k), class_=level,
+            folds=[str(label) for labels in sample.folds.labels for label in labels.values()] if sample.folds else [],
+            sizes=[fold.n for fold in subsets], **_spread(of_folds[:, k].tolist(), absent, small))
+
+
+def _spread(of_folds: list[float], absent: Sequence[str], small: str) -> dict[str, Any]:
+    """Return what a row tells of the values of folds; ``absent`` says why each has none where it is NaN."""
+    known = [value for value in of_folds if not math.isnan(value)]
+    missing = [why for value, why in zip(of_folds, absent, strict=True) if math.isnan(value)]
+    reason = f"no value in {len(missing)} of {len(of_folds)} folds: {'; '.join(dict.fromkeys(missing))}"
+    fields: dict[str, Any] = dict.fromkeys(("mean", "sd", "standard_error", "lowest", "highest")) | {
+        "values": [None if math.isnan(value) else value for value in of_folds], "used": len(known),
+        "status": "degenerate" if missing else "ok", "reason": reason if missing else None}
+    if len(known) < LEAST:
+        return fields | {"status": "insufficient" if small in missing else "undefined"}
+    spread = deviation(np.array(known))
+    return fields | {"mean": float(np.mean(known)), "sd": spread, "standard_error": spread / math.sqrt(len(known)),
+                     "lowest": min(known), "highest": max(known)}

@@ -1,0 +1,36 @@
+"""The record of a measure over folds."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from evalpipe.records import OfModel, Scalar, Status
+
+
+class FoldSpread(OfModel):
+    """A measure of a model in each fold, and over the folds that have a value: each counts once, whatever its size."""
+
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    class_: str | None = Field(default=None, alias="class")
+    folds: list[str]
+    """The folds, in order."""
+    sizes: list[int]
+    """The observations of each fold."""
+    values: list[float | None]
+    """The value in each fold; null where it is undefined, or the fold has too few rows."""
+    used: int
+    """The folds that have a value."""
+    mean: float | None
+    """The mean of these values; null where fewer than two folds have one, as are all below."""
+    sd: float | None
+    """Their standard deviation, with one less than their number below it."""
+    standard_error: float | None
+    """The standard deviation over the root of ``used``. It is usually too small, as fits share rows of their training:
+    no unbiased estimate exists (Bengio & Grandvalet 2004)."""
+    lowest: float | None
+    highest: float | None
+    status: Status
+    """`degenerate` where some folds have no value, `undefined` or `insufficient` where fewer than two have one."""
+    reason: str | None = None
