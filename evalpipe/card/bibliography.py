@@ -65,6 +65,9 @@ BIBLIOGRAPHY: Final = {
         "Donaldson, R. J., Dyer, R. M. & Kraus, M. J. (1975). An objective evaluator of techniques for predicting "
         "severe weather events. Preprints, 9th Conference on Severe Local Storms, American Meteorological Society, "
         "321–326."),
+    "Durbin & Watson (1950)": (
+        "Durbin, J. & Watson, G. S. (1950). Testing for serial correlation in least squares regression: I. Biometrika "
+        "37(3–4), 409–428."),
     "Elkan (2001)": (
         "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001, 973–978."),
     "Epstein (1969)": (

@@ -189,7 +189,8 @@ def _residuals(plan: Plan) -> Document | None:
     """Say what is shown of residuals beside those that numbers always have."""
     asked = plan.residuals
     return None if asked is None else {
-        "kinds": list(asked.kinds), "figures": dict.fromkeys(asked.figures, asked.kind)}
+        "kinds": list(asked.kinds), "figures": dict.fromkeys(asked.figures, asked.kind),
+        "against": list(asked.against), "order": asked.order}
 
 
 def _steps(plan: Plan) -> Document | None:

@@ -248,6 +248,8 @@ def _drawn(plan: Plan) -> list[str]:
     if plan.residuals is not None:
         lines.append(f"residuals of the {plan.residuals.of}")
         lines += [f"{kind} residuals" for kind in plan.residuals.kinds]
+        lines += [f"residuals against {column}" for column in plan.residuals.against]
+        lines += [] if plan.residuals.order is None else [f"residuals in the order of {plan.residuals.order}"]
         lines += [f"figure of {plan.residuals.kind} residuals: {name}" for name in plan.residuals.figures]
     if plan.relations is not None:
         lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")

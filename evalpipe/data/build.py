@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.chapters.equivocal.compute import reportable_rows
-from evalpipe.data import canonical, complete, rounding, slices
+from evalpipe.data import canonical, complete, rounding, row_columns, slices
 from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
@@ -55,6 +55,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap), folds=slices.folds(columns, frame),
+        row_columns=row_columns.asked(columns, frame),
     )
     return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -80,7 +81,8 @@ def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -
     exposure = None if whole.exposure is None else _floats(frame, "exposure")
     models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
-                   warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None)
+                   warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
+                   row_columns=MappingProxyType({}))
 
 
 def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
@@ -139,8 +141,9 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
     predicted = columns.rows.dataset.role != "reference"
     given, further = _all_predictions(columns, levels) if predicted else ({}, {})
-    # Other fits and ids last, so that they order only rows that are the same in all else: no number depends on them.
-    frame |= given | slices.held(columns) | further
+    # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
+    # in all else: no number depends on them.
+    frame |= given | slices.held(columns) | further | row_columns.held(columns)
     if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
         frame["id"] = _ids(columns).alias("id")
     return _sorted(columns, frame, sort=sort)

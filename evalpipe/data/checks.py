@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data import exposure, numeric, rounding, slices, weights
+from evalpipe.data import exposure, numeric, rounding, row_columns, slices, weights
 from evalpipe.data.columns import Columns, fill_hint, percents, read_once, refuse, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, probabilities, texts
@@ -61,6 +61,7 @@ def _of_rows(columns: Columns, *, whole: bool) -> None:
         unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
         slices.check(columns, whole=whole)
+        row_columns.check(columns)
 
 
 def _drawn(columns: Columns, model: ModelPlan) -> None:

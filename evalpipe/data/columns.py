@@ -37,6 +37,7 @@ class Columns:
     the columns of predictions in files of their own, by the fit; they share the list of problems, but for those of
     steps. ``graded`` are the columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1
     up to rounding, and ``compared`` by which columns rows were looked for in other datasets, by the names of these.
+    ``row_columns`` are those that residuals are set against: labels of levels, none of a number, and values.
     """
 
     rows: RowBlock
@@ -51,6 +52,7 @@ class Columns:
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
     compared: dict[str, list[str]] = field(default_factory=dict)
+    row_columns: dict[str, tuple[tuple[str, ...], pl.Series]] = field(default_factory=dict)
 
     @property
     def truth(self) -> pl.Series | None:

@@ -198,14 +198,15 @@ def _files(
 
 
 def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
-    """Tell the types of the columns that conditions and slices are about, of separated text."""
+    """Tell the types of the columns that conditions, slices and residuals are about, of separated text."""
     from evalpipe.data.celltypes import tell
 
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
-    sliced = rows.plan.slices.typed
-    columns = [column for column in (*table.where_columns, *sliced) if column in rows.frame.columns]
+    residuals = () if rows.plan.residuals is None else [column for _, column in rows.plan.residuals.columns]
+    asked = (*table.where_columns, *rows.plan.slices.typed, *residuals)
+    columns = [column for column in asked if column in rows.frame.columns]
     return MappingProxyType({
         column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type
         for column in columns

@@ -145,6 +145,14 @@ class SlicedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnValues:
+    """A column that residuals are set against: its numbers, or the places of its ``levels``, [n]; NaN where missing."""
+
+    levels: tuple[str, ...]
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class ShownStep:
     """The steps of a model: the one that is ``shown``, whose predictions are those of the sample, and all others.
 
@@ -224,6 +232,7 @@ class Sample:
     ``folds`` are the folds of resampling as a way to slice the rows; None where no column numbers them.
     ``parts`` are the samples that stand for a dataset that is never held, see `of`; ``by_cluster`` is how the
     observations of its clusters spread over the rows, where there are any: ``cluster`` is None then.
+    ``row_columns`` are the columns that residuals are set against, by name.
     """
 
     dataset: str
@@ -249,6 +258,7 @@ class Sample:
     parts: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
     by_cluster: ClusterCounts | None = None
     folds: SlicedRows | None = None
+    row_columns: Mapping[str, ColumnValues] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def streamed(self) -> bool:

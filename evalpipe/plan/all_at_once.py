@@ -175,6 +175,8 @@ def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield from _of_clusters(plan)
     if plan.complete_case:
         yield ("complete_case",), "leaving out incomplete rows"
+    if plan.residuals is not None:
+        yield from ((loc, f"the residual against column '{column}'") for loc, column in plan.residuals.columns)
     if plan.row_file is not None:
         yield ("report", "rows"), "the row-level file"
 

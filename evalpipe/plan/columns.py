@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.curves.plan import residuals_plan
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import Problem
 from evalpipe.plan.outcome import levels
@@ -37,6 +38,8 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
     for name, model in spec.models.items():
         named += _model_named(spec, name).items() if model.predictions is None else ()
     named += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
+    residuals = residuals_plan(spec)
+    named += [] if residuals is None else [(column, loc) for loc, column in residuals.columns]
     first: dict[str, Loc] = {}
     for column, loc in named:
         if column is not None:
@@ -111,7 +114,7 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
 
 
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
-    """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices and folds.
+    """Return the columns to read: of evaluated rows all, of rows to calibrate on all that are not only to divide them.
 
     Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
     to calibrate on. Of those that the prevalence comes from also the weight and the cluster.
@@ -119,7 +122,8 @@ def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) ->
     if role == "evaluate":
         return dict(named)
     if role == "calibrate" or spec.id is None:
-        return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices", "folds")}
+        return {column: loc for column, loc in named.items() if loc[0] not in (
+            "slices", "worst_slices", "folds", "curves")}
     if spec.prevalence is not None and spec.prevalence.from_ == table.named.dataset:
         return {column: loc for column, loc in named.items() if loc[0] in {"outcome", "id", "weight", "cluster"}}
     asked = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]

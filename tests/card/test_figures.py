@@ -179,7 +179,8 @@ def test_figures_stand_in_the_order_of_their_places() -> None:
         "reliability", "reliability", "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov",
         "roc_of_classes", "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label",
         "levels", "observed_predicted", "predicted_observed", "residual_predicted", "deviance_residuals",
-        "pearson_residuals", "scale_location", "half_normal", "histogram", "distribution", "boxes", "rootogram",
+        "pearson_residuals", "scale_location", "half_normal", "histogram", "residual_against", "residual_order",
+        "distribution", "boxes", "rootogram",
     ]
     with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
         figure_of(Roc, place=20)(late)

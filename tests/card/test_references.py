@@ -11,7 +11,7 @@ from evalpipe.card.procedures import BANDS
 from evalpipe.card.reference_list import sections
 from evalpipe.card.references import anchor, cited, resolved
 from evalpipe.chapters.compare.card_tests import TESTS
-from evalpipe.chapters.curves.card import HALF_NORMAL
+from evalpipe.chapters.curves.card import DURBIN_WATSON, HALF_NORMAL
 from evalpipe.chapters.deviance.card import TEST as DEVIANCE
 from evalpipe.chapters.trend.card import LIMITS
 from evalpipe.intervals.declare import registry as interval_methods
@@ -23,7 +23,7 @@ GIVEN = sorted({
         *(metric.ref for metric in metrics.registry), *(method.ref for method in interval_methods.values()),
         *(method.reference for method in calibration.registry.values()),
         *(procedure.reference for _, procedure in TESTS.values()), BANDS.reference, DEVIANCE.reference,
-        LIMITS.reference, HALF_NORMAL,
+        LIMITS.reference, DURBIN_WATSON, HALF_NORMAL,
     )
     for reference in (several or "").split("; ") if reference
 })

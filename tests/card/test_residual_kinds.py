@@ -77,3 +77,28 @@ def test_the_methods_say_what_the_residuals_are(events: Results, numbers: Result
     of_numbers = {procedure.name: procedure.text for procedure in procedures(numbers)}
     assert list(of_numbers) == ["What residuals are held to"]
     assert "normal with one spread" in of_numbers["What residuals are held to"]
+
+
+@pytest.fixture(scope="module")
+def columns() -> Results:
+    frame = people(600).with_columns(age=pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise("age"))
+    return run(frame, models=BOTH, metrics=["brier"], intervals={"method": "none"},
+               curves={"residuals": {"against": ["age", "s"], "order": "who"}})
+
+
+def test_residuals_by_columns_are_bands_of_numbers_and_boxes_of_levels(columns: Results) -> None:
+    (drawing,) = of_figure(columns, "d", "residual_against")
+    assert len(drawing.svgs) == 4  # two models, a column of numbers and one of levels
+    assert [points.name for points in drawing.points] == ["p", "q", *(f"{m}, {level}" for m in "pq" for level in "abc")]
+    assert "by age the mean is furthest from zero at age " in drawing.finding
+    assert "groups of at least 30" in drawing.caption
+    assert "Left out: rows 3 without age." in drawing.caption
+    (ordered,) = of_figure(columns, "d", "residual_order")
+    assert "Durbin-Watson statistic" in ordered.finding
+    assert "over 100 places" in ordered.finding
+
+
+def test_the_methods_say_how_rows_are_taken_together(columns: Results) -> None:
+    said = {procedure.name: procedure.text for procedure in procedures(columns)}
+    assert "groups of at least 30" in said["Residuals by columns of the data"]
+    assert "are one place, with their mean" in said["Residuals in order"]

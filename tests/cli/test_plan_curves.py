@@ -23,3 +23,15 @@ def test_a_plan_says_what_curves_show_beside_themselves(tmp_path: Path) -> None:
     lines = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
     assert {"marked on curves: thresholds 0.1, 0.9", "gain tables of 20 groups", "residuals of the probabilities",
             "relations between accuracy, f1"} <= set(lines)
+
+
+def test_a_plan_says_which_residuals_are_shown(tmp_path: Path) -> None:
+    people(50).write_parquet(tmp_path / "d.parquet")
+    spec = tmp_path / "x.yaml"
+    spec.write_text(
+        "evalpipe: 1\nname: x\ntask: binary\noutcome: {column: y, event: 1}\ndatasets: {d: {path: d.parquet}}\n"
+        "models: {p: {probability: p}}\n"
+        "curves: {residuals: {kinds: [pearson], figures: [half_normal], against: [age], order: who}}\n")
+    lines = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
+    assert {"residuals of the probabilities", "pearson residuals", "figure of pearson residuals: half_normal",
+            "residuals against age", "residuals in the order of who"} <= set(lines)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PLACES: Mapping[Part, frozenset[int]] = {
     "results": frozenset({20, 30, 200}),
-    "calibration": frozenset({80, 100, 110, 130, 154, 156, 160, 180, 182, 190, 192, 194, 196, 198, 230}),
+    "calibration": frozenset({80, 100, 110, 130, 154, 156, 160, 180, 182, 190, 192, 194, 196, 198, 203, 206, 230}),
     "decisions": frozenset({40, 70}),
     "data": frozenset({170}),
     "appendix": frozenset({10, 45, 50, 60, 90, 120, 140, 150, 152, 210, 220}),
@@ -26,6 +26,7 @@ CURVES: Mapping[Part, frozenset[str]] = {
         "calibration_isotonic", "cumulative_calibration_uniform", "histogram", "top_label_calibration_uniform",
         "observed_predicted", "residual_predicted", "rootogram", "deviance_residual_predicted",
         "pearson_residual_predicted", "scale_location", "half_normal",
+        "residual_against", "residual_order",
     }),
     "decisions": frozenset({"thresholds", "net_benefit"}),
     "appendix": frozenset({

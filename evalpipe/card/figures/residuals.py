@@ -18,6 +18,8 @@ from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ResidualBox, ResidualEcdf, ResidualHistogram, ResidualQuantiles
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.card.figures.canvas import Drawing, Series
 
 
@@ -139,20 +141,24 @@ def _box(
     drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None
 ) -> None:
     panel_of, y = drawn.panel, drawn.middles[row]
-    values = [column(values)[0] for values in curve.points.columns.values()]
-    low, first, median, third, high = map(panel_of.across, values)
-    at = panel_of.down(y)
     if beyond is not None:
         far = column(beyond.points.absolute_residual)
         panel_of.dots(far, [y] * len(far), "pale")
-    line, box = f"M{number(low)},{number(at)}H{number(first)}M{number(third)},{number(at)}H{number(high)}", (
-        f"M{number(first)},{number(at - 8)}H{number(third)}v16H{number(first)}z")
-    panel_of.sheet.path(line, "range", series.ink)
-    panel_of.sheet.path(box, "light", series.ink)
-    panel_of.sheet.path(f"M{number(median)},{number(at - 8)}v16", "line", series.ink)
+    values = [column(values)[0] for values in curve.points.columns.values()]
+    box(drawn, row, values, series.ink)
     panel_of.marks([or_nan(curve.notes.rmse)], [y], "ink", "D")
     columns = dict(zip(curve.points.columns, ([value] for value in values), strict=True))
     panel_of.record_values(series.label, **columns, rmse=[or_nan(curve.notes.rmse)])
+
+
+def box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
+    """Draw the box of a row, from where a whisker begins to where the other ends."""
+    panel_of, at = drawn.panel, drawn.panel.down(drawn.middles[row])
+    low, first, median, third, high = map(panel_of.across, five)
+    panel_of.sheet.path(
+        f"M{number(low)},{number(at)}H{number(first)}M{number(third)},{number(at)}H{number(high)}", "range", ink)
+    panel_of.sheet.path(f"M{number(first)},{number(at - 8)}H{number(third)}v16H{number(first)}z", "light", ink)
+    panel_of.sheet.path(f"M{number(median)},{number(at - 8)}v16", "line", ink)
 
 
 def _boxed(context: Context, curve: ResidualBox) -> str:

@@ -13,7 +13,7 @@ from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import curves_of, ranged, with_limits
 from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
-from evalpipe.results.curves.residual_kinds import HalfNormal, ScaleLocation
+from evalpipe.results.curves.residual_kinds import HalfNormal, ResidualAgainst, ResidualOrder, ScaleLocation
 from evalpipe.results.curves.residuals import ResidualBox
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
     """Yield how the limits at marked thresholds are made, and what residuals of probabilities are."""
     yield from _residuals(results)
     yield from _kinds(results)
+    yield from _columns(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
         named = [wording.method(method) for method in methods if method not in (None, "none")]
@@ -75,6 +76,9 @@ KINDS = {
 """What deviance and Pearson residuals are, by task."""
 
 
+DURBIN_WATSON = "Durbin & Watson (1950)"
+"""The reference of the statistic of residuals in an order."""
+
 HALF_NORMAL = "Atkinson (1985)"
 """The reference of the half-normal plot."""
 
@@ -104,6 +108,21 @@ def _kinds(results: Results) -> Iterator[Procedure]:
             f"The scale-location and the half-normal plot show what is expected if {what} are {right}. It is computed "
             "from that distribution, without simulation. The limits of the half-normal plot are those of the rank of "
             "each residual, a beta distribution; they are of each place alone."), HALF_NORMAL)
+
+
+def _columns(results: Results) -> Iterator[Procedure]:
+    """Yield how residuals are set against columns of the data, and in the order of one."""
+    groups = next((c.notes for c in results.curves if isinstance(c, ResidualAgainst | ResidualOrder)), None)
+    if groups is not None:
+        yield Procedure("Residuals by columns of the data", (
+            f"Rows are taken together in groups of at least {numbers.count(groups.least)}: by ascending numbers into "
+            "groups of about equal weight, or by level. Along a column the mean of these residuals is zero where the "
+            "model is right" + (", of several levels the mean that the probabilities expect." if results.levels and
+                                results.event is None else ".")))
+    if any(isinstance(curve, ResidualOrder) for curve in results.curves):
+        yield Procedure("Residuals in order", (
+            "The Durbin-Watson statistic is the sum of the squared differences of neighbours over the sum of squares. "
+            "Rows that have one value of the column are one place, with their mean."), DURBIN_WATSON)
 
 
 def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.chapters.curves.spec import ResidualDiagnostics
 from evalpipe.plan.measures import MetricPlan, entries
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
     from evalpipe.chapters.curves.spec import ResidualFigure, ResidualKind
+    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
+RESIDUALS: Loc = ("curves", "residuals")
 GROUPS = 10
 """The groups of a gain table where the spec says nothing: tenths."""
 
@@ -29,13 +32,26 @@ class ResidualsPlan:
     """What is shown of residuals beside those that numbers always have.
 
     They are ``of`` probabilities or of numbers. ``kinds`` have quantiles and are drawn against the prediction; ``kind``
-    is the one that ``figures`` are of, where "raw" is truth - prediction.
+    is the one that ``figures`` are of, where "raw" is truth - prediction. ``against`` are columns of the data, and
+    ``order`` is the one in whose order residuals are shown.
     """
 
     of: Literal["probabilities", "numbers"]
     kinds: tuple[ResidualKind, ...]
     kind: ResidualKind | Literal["raw"]
     figures: tuple[ResidualFigure, ...]
+    against: tuple[str, ...]
+    order: str | None
+
+    @property
+    def columns(self) -> tuple[tuple[Loc, str], ...]:
+        """The columns of the data that are read for them, each once, with the place in the spec that names it."""
+        named: dict[str, Loc] = {}
+        for place, column in enumerate(self.against):
+            named.setdefault(column, (*RESIDUALS, "against", place))
+        if self.order is not None:
+            named.setdefault(self.order, (*RESIDUALS, "order"))
+        return tuple((loc, column) for column, loc in named.items())
 
 
 def residuals_plan(spec: Spec) -> ResidualsPlan | None:
@@ -43,9 +59,12 @@ def residuals_plan(spec: Spec) -> ResidualsPlan | None:
     asked = None if spec.curves is None else spec.curves.residuals
     if asked is None or asked is False:
         return None
-    kinds, figures = ((), ()) if asked is True else (asked.kinds or (), asked.figures or ())
+    if asked is True:
+        asked = ResidualDiagnostics()
+    kinds, figures = asked.kinds or (), asked.figures or ()
     of: Literal["probabilities", "numbers"] = "probabilities" if spec.task in CLASSES else "numbers"
-    return ResidualsPlan(of, kinds, "raw" if spec.task == "regression" else next(iter(kinds), "deviance"), figures)
+    return ResidualsPlan(of, kinds, "raw" if spec.task == "regression" else next(iter(kinds), "deviance"), figures,
+                         asked.against or (), asked.order)
 
 
 def groups_plan(spec: Spec) -> int:

@@ -65,7 +65,8 @@ def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -
         message = f"'residuals' has no effect: {with_article(task)} outcome has its residuals without it"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
                               hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
-    for key, names in (() if asked is None else (("kinds", asked.kinds or ()), ("figures", asked.figures or ()))):
+    for key, names in (() if asked is None else (
+            ("kinds", asked.kinds or ()), ("figures", asked.figures or ()), ("against", asked.against or ()))):
         for place, name in enumerate(names):
             here: Loc = (*RESIDUALS, key, place)
             if name in names[:place]:

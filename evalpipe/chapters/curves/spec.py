@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag
 
 from evalpipe.spec.choices import MetricName
-from evalpipe.spec.kinds import AnyOf, Number, Only, Probability, Sparse
+from evalpipe.spec.kinds import AnyOf, ColumnName, Number, Only, Probability, Sparse
 from evalpipe.tasks import CLASSES
 
 ResidualKind = Literal["deviance", "pearson"]
@@ -15,6 +15,7 @@ ResidualFigure = Literal["scale_location", "half_normal", "predicted_observed"]
 
 MOST_MARKS = 9
 MOST_GROUPS = 100
+MOST_COLUMNS = 6
 
 
 class Relations(Sparse):
@@ -40,6 +41,12 @@ class ResidualDiagnostics(Sparse):
     """`scale_location`: the root of the size of residuals against the prediction, which shows whether their spread
     changes. `half_normal`: their sizes, ascending, against those that are expected if the model is right.
     `predicted_observed`: the prediction of a number against the truth, with the truth on the horizontal axis."""
+    against: Annotated[tuple[ColumnName, ...] | None, Field(min_length=1, max_length=MOST_COLUMNS)] = None
+    """Columns of the data that residuals are set against, such as `[age, region]`: numbers in groups of equal weight,
+    with a smooth line, text by its levels. Each group has at least `slice_rules.min_rows` rows, so no row is shown."""
+    order: ColumnName | None = None
+    """The column in whose order residuals are shown, such as a date, with their autocorrelation at lag 1 and the
+    Durbin-Watson statistic. Rows of one value count as their mean, for their order in the files means nothing."""
 
 
 class Curves(Sparse):
@@ -58,7 +65,7 @@ class Curves(Sparse):
     absolute residuals, quantiles, a histogram, box plots and the distribution from the top. The residual of a binary
     outcome is 1 − p for an event and −p for the others; of several levels it is 1 − the probability of the true level,
     as in R's DALEX. Numbers have these without a key. A mapping adds more, for numbers too, such as
-    `{figures: [scale_location, half_normal]}`."""
+    `{figures: [scale_location, half_normal], against: [age]}`."""
     groups: Annotated[StrictInt | None, Field(ge=2, le=MOST_GROUPS), Only("binary")] = None
     """The number of groups of equal size that the gain table cuts the ranked rows into: 10 for tenths, which it is
     where nothing is written. Rows of one score that a cut divides are shared in proportion. Where it is written, the

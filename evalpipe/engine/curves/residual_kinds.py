@@ -55,13 +55,14 @@ def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
         possible = of.predicted > 0
         size = unit_deviance(of) if kind == "deviance" else of.residual**2 / np.where(possible, of.predicted, 1.0)
         return np.where(possible, np.sign(of.residual) * np.sqrt(size), np.nan)
-    if kind == "deviance":
-        size = 2 * of.negative_log(constants.CLIP)
+    if kind == "raw":
+        size = of.shortfall
+    elif kind == "deviance":
+        size = np.sqrt(2 * of.negative_log(constants.CLIP))
     else:
         true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in (of.true_chance, of.shortfall))
-        size = missed / true
-    sign = np.where(of.truth, 1.0, -1.0) if rows.kind == "event" else 1.0
-    return np.asarray(sign * np.sqrt(size))
+        size = np.sqrt(missed / true)
+    return np.asarray(np.where(of.truth, size, -size) if rows.kind == "event" else size)
 
 
 def _predicted(rows: CurveRows) -> Floats:

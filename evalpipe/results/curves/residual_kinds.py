@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Thinned
+from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points, Thinned
 from evalpipe.results.curves.residuals import (
     ObservedNotes,
     ResidualPoints,
@@ -118,3 +118,76 @@ class HalfNormalNotes(Thinned):
 
 class HalfNormal(CurveOf[Literal["half_normal"], HalfNormalPoints, HalfNormalNotes]):
     """The half-normal plot of absolute residuals."""
+
+
+class ResidualGroupPoints(Points):
+    """Groups of rows, each large enough to be a slice, and how their residuals are distributed."""
+
+    value: Column
+    """The mean of a column of numbers, the place of a level among the levels, or the mean place in an order from 1."""
+    mean: Column
+    expected: Column
+    """The mean that is expected where the model is right: zero but of several levels."""
+    low: Column
+    """The tenth of the rows with the lowest residuals ends here."""
+    lower_quartile: Column
+    median: Column
+    upper_quartile: Column
+    high: Column
+    weight: Column
+
+
+class ResidualAgainstPoints(ResidualGroupPoints):
+    """The same, column by column."""
+
+    column: Column
+    """The place of the column among those of the notes, from 0."""
+    smooth: Column
+    """A smooth line through the means; none of levels."""
+
+
+class ResidualAgainstNotes(Notes):
+    """Which columns residuals are set against, and what of these is not in any group."""
+
+    kind: ResidualKind
+    least: int
+    """The fewest rows of a group."""
+    columns: tuple[str, ...]
+    levels: dict[str, tuple[str, ...]]
+    """The labels of the levels by column, in order; none of a column of numbers."""
+    missing: dict[str, float]
+    """What the rows weigh that have no value, by column where there are any."""
+    few: dict[str, int]
+    """How many levels have too few rows to be a group, by column where there are any."""
+
+
+class ResidualAgainst(CurveOf[Literal["residual_against"], ResidualAgainstPoints, ResidualAgainstNotes]):
+    """Residuals against columns of the data."""
+
+
+class ResidualOrderPoints(ResidualGroupPoints):
+    """The same, along an order."""
+
+    smooth: Column
+
+
+class ResidualOrderNotes(Notes):
+    """How residuals that follow each other in the order of a column are related; rows of one value are their mean."""
+
+    kind: ResidualKind
+    least: int
+    """The fewest rows of a group."""
+    column: str
+    values: int
+    """The distinct values of the column, which are that many places."""
+    missing: float | None = None
+    """What the rows weigh that have no value."""
+    autocorrelation: float | None = None
+    """At lag 1, about the mean."""
+    durbin_watson: float | None = None
+    """The squared differences of neighbours over the squares: about 2 where they are unrelated. Durbin & Watson
+    (1950)."""
+
+
+class ResidualOrder(CurveOf[Literal["residual_order"], ResidualOrderPoints, ResidualOrderNotes]):
+    """Residuals in the order of a column of the data."""
