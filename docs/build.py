@@ -25,8 +25,7 @@ from evalpipe.chapters.row_file.compute_columns import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec_profiles import profiles
 from evalpipe.chapters.statement.spec import TextFile
-from evalpipe.cli import app
-from evalpipe.cli.app import SCHEMAS
+from evalpipe.cli.app import SCHEMAS, app
 from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS

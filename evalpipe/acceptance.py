@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from evalpipe.ed25519 import signer
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.record import replace_files
 from evalpipe.results import Results
+from evalpipe.signals import postponed
 
 if TYPE_CHECKING:
     import os
@@ -36,9 +38,9 @@ def accept(
     nights = Ledger.read(place) if begins_anew(results) else None
     run = EarlierRun(results, REFERENCE, (path / LAST).read_bytes())
     files = next_references(run, NoEarlier(""), path, fit=True, accepted=True)
-    replace_files(folder, files, signer(key))
-    if nights is not None:
-        nights.begin_anew(results.name, str(results.as_of))
+    anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
+    with postponed("the new output is complete"), anew:
+        replace_files(folder, files, signer(key))
     return results, reference_changes(results, kept[0] if isinstance(kept, list) and kept else None)
 
 

@@ -6,15 +6,19 @@ import ctypes
 import os
 import re
 import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _CHANCE = "[a-z0-9_]{8}"
 """What `tempfile` puts behind the beginning of a name."""
+
+LITTER: set[Path] = set()
+"""The temporary folders and the locks that this process has now."""
 
 
 def exchanged(first: Path, second: Path) -> bool:
@@ -74,3 +78,26 @@ def remove(folder: Path) -> None:
         folder.unlink()
     else:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class TemporaryFolder(tempfile.TemporaryDirectory[str]):
+    """A folder for a while, in ``place`` or where the system has such; also gone after `remove_litter`."""
+
+    def __init__(self, prefix: str, place: Path | None = None) -> None:
+        """Make the folder; raises OSError where that cannot be."""
+        super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+        LITTER.add(Path(self.name))
+
+    def cleanup(self) -> None:
+        """Remove the folder."""
+        super().cleanup()
+        LITTER.discard(Path(self.name))
+
+
+def remove_litter() -> None:
+    """Remove the `LITTER` of a process that a signal ends, which may be in the middle of anything."""
+    for path in tuple(LITTER):
+        if path.is_dir():
+            remove(path)
+        else:
+            path.unlink(missing_ok=True)

@@ -6,6 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from evalpipe.folders import LITTER
+
 if TYPE_CHECKING:
     import io
     from collections.abc import Iterator
@@ -22,11 +24,14 @@ def locked(path: Path) -> Iterator[None]:
     file = None
     while os.name == "posix" and file is None:
         file = _taken(path)
+    if file is not None:
+        LITTER.add(path)
     try:
         yield
     finally:
         if file is not None:
             path.unlink(missing_ok=True)
+            LITTER.discard(path)
             file.close()
 
 

@@ -130,9 +130,8 @@ def write(frame: pl.DataFrame, path: Path) -> None:
 
     Raises UsageError for another name, and where it cannot be written.
     """
-    import tempfile
-
     from evalpipe.data.files import format_of
+    from evalpipe.folders import TemporaryFolder
     from evalpipe.ownership import refuse_file_of_run
 
     refuse_file_of_run(path)
@@ -145,7 +144,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
         hint = "end it in .parquet, .feather or .ndjson"
         raise UsageError.of("output-file", f"column '{nested[0]}' holds lists, and a {form} file has none", hint=hint)
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".recalibrated-") as folder:
+        with TemporaryFolder(".recalibrated-", path.parent) as folder:
             fresh = Path(folder) / path.name
             if form in ("csv", "tsv"):
                 frame.write_csv(fresh, separator="," if form == "csv" else "\t")

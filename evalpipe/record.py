@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Self
 
 from evalpipe.digests import bytes_sha256
 from evalpipe.errors import UsageError
-from evalpipe.folders import exchanged, remove, settle, settle_names, sweep
+from evalpipe.folders import TemporaryFolder, exchanged, remove, settle, settle_names, sweep
 from evalpipe.lock import locked
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
 from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.signals import postponed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -210,15 +211,16 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
     DataError, and writes nothing, where the manifest was changed.
     """
     written = {**files, **following(target, files, by)}
-    with tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
+    with TemporaryFolder(".new-", target) as fresh:
         for name, content in written.items():
             (Path(fresh) / name).write_bytes(content)
         settle(Path(fresh))
-        for name in written:
-            (Path(fresh) / name).replace(target / name)
-    if MANIFEST in written and KEY_SIGNATURE not in written:
-        (target / KEY_SIGNATURE).unlink(missing_ok=True)
-    settle_names(target)
+        with postponed("the new output is complete"):
+            for name in written:
+                (Path(fresh) / name).replace(target / name)
+            if MANIFEST in written and KEY_SIGNATURE not in written:
+                (target / KEY_SIGNATURE).unlink(missing_ok=True)
+            settle_names(target)
 
 
 def _run_json(

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import evalpipe
-from evalpipe.cli import app
+from evalpipe.cli.app import app
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 

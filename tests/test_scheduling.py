@@ -17,7 +17,7 @@ import click
 import pytest
 import yaml
 
-from evalpipe.cli import app
+from evalpipe.cli.app import app
 from installed import lacks, node
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from pydantic import Field
 
 import evalpipe
-from evalpipe.cli import app
+from evalpipe.cli.app import app
 from evalpipe.metrics import metric, ratio, registry
 
 

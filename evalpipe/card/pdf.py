@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 import warnings
 import zlib
 from contextlib import contextmanager, redirect_stdout
@@ -17,6 +18,7 @@ from evalpipe.card.html import write_page
 from evalpipe.card.pdf_reading import drawn_by
 from evalpipe.card.structure import mend
 from evalpipe.errors import InternalError, UsageError
+from evalpipe.folders import TemporaryFolder
 from evalpipe.formats import USUAL_VARIANT
 from evalpipe.spelling import joined
 from evalpipe.version import VERSION
@@ -50,11 +52,12 @@ FALLBACKS = (
 
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
-    laid_out, results = layout(edition), edition.results
-    laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
-    with _pinned_clock(), warnings.catch_warnings():
+    results = edition.results
+    with _in_a_folder_of_ours(), _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
+        laid_out = layout(edition)
+        laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
         return bytes(laid_out.write_pdf(
             attachments=list(_attachments(edition, load_weasyprint())), pdf_variant=_variant(results), pdf_tags=True,
             pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16], finisher=_finish,
@@ -223,6 +226,17 @@ def _compressed(stream: Any) -> bytes:
 
     content = pydyf.Stream(stream.stream).data.partition(b"stream\n")[2].removesuffix(b"\nendstream")
     return bytes(pydyf.Stream([zlib.compress(content)], stream.extra | {"Filter": "/FlateDecode"}).data)
+
+
+@contextmanager
+def _in_a_folder_of_ours() -> Iterator[None]:
+    """Have WeasyPrint write its temporary files to a folder of ours: it leaves its own behind where a signal comes."""
+    with TemporaryFolder("evalpipe-pdf-") as folder:
+        before, tempfile.tempdir = tempfile.tempdir, folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import platform
 import shutil
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from evalpipe.checking.outputs import REFERENCES
 from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
+from evalpipe.folders import TemporaryFolder
 from evalpipe.manifest import libraries
 from evalpipe.results import Results
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES
@@ -86,7 +86,7 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
     if why is not None:
         yield CheckedFile("recomputed", RESULTS, "not checked", why)
         return
-    with tempfile.TemporaryDirectory(prefix="evalpipe-verify-") as temporary:
+    with TemporaryFolder("evalpipe-verify-") as temporary:
         again = Path(temporary) / "again"
         try:
             _run_again(repeat, again, progress)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
-from evalpipe.cli.ending import asked_format, fault, interrupted, long_path, tell
+from evalpipe.cli.ending import asked_format, fault, long_path, tell
 from evalpipe.cli.exporting import export
 from evalpipe.cli.forecasting import margin_and_drop
 from evalpipe.cli.forgetting import gc
 from evalpipe.cli.garbage import collect_rarely
 from evalpipe.cli.history import history
 from evalpipe.cli.init import init
-from evalpipe.cli.interrupt import leave
+from evalpipe.cli.interrupt import Guard, interrupted, leave, leave_at_once
 from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
 from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
@@ -298,12 +298,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     collect_rarely()
     opened()
     try:
-        code = _ended(arguments)
-        sys.stdout.flush()
+        with Guard(None, _rescue):
+            code = _ended(arguments)
+            sys.stdout.flush()
     except OSError as error:  # only streams are left: every file has its own message
         code = full(error).exit_code
         tell_person(str(full(error)))
     leave(code)
+
+
+def _rescue(_: int) -> NoReturn:
+    """End a command whose main thread does not answer to a signal."""
+    from evalpipe.run import abandon
+
+    abandon(None)
+    leave_at_once(interrupted(KeyboardInterrupt()))
 
 
 def _ended(arguments: list[str]) -> int:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from evalpipe.cli.durations import written
-from evalpipe.cli.ending import UNCHANGED, interrupted, tell
-from evalpipe.cli.interrupt import Guard, Interruptible, leave_at_once
+from evalpipe.cli.ending import tell
+from evalpipe.cli.interrupt import UNCHANGED, Guard, Interruptible, interrupted, leave_at_once
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.progress import Bar, Lines, Quiet
 from evalpipe.errors import DataError

@@ -17,9 +17,6 @@ from evalpipe.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-UNCHANGED = "the earlier output is unchanged"
-"""What is so of every run that ends before its output is complete."""
-
 
 def asked_format(arguments: Sequence[str]) -> str:
     """Return the value of ``--format`` on a command line that may not parse."""
@@ -43,14 +40,6 @@ def tell(*problems: Problem, code: int, form: str) -> int:
     tell_person("\n\n".join(str(problem) for problem in problems))
     if len(problems) > 1:
         tell_person(f"\n{len(problems)} errors")
-    return code
-
-
-def interrupted(error: BaseException) -> int:
-    """Say by what a run was ended, and what became of the output; return the exit code, 128 and the signal."""
-    word, code = ending()
-    cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
-    tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
     return code
 
 

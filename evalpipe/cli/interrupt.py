@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and time-outs that cannot be lost.
+"""Ctrl-C, SIGTERM and time-outs that cannot be lost, of all commands.
 
 A KeyboardInterrupt raised while a C extension is being imported may be swallowed by the extension. So it is remembered
 too, and raised again when the run next tells its progress. Python hears of a signal only when native code returns. So a
@@ -14,8 +14,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from evalpipe.cli.output import silence
+from evalpipe.cli.output import silence, tell_person
 from evalpipe.errors import UsageError
+from evalpipe.folders import remove_litter
 from evalpipe.run import Progress
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 GRACE = 5.0
-"""Seconds that a run has to end by itself after a signal, or when its time is over, before a thread ends it."""
+"""Seconds that a command has to end by itself after a signal, or when its time is over, before a thread ends it."""
 
 ENDINGS = {"SIGINT": ("interrupted", 130), "SIGTERM": ("terminated", 143), "SIGALRM": ("out of time", 3)}
-"""By the name of the signal that ends a run, how that is called, and its exit code."""
+"""By the name of the signal that ends a command, how that is called, and its exit code."""
+
+UNCHANGED = "the earlier output is unchanged"
+"""What is so of every command that ends before its output is complete."""
 
 _seen: list[int] = []
 
@@ -39,14 +43,23 @@ def watch() -> None:
         signal.signal(signal.SIGTERM, _remember)
 
 
-def _remember(number: int, _: FrameType | None) -> NoReturn:
+def _remember(number: int, _: FrameType | None) -> None:
     _seen.append(number)
-    raise KeyboardInterrupt
+    if len(_seen) == 1:  # a second would break what is cleared up after the first
+        raise KeyboardInterrupt
 
 
 def ending() -> tuple[str, int]:
-    """Return how the end of the run is called, and its exit code: those of the last signal, or of Ctrl-C."""
+    """Return how the end of the command is called, and its exit code: those of the last signal, or of Ctrl-C."""
     return ENDINGS[signal.Signals(_seen[-1]).name if _seen else "SIGINT"]
+
+
+def interrupted(error: BaseException) -> int:
+    """Say by what a command was ended, and what became of the output; return the exit code, 128 and the signal."""
+    word, code = ending()
+    cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
+    tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
+    return code
 
 
 def leave(code: int) -> NoReturn:
@@ -62,8 +75,9 @@ def leave(code: int) -> NoReturn:
 
 
 def leave_at_once(code: int) -> NoReturn:
-    """Exit with ``code`` whatever other threads do."""
+    """Exit with ``code`` whatever other threads do; no temporary folder and no lock stays."""
     silence()
+    remove_litter()
     os._exit(code)
 
 
@@ -111,7 +125,7 @@ class Guard:
                 self._rescue(number)
 
     def _first(self) -> int | None:
-        """Return the number of the first signal that ends a run, that of the alarm included; None where none came."""
+        """Return the number of the first signal that ends a command, or of the alarm; None where none came."""
         self._signals.settimeout(self._seconds)
         try:
             while byte := self._signals.recv(1):

@@ -115,15 +115,14 @@ def full(error: OSError, written: str | None = None) -> UsageError:
 
 def write_file(path: Path, text: str) -> None:
     """Write a file whole or not at all. Raises UsageError where it cannot be written."""
-    from tempfile import TemporaryDirectory
-
+    from evalpipe.folders import TemporaryFolder
     from evalpipe.ownership import refuse_file_of_run
 
     refuse_file_of_run(path)
     try:
         if path.is_dir():
             raise IsADirectoryError(21, "it is a folder")
-        with TemporaryDirectory(dir=path.parent, prefix=".new-") as fresh:
+        with TemporaryFolder(".new-", path.parent) as fresh:
             whole = Path(fresh) / "whole"
             whole.write_text(text, encoding="utf-8")
             whole.replace(path)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from evalpipe.cli.attempt import COMPLETE, Attempt
-from evalpipe.cli.interrupt import watch
 from evalpipe.cli.logfile import Log
 from evalpipe.cli.output import printing
 from evalpipe.cli.verifying import telling_lost_signature
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 def run_spec(path: str, options: RunOptions) -> bool:
     """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether none fails."""
-    watch()
     with Log(options.log_file, path) as log:
         outcome = Attempt(path, options, log).run()
         holds = outcome.results.holds(options.fail_on) is not False  # without gates none fails

@@ -169,12 +169,17 @@ class Ledger:
         with self.connected() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def begin_anew(self, name: str, after: str) -> None:
-        """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded."""
+    @contextmanager
+    def begun_anew(self, name: str, after: str) -> Iterator[None]:
+        """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded.
+
+        It is so once the block has ended without an error, and the ledger is locked as long.
+        """
         again = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == after)
         with self.writing() as connection:
             if connection.execute(select(RESTARTS).where(again)).first() is None:
                 connection.execute(RESTARTS.insert().values(name=name, as_of=after))
+            yield
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:

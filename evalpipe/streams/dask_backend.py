@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import UsageError
+from evalpipe.folders import TemporaryFolder
+from evalpipe.signals import postponed
 from evalpipe.streams.codec import DamagedError, decode
 from evalpipe.streams.local import AHEAD
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 
 TIMEOUT = 10
 """Seconds in which a scheduler must answer."""
+
+SILENT = logging.CRITICAL + 1
+"""The level at which nothing is logged."""
 
 WORKERS = 60
 """Seconds in which a cluster without workers must have one."""
@@ -127,6 +134,7 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
     """Connect to the cluster of a plan, or start one of ``processes`` here; raises UsageError where it cannot."""
     address = plan.dask or "local"
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise UsageError.of("missing-library", "engine.backend is dask, but Dask is not installed",
@@ -136,8 +144,13 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
         cluster: Any = address
         try:
             if address == "local":
-                cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
-                    n_workers=processes, threads_per_worker=1, protocol="tcp://", dashboard_address=None))
+                scratch = stack.enter_context(TemporaryFolder("evalpipe-dask-"))
+                stack.enter_context(dask.config.set({"temporary-directory": scratch}))
+                # Until it is there, a signal would leave workers behind that nobody knows yet.
+                with postponed(), _deaf_to_ctrl_c():
+                    cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
+                        n_workers=processes, threads_per_worker=1, protocol="tcp://", dashboard_address=None,
+                        silence_logs=SILENT))
             client = stack.enter_context(
                 Client(cluster, timeout=TIMEOUT, set_as_default=False))  # type: ignore[no-untyped-call]
         except RuntimeError as error:
@@ -155,12 +168,23 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
 
 
 @contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have the processes that begin in the block not hear Ctrl-C, which a terminal sends to all: this one ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if os.name == "posix" else set()
+    try:
+        yield
+    finally:
+        if os.name == "posix":
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
     """Keep what Dask logs off the terminal: what matters of it is an error of ours."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+        logger.setLevel(SILENT)
     try:
         yield
     finally:

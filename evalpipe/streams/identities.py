@@ -23,6 +23,7 @@ from evalpipe.data.block import POSITION, RowBlock, SourceFile
 from evalpipe.data.columns import Columns
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
+from evalpipe.folders import TemporaryFolder
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.streams.cache import TEMPORARY
 from evalpipe.streams.local import in_order
@@ -99,7 +100,7 @@ def _folder(scratch: Path | None) -> Iterator[Path]:
     try:
         if scratch is not None:
             scratch.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=scratch, ignore_cleanup_errors=True)
+        temporary = TemporaryFolder(TEMPORARY, scratch)
     except OSError as error:
         raise _no_space(scratch or Path(tempfile.gettempdir()), error) from None
     with temporary as path:

@@ -189,7 +189,8 @@ def test_an_interrupted_run_exits_130(folder: Path) -> None:
 
 
 INTERRUPTED = """
-from evalpipe.cli import app, main
+from evalpipe.cli import main
+from evalpipe.cli.app import app
 from evalpipe.cli.interrupt import watch
 
 @app.command()

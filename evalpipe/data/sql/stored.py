@@ -12,6 +12,7 @@ from evalpipe.data.sql.content import Content
 from evalpipe.data.sql.described import columns_of
 from evalpipe.data.sql.drivers import opened, told
 from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.folders import TemporaryFolder
 from evalpipe.plan.columns import unreadable
 from evalpipe.plan.sources import QuerySource
 
@@ -40,8 +41,7 @@ def stored(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
         try:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
-            path = Path(folder.enter_context(tempfile.TemporaryDirectory(
-                prefix=PREFIX, dir=scratch, ignore_cleanup_errors=True)))
+            path = Path(folder.enter_context(TemporaryFolder(PREFIX, scratch)))
             datasets = _stored(plan, path)
         except OSError as error:
             message = f"cannot write to '{scratch or tempfile.gettempdir()}', where rows of queries are stored: "
