@@ -49,8 +49,8 @@ def test_every_format_has_a_validator_and_what_it_refuses() -> None:
 def test_the_declared_validator_runs_and_accepts_the_small_run(name: str, small: Path, tmp_path: Path) -> None:
     files, found = written(name, small), []
     declared = validators.packages_named(EXPORTS[name].validator)
-    assert declared, f"{EXPORTS[name].validator!r} names no package that is installed"
     run = validators.packages_run(declared, lambda: found.extend(validators.VALIDATORS[name](files, tmp_path)))
+    assert declared, f"{EXPORTS[name].validator!r} names no package that is installed"
     assert (run, found) == (declared, [])
 
 
