@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from evalpipe.spelling import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -39,21 +41,22 @@ class Problem:
     severity: str = "error"
 
     def __str__(self) -> str:
-        """Render the problem as people read it in a terminal."""
-        return "\n".join([f"{self.severity}[{self.code}]: {self.message}", *self._body()])
+        """Render the problem as people read it in a terminal: names that it quotes break no line and turn no text."""
+        return "\n".join([f"{self.severity}[{self.code}]: {printable(self.message)}", *self._body()])
 
     def _body(self) -> list[str]:
-        place, hint, pad = self.place, self.hint or "", " "
-        lines = [] if place is None else [f"{pad}--> {place}"]
+        place, hint, pad = self.place, printable(self.hint or ""), " "
+        shown = printable(str(place))
+        lines = [] if place is None else [f"{pad}--> {shown}"]
         if place is not None and place.text is not None and place.line is not None:
             pad = " " * len(str(place.line))
             # Tabs stay tabs, so that the caret stands under its character however wide they are shown.
             before = "".join(c if c == "\t" else " " for c in place.text[: (place.column or 1) - 1])
             under = f"{before}{'^' * max(1, place.length)} {hint}".rstrip()
-            lines, hint = [f"{pad}--> {place}", f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {under}"], ""
+            lines, hint = [f"{pad}--> {shown}", f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {under}"], ""
         lines += [f"{pad} |"] if self.rows else []
         lines += [f"{pad} | row {row}: {value}" for row, value in self.rows]
-        lines += [f"{pad} = {note}" for note in self.notes]
+        lines += [f"{pad} = {printable(note)}" for note in self.notes]
         return [*lines, f"{pad} = help: {hint}"] if hint else lines
 
     def as_dict(self) -> dict[str, object]:

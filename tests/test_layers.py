@@ -62,7 +62,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "documented": set(),
     "records": {"documented"},
     "arraytypes": set(),
-    "errors": set(),
+    "errors": {"spelling"},
     "ed25519": {"errors"},
     "manifest": {"ed25519", "records", "version", "digests", "errors"},
     "inputs": {"data", "manifest", "plan", "results", "spec", "digests", "errors"},

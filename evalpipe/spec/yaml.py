@@ -53,7 +53,7 @@ class YamlDocument:
 
 
 class _LimitError(Exception):
-    """Values are too many or nested too deeply: the code, what is wrong, and the position of a character."""
+    """Values are too many or nested too deeply: the code, what is wrong, the way out, the position of a character."""
 
 
 class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
@@ -83,16 +83,17 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self.depth, self.values = self.depth + 1, self.values + 1
         if self.depth > MAX_DEPTH + 1:
-            raise self._beyond("too-deep", f"values are nested more than {MAX_DEPTH} deep")
+            raise self._beyond("too-deep", f"values are nested more than {MAX_DEPTH} deep", "is a bracket left open?")
         if self.values > MAX_VALUES:
-            raise self._beyond("too-many-values", f"the file has more than {MAX_VALUES:,} keys and values")
+            hint = "is this the data? Give the YAML file, and name the data under 'datasets'"
+            raise self._beyond("too-many-values", f"the file has more than {MAX_VALUES:,} keys and values", hint)
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
 
-    def _beyond(self, code: str, message: str) -> _LimitError:
-        return _LimitError(code, message, self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
+    def _beyond(self, code: str, message: str, hint: str) -> _LimitError:
+        return _LimitError(code, message, hint, self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
 
 
 def parse(text: SpecText, environment: Mapping[str, str], path: tuple[str, ...] = ()) -> YamlDocument:
@@ -103,8 +104,8 @@ def parse(text: SpecText, environment: Mapping[str, str], path: tuple[str, ...] 
     except yaml.YAMLError as error:
         return YamlDocument(None, (explained(error, text),))
     except _LimitError as error:
-        code, message, index = error.args
-        return YamlDocument(None, (Problem(code, message, text.place(index, index + 1)),))
+        code, message, hint, index = error.args
+        return YamlDocument(None, (Problem(code, message, text.place(index, index + 1), hint),))
     except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
         place = text.place(loader.get_mark().index)
         message, hint = "this escape is not a character", "write the character itself"

@@ -243,6 +243,13 @@ def test_a_number_that_cannot_be_computed_with_is_refused(key: str, value: objec
     assert f": expected {expected}\n  = help: numbers from 1e-60 to 1e+60 in size can be computed with" in text
 
 
+def test_a_name_in_an_error_breaks_no_line_and_turns_no_text(folder: Path) -> None:
+    (folder / "a.yaml").write_text(TEXT + 'extends: "b\\n\\e[31m\\u202ec.yaml"\n')
+    assert error("a.yaml").splitlines()[0] == (
+        "error[missing-file]: there is no file b\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[31m"
+        "\N{REPLACEMENT CHARACTER}c.yaml")
+
+
 def test_an_unknown_key_of_an_override_is_shown_in_it() -> None:
     assert error(SPEC, "intervals.levl=0.9") == (
         "error[unknown-key]: unknown key 'levl'\n"
