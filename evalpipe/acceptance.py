@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
 from evalpipe.ed25519 import signer
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.record import replace_files
+from evalpipe.record import held, put_files
 from evalpipe.results import Results
+from evalpipe.run import templates_from
 from evalpipe.signals import postponed
+from evalpipe.verification import verified
 
 if TYPE_CHECKING:
     import os
@@ -21,26 +23,33 @@ if TYPE_CHECKING:
 
 
 def accept(
-    folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, ledger: str | None = None
+    folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, ledger: str | None = None,
+    template: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> tuple[Results, list[ReferenceChange]]:
     """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
 
+    The folder must be what its run wrote, and what a ledger has of it, as to be signed; ``template`` is as of `sign`.
     Its gates `on: sequence` begin anew on the day after: so the ``ledger`` has it, a file or a URL, by default that
     beside the folder. Returns its results, and for each of its verdicts against the reference the value before and from
-    now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or whose manifest
-    was changed; UsageError where it, or the ledger, cannot be written.
+    now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or of which a file
+    was changed; UsageError where it, or the ledger, cannot be written. Nothing is written then.
     """
+    from evalpipe.checking.in_ledger import refuse_other_record
     from evalpipe.ledger.store import Ledger
 
     path = Path(folder)
-    results, kept = Results.read(path / LAST), kept_in(path, str(folder))
+    kept, by = kept_in(path, str(folder)), signer(key)
     place = LedgerPlace.beside(path) if ledger is None else LedgerPlace.of(ledger)
-    nights = Ledger.read(place) if begins_anew(results) else None
-    run = EarlierRun(results, REFERENCE, (path / LAST).read_bytes())
-    files = next_references(run, NoEarlier(""), path, fit=True, accepted=True)
-    anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
-    with postponed("the new output is complete"), anew:
-        replace_files(folder, files, signer(key))
+    Results.read(path / LAST)  # whose error names the folder to be named
+    with held(folder) as target:
+        results, _ = verified(path, templates_from(template))
+        refuse_other_record(path, results, ledger)
+        nights = Ledger.read(place) if begins_anew(results) else None
+        run = EarlierRun(results, REFERENCE, (path / LAST).read_bytes())
+        files = next_references(run, NoEarlier(""), path, fit=True, accepted=True)
+        anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
+        with postponed("the new output is complete"), anew:
+            put_files(target, files, by)
     return results, reference_changes(results, kept[0] if isinstance(kept, list) and kept else None)
 
 

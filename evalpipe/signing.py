@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.ed25519 import signer
-from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.errors import DataError, UsageError
 from evalpipe.run import templates_from
 from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from evalpipe.checking import CheckedFile
     from evalpipe.ed25519 import Signer
     from evalpipe.signatures import Decision, Role
     from evalpipe.templating.files import Templates
@@ -69,9 +68,7 @@ def _signed(
     from evalpipe.card import render
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
-    from evalpipe.checking.in_ledger import check_ledger
-    from evalpipe.checking.origins import Origins
-    from evalpipe.manifest import read_manifest
+    from evalpipe.checking.in_ledger import refuse_other_record
     from evalpipe.record import held, put_files
     from evalpipe.verification import PDF, formats_in, not_compared, verified
 
@@ -80,8 +77,7 @@ def _signed(
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with held(folder) as target:
         results, earlier = verified(path, templates)
-        recorded = check_ledger(results, Origins(path, read_manifest(path)), ledger)
-        _refuse_other_record(path, recorded)
+        recorded = refuse_other_record(path, results, ledger)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
@@ -93,14 +89,6 @@ def _signed(
     if recorded is not None and recorded.status == "not checked":
         unchecked.append(f"{recorded.file}: {recorded.reason}")
     return SignedCard(signature, plain(status(results, signatures)).strip(), written, tuple(unchecked))
-
-
-def _refuse_other_record(folder: Path, recorded: CheckedFile | None) -> None:
-    """Raise DataError where the ledger has other results of a folder than it holds."""
-    if recorded is not None and recorded.status == "differs":
-        message = f"the ledger '{recorded.file}' does not agree with {folder / 'results.json'}: {recorded.reason}"
-        hint = f"see which was changed: evalpipe verify {folder} --recompute; or run again, and sign the new results"
-        raise DataError(Problem("other-in-ledger", message, hint=hint, notes=recorded.notes))
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:

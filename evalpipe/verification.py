@@ -49,7 +49,7 @@ SAME_WORDS = "its words are the same; its drawings, styles or scripts differ"
 
 SAME_FILES = "the files that it carries are the same; its pages differ"
 
-RUN_AGAIN = "restore it; or run again, and sign the new results"
+RUN_AGAIN = "restore it; or run again, and look at the new results"
 
 
 def verified(folder: Path, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:

@@ -233,7 +233,7 @@ def changed_results(folder: Path) -> str:
     return hashlib.sha256((folder / "results.json").read_bytes()).hexdigest()[:8]
 
 
-RUN_AGAIN = "  = help: restore it; or run again, and sign the new results"
+RUN_AGAIN = "  = help: restore it; or run again, and look at the new results"
 
 
 def test_a_changed_number_in_the_results_is_refused_and_named(folder: Path) -> None:
@@ -377,8 +377,8 @@ def test_a_pdf_that_another_version_drew_is_signed_drawn_again_and_said(
     monkeypatch.setattr(pdf, "_drawing_versions", lambda: now | {"weasyprint": "99.0"})
 
     said = (
-        f"card.pdf as it was: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0); its pages are"
-        " not compared, but the files that it carries are; it was drawn again, read it")
+        f"card.pdf as it was: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0), as it says "
+        "itself; its pages are not compared, but the files that it carries are; it was drawn again, read it")
     assert evalpipe.sign(folder, **OWNER).unchecked == (said, no_ledger)
     assert drawn_by((folder / "card.pdf").read_bytes()) == now | {"weasyprint": "99.0"}
 

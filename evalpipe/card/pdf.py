@@ -130,7 +130,7 @@ def drawn_otherwise(pdf: bytes) -> str | None:
     if not now.keys() <= then.keys():
         return "it does not say which versions drew it"
     changed = [f"{name} was {then[name]} and is {version}" for name, version in now.items() if then[name] != version]
-    return f"drawn by another version ({joined(changed, 'and')})" if changed else None
+    return f"drawn by another version ({joined(changed, 'and')}), as it says itself" if changed else None
 
 
 def _fetcher(files: Mapping[str, File]) -> Any:

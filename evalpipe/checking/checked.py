@@ -40,12 +40,14 @@ class Verification:
         return sum(file.status == status for file in self.files)
 
     def holds(self, *, inputs: bool = False) -> bool:
-        """Tell whether no file differs, and what was to be recomputed could be, but for a PDF of another version.
+        """Tell whether no file differs, the pages of a PDF were compared, and what was to be recomputed could be.
 
         With ``inputs``, also whether the spec, every input and the ledger could be checked.
         """
         needed = {"recomputed", *(("spec", "input", "ledger") if inputs else ())}
-        unchecked = any(file.status == "not checked" for file in self.files if file.kind in needed and file.file != PDF)
+        # A PDF of another version cannot be drawn again; whether its pages are known says its line of the folder.
+        unchecked = any(file.kind == "output" if file.file == PDF else file.kind in needed
+                        for file in self.files if file.status == "not checked")
         return not self.count("differs") and not unchecked
 
 

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.checking.checked import CheckedFile
-from evalpipe.errors import EvalpipeError
+from evalpipe.checking.origins import Origins
+from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.file_differences import notes_on, of_json
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.place import OPTION, LedgerPlace
+from evalpipe.manifest import read_manifest
 from evalpipe.signatures import EVIDENCE_DIGITS
 from evalpipe.verification import RESULTS
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement
 
-    from evalpipe.checking.origins import Origins
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
@@ -48,11 +49,22 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
 
             file = _held(Ledger.read(place), results, origins.folder)
         except EvalpipeError as error:
-            file = CheckedFile("ledger", place.shown, "not checked", why or error.problems[0].message)
+            way = f"; name another with {OPTION}, as after a run with --set ledger=…" if where is None else ""
+            file = CheckedFile("ledger", place.shown, "not checked", why or f"{error.problems[0].message}{way}")
     if written is None:
         return file
     # What the environment holds is not shown, as nowhere else.
     return replace(file, file=written, reason=file.reason.replace(place.shown, written))
+
+
+def refuse_other_record(folder: Path, results: Results, where: str | None) -> CheckedFile | None:
+    """Hold the results of an output folder to a ledger as `check_ledger` does; raises DataError where they differ."""
+    recorded = check_ledger(results, Origins(folder, read_manifest(folder)), where)
+    if recorded is not None and recorded.status == "differs":
+        message = f"the ledger '{recorded.file}' does not agree with {folder / RESULTS}: {recorded.reason}"
+        hint = f"see which was changed: evalpipe verify {folder} --recompute; or run again, and look at the new results"
+        raise DataError(Problem("other-in-ledger", message, hint=hint, notes=recorded.notes))
+    return recorded
 
 
 def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:

@@ -38,6 +38,10 @@ RUN, REFERENCES = "run.json", ("reference.json", "reference-before.json")
 APART = (MANIFEST, KEY_SIGNATURE, RUN)
 """Files that are no entries of the manifest."""
 
+WAYS = ("who forges the pages may write other versions: draw it again (evalpipe render) and read it, or verify with "
+        "the --public-key of who signed the manifest")
+"""What is to be done about a PDF whose pages are not compared."""
+
 
 class Outputs:
     """The files of an output folder, and what is recorded of them."""
@@ -126,7 +130,7 @@ class Outputs:
             return CheckedFile("output", name, "not checked", "results.json, which it is held to, cannot be read")
         unknown = not_compared(self.written.content(name)) if name == PDF else None
         if unknown is not None:
-            return CheckedFile("output", name, "not checked", unknown)
+            return CheckedFile("output", name, "not checked", unknown, (WAYS,))
         witness = "run.json and the card" if name == RESULTS else RESULTS
         return CheckedFile("output", name, "same", "" if known else f"as far as {witness} can tell")
 

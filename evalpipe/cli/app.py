@@ -194,20 +194,23 @@ def collect_entries(folder: str) -> None:
 @key_option
 @click.option("--ledger", "where", metavar="PLACE", help="The ledger whose nights gates `on: sequence` add up: a file "
               "or a URL.  [default: ledger.sqlite beside the folder]")
-def accept(folder: str, key: str | None, where: str | None) -> None:
+@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
+              "are not those of the spec.")
+def accept(folder: str, key: str | None, where: str | None, template: str | None) -> None:
     """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
 
     Its gates `on: sequence` begin anew on the day after. A run whose gates held becomes the reference by itself; a run
-    that failed does so only by this command. Prints which
+    that failed does so only by this command. A folder that is not what its run wrote, or of which the ledger has other
+    results, is refused as by sign. Prints which
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
-    done, 2 where DIR cannot be written, 3 where it holds no results of a run.
+    done, 2 where DIR cannot be written, 3 where it holds no results of a run or a file was changed.
     """
     from evalpipe.acceptance import accept as accept_newest
     from evalpipe.cli.gates import print_accepted
     from evalpipe.cli.verifying import telling_lost_signature
 
     with telling_lost_signature(folder):
-        print_accepted(folder, *accept_newest(folder, key=key, ledger=where))
+        print_accepted(folder, *accept_newest(folder, key=key, ledger=where, template=template))
 
 
 @app.command(short_help="Sign a card.")

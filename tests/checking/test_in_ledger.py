@@ -91,7 +91,7 @@ def test_a_folder_whose_numbers_were_changed_everywhere_is_told_by_the_ledger(fo
     notes = "\n".join(f"  = {note}" for note in checked.notes)
     assert str(error.value) == (
         f"error[other-in-ledger]: the ledger 'ledger.sqlite' does not agree with out/results.json: {reason}\n{notes}\n"
-        "  = help: see which was changed: evalpipe verify out --recompute; or run again, and sign the new results")
+        "  = help: see which was changed: evalpipe verify out --recompute; or run again, and look at the new results")
     assert not (folder / "signatures.json").exists()
 
 

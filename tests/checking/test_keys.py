@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import evalpipe
 from evalpipe.acceptance import accept
+from evalpipe.card import pdf
 from evalpipe.digests import bytes_sha256
 from evalpipe.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.errors import DataError, SpecError, UsageError
@@ -321,3 +322,18 @@ def test_a_public_key_reads_back(keys: Keys) -> None:
 
     assert public.read_bytes() == key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     assert read_public_key(public) == key.public_key().public_bytes_raw()
+
+
+def test_a_key_vouches_for_a_pdf_whose_pages_are_not_compared(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    private, public = keys("ours")
+    folder = ran(spec=SPEC | {"report": {"formats": ["pdf"]}}, key=private)
+    now = pdf._drawing_versions()
+    monkeypatch.setattr(pdf, "_drawing_versions", lambda: now | {"weasyprint": "99.0"})
+    unknown, known = evalpipe.verify(folder), evalpipe.verify(folder, public_key=public)
+
+    assert [file.status for verification in (unknown, known) for file in verification.files
+            if file.file == "card.pdf"] == ["not checked", "same"]
+    assert (unknown.holds(), known.holds()) == (False, True)
+    path = folder / "card.pdf"
+    path.write_bytes(path.read_bytes()[:-1] + b" ")
+    assert not evalpipe.verify(folder, public_key=public).holds()

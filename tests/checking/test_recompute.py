@@ -143,9 +143,9 @@ def test_a_run_again_draws_the_same_pdf_and_compares_none_of_another_version(
     verification = evalpipe.verify(folder, recompute=True)
 
     assert again(verification)["card.pdf"] == (
-        f"not checked: drawn by another version (zlib was {now['zlib']} and is 9.0); its pages are not compared, but "
-        "the files that it carries are")
-    assert verification.holds(inputs=True)
+        f"not checked: drawn by another version (zlib was {now['zlib']} and is 9.0), as it says itself; its pages are "
+        "not compared, but the files that it carries are")
+    assert not verification.holds()
 
 
 def test_why_a_run_cannot_be_repeated_is_told(folder: Path) -> None:

@@ -170,7 +170,13 @@ def test_the_pages_of_a_pdf_that_another_version_drew_are_not_compared(
     assert statuses(verification, "differs") == set()
     assert reason(verification, "card.pdf") == (
         f"not checked: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0 and pango was "
-        f"{now['pango']} and is 2.0.0); its pages are not compared, but the files that it carries are")
+        f"{now['pango']} and is 2.0.0), as it says itself; its pages are not compared, but the files that it carries "
+        "are")
+    assert not verification.holds()
+    (checked,) = (file for file in verification.files if file.file == "card.pdf")
+    assert "; ".join(checked.notes) == (
+        "who forges the pages may write other versions: draw it again (evalpipe render) and read it, or verify with "
+        "the --public-key of who signed the manifest")
     painted_over(top / "out" / "card.pdf")
     relist(top / "out")
     assert reason(evalpipe.verify(top / "out"), "card.pdf") == UPDATED
@@ -261,7 +267,9 @@ def test_a_folder_that_was_moved_is_checked_with_the_spec_that_is_named(top: Pat
     assert statuses(verification, "not checked") == UNCHECKED | set(MADE_FROM) | {"the ledger"}
     named = evalpipe.verify(top / "deep" / "er", spec=top / "specs" / "audit.yaml")
     assert statuses(named, "same") == set(PLACES) - {LEDGER}
-    assert reason(named, "deep/ledger.sqlite") == "not checked: there is no ledger at 'deep/ledger.sqlite'"
+    assert reason(named, "deep/ledger.sqlite") == (
+        "not checked: there is no ledger at 'deep/ledger.sqlite'; name another with --ledger, as after a run with "
+        "--set ledger=…")
     assert reason(evalpipe.verify(top / "deep" / "er", ledger=LEDGER), LEDGER) == "same: "
     other = evalpipe.verify(top / "deep" / "er", spec=top / "common" / "base.yaml")
     assert statuses(other, "differs") == {"audit.yaml"}

@@ -78,7 +78,7 @@ def test_a_changed_number_ends_with_3_and_writes_nothing(command: Command, folde
     assert (done.returncode, done.stdout, done.stderr) == (3, "", (
         "error[changed-file]: out/estimates.csv does not agree with results.json\n"
         "  = accuracy of a on test, n: 81 in estimates.csv, 80 in results.json\n"
-        "  = help: restore it; or run again, and sign the new results\n"))
+        "  = help: restore it; or run again, and look at the new results\n"))
     assert (as_json.returncode, json.loads(as_json.stdout)["problems"][0]["code"]) == (3, "changed-file")
     assert not (folder / "out" / "signatures.json").exists()
 

@@ -240,7 +240,7 @@ def test_sign_refuses_a_row_level_file_that_was_changed_and_lets_it_be_kept_else
         evalpipe.sign("out", **signature)
     assert str(caught.value) == (
         f"error[changed-file]: out/rows.parquet was changed after the run: its sha256 begins with {digits[0]}, that of "
-        f"the run with {digits[1]}\n  = help: restore it; or run again, and sign the new results")
+        f"the run with {digits[1]}\n  = help: restore it; or run again, and look at the new results")
     file.unlink()
     assert evalpipe.sign("out", **signature)
 
