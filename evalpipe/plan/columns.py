@@ -22,7 +22,7 @@ OF_LEVELS = ("probabilities", "scores")
 """The keys of a model that name the columns of all levels."""
 
 _LISTS = ("List", "Array", "String", "Null")
-"""How the names of types begin whose values may be lists."""
+"""How the names of types begin whose values may be lists, those that are written as text among them."""
 
 _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 """How the names of types begin whose values are not compared."""
@@ -142,8 +142,12 @@ def missing(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Pro
 
 
 def _not_lists(spec: Spec, table: DataTable, column: str, loc: Loc) -> Iterator[Problem]:
-    """Report a column that is to hold lists, and by its type does not; a text may be one."""
+    """Report a column that is to hold lists, and by its type does not, and the other way round in a query."""
     kind = table.columns[column]
+    if table.format == "query" and kind.startswith(("List", "Array")) and not _is_of_lists(spec, column, loc):
+        message = f"column '{column}' of {table.named.called} ({_files(table)}) holds lists, not single values"
+        hint = "only 'probabilities' and 'scores' of a model may name a column of lists"
+        yield Problem("wrong-type", message, spec.origin.place(*loc) or spec.origin.place(*loc[:1]), hint)
     if _is_of_lists(spec, column, loc) and not kind.startswith(_LISTS):
         message = f"column '{column}' of {table.named.called} ({_files(table)}) holds values of type {kind}, not lists"
         hint = (f"name the column of each level's {loc[-1]} by a pattern with {{level}}, or by a mapping of level to "

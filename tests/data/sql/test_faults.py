@@ -222,7 +222,8 @@ def test_a_database_that_cannot_be_reached(
 
 
 @pytest.mark.parametrize(("sql", "message"), [
-    ("SELECT died, ARRAY[p] AS p FROM scores", f"{COLUMN} (postgresql:warehouse) is of type float8[], {UNREAD}"),
+    ("SELECT died, ARRAY[p] AS p FROM scores", f"{COLUMN} (postgresql:warehouse) holds lists, not single values"),
+    ("SELECT died, ARRAY[dose] AS p FROM scores", f"{COLUMN} (postgresql:warehouse) is of type numeric[], {UNREAD}"),
     ("SELECT died, p::numeric::money AS p FROM scores", f"{COLUMN} (postgresql:warehouse) is of type money, {UNREAD}"),
     ("SELECT died, p, p FROM scores", "two columns of dataset 'warehouse' are called 'p'"),
     ("SELECT died FROM scores", "dataset 'warehouse' (postgresql:warehouse) has no column 'p'"),
@@ -283,3 +284,12 @@ def test_a_driver_that_is_not_installed_is_named_with_its_extra(folder: Path) ->
 def test_workers_of_a_cluster_do_not_read_queries(folder: Path) -> None:
     path = spec(folder, PLACES["postgresql"], engine={"backend": "dask", "mode": "grid"})
     assert "error[query-on-cluster]: dataset 'warehouse' is a query" in told(path)
+
+
+def test_arrays_of_decimals_are_asked_for_as_floats(folder: Path) -> None:
+    models: dict[str, Any] = {"m": {"probabilities": "p", "order": [0, 1]}}
+    with pytest.raises(EvalpipeError) as caught:
+        evalpipe.plan(spec(folder, asked("SELECT died, ARRAY[dose, dose] AS p FROM scores"), models=models))
+    assert caught.value.problems[0].hint == "ask for it in another type, as in CAST(p AS double precision[])"
+    query = "SELECT died, CAST(ARRAY[1 - p, p] AS double precision[]) AS p FROM scores"
+    assert evalpipe.run(spec(folder, asked(query), models=models)).inputs[0].columns == ["died", "p"]
