@@ -127,19 +127,22 @@ def test_an_expression_is_told_with_its_measures(folder: Path, capsys: pytest.Ca
 
 
 def test_the_settings_of_figures_of_calibration_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = {"bins": 20, "strategy": "equal_count", "window": {"width": 0.2, "step": 0.02}}
+    settings = {"bins": 20, "strategy": "equal_count", "position": "midpoint",
+                "window": {"width": 0.2, "step": 0.02, "recalibrated": {"step": 0.05}}}
     before = json.loads(printed(folder, capsys, "--format", "json"))["calibration"]
     (folder / "ward.yaml").write_text(yaml.safe_dump(SPEC | {"calibration": settings}, sort_keys=False))
 
     text, document = printed(folder, capsys), json.loads(printed(folder, capsys, "--format", "json"))
 
-    assert ("figures of calibration: 20 bins of equal count (limits: exact), windows of width 0.2 every 0.02, "
-            "all smooth curves, a rug") in text.splitlines()
+    assert ("figures of calibration: 20 bins of equal count (limits: exact) at their midpoints, windows of width 0.2 "
+            "every 0.02, after recalibration of width 0.2 every 0.05, all smooth curves, a rug") in text.splitlines()
     assert document["calibration"] == {
-        "bins": 20, "strategy": "equal_count", "window": {"width": 0.2, "step": 0.02}, "smoother": None,
+        "bins": 20, "strategy": "equal_count", "position": "midpoint",
+        "window": {"width": 0.2, "step": 0.02, "recalibrated": {"width": 0.2, "step": 0.05}}, "smoother": None,
         "interval": "exact", "rug": True}
-    assert before == {"bins": 10, "strategy": None, "window": {"width": 0.1, "step": 0.05}, "smoother": None,
-                      "interval": "exact", "rug": False}
+    assert before == {
+        "bins": 10, "strategy": None, "position": "mean", "window": {"width": 0.1, "step": 0.05, "recalibrated": None},
+        "smoother": None, "interval": "exact", "rug": False}
 
 
 @pytest.mark.parametrize(("mode", "cost"), [
