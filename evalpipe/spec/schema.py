@@ -173,7 +173,7 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        unwritten = ["step", "optimism", "was", "encoding", "order", "norm",
+        unwritten = ["step", "optimism", "was", "encoding", "order", "norm", "leverage",
                      *(["probabilities", "scores", "renormalise"] if spec.task == "binary" else ["scale"])]
         for key in [key for key in unwritten if key in model and model[key] in (None, False)]:
             del model[key]

@@ -48,6 +48,12 @@ def test_a_model_with_leverages_has_the_measures_of_its_leave_one_out_prediction
         assert (hat.value, hat.lower, hat.upper) == pytest.approx((loo.value, loo.lower, loo.upper), rel=1e-9)
 
 
+def test_a_spec_without_leverages_has_the_hash_that_it_had() -> None:
+    frame, _ = fitted()
+    model = run(frame, **LINEAR, models={"loo": {"prediction": "p", "loo_prediction": "out"}}).spec["models"]["loo"]
+    assert "leverage" not in model
+
+
 def test_leverages_in_a_file_of_predictions_meet_the_truth_of_their_rows(tmp_path: Path) -> None:
     frame, influence = fitted()
     frame.select("row", "y").write_csv(tmp_path / "rows.csv")

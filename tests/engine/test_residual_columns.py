@@ -142,6 +142,13 @@ def test_the_columns_change_no_other_number() -> None:
     assert [c for c in with_columns.curves if c.curve not in ("residual_against", "residual_order")] == without.curves
 
 
+def test_the_fewest_rows_of_a_group_can_be_named_and_stand_in_the_results() -> None:
+    results = measured(people(200), {"against": ["age"], "order": "age", "min_rows": 10})
+    assert set(curve(results, "residual_against").points.weight) == {10.0}
+    assert curve(results, "residual_order").notes.least == 10
+    assert results.spec["curves"]["residuals"] == {"against": ["age"], "order": "age", "min_rows": 10}
+
+
 def test_a_csv_tells_numbers_from_text(tmp_path: Path) -> None:
     people(400).with_columns(day=pl.lit("2026-01-0") + (pl.int_range(pl.len()) % 9 + 1).cast(pl.String)).write_csv(
         tmp_path / "d.csv")

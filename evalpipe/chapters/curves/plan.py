@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
 RESIDUALS: Loc = ("curves", "residuals")
+MIN_ROWS = 30
+"""The fewest rows of a group of residuals where the spec says nothing, as of a slice."""
+
 GROUPS = 10
 """The groups of a gain table where the spec says nothing: tenths."""
 
@@ -33,7 +36,7 @@ class ResidualsPlan:
 
     They are ``of`` probabilities or of numbers. ``kinds`` have quantiles and are drawn against the prediction; ``kind``
     is the one that ``figures`` are of, where "raw" is truth - prediction. ``against`` are columns of the data, and
-    ``order`` is the one in whose order residuals are shown.
+    ``order`` is the one in whose order residuals are shown, both in groups of at least ``min_rows`` rows.
     """
 
     of: Literal["probabilities", "numbers"]
@@ -42,6 +45,7 @@ class ResidualsPlan:
     figures: tuple[ResidualFigure, ...]
     against: tuple[str, ...]
     order: str | None
+    min_rows: int
 
     @property
     def columns(self) -> tuple[tuple[Loc, str], ...]:
@@ -64,7 +68,7 @@ def residuals_plan(spec: Spec) -> ResidualsPlan | None:
     kinds, figures = asked.kinds or (), asked.figures or ()
     of: Literal["probabilities", "numbers"] = "probabilities" if spec.task in CLASSES else "numbers"
     return ResidualsPlan(of, kinds, "raw" if spec.task == "regression" else next(iter(kinds), "deviance"), figures,
-                         asked.against or (), asked.order)
+                         asked.against or (), asked.order, asked.min_rows or MIN_ROWS)
 
 
 def groups_plan(spec: Spec) -> int:

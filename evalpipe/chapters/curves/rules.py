@@ -65,6 +65,9 @@ def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -
         message = f"'residuals' has no effect: {with_article(task)} outcome has its residuals without it"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
                               hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
+    if asked is not None and asked.min_rows is not None and asked.against is None and asked.order is None:
+        message = "'min_rows' has no effect: no 'against' and no 'order' makes groups of rows"
+        yield draft.tree.idle("unused-min-rows", message, *RESIDUALS, "min_rows", key=True, hint="remove it")
     for key, names in (() if asked is None else (
             ("kinds", asked.kinds or ()), ("figures", asked.figures or ()), ("against", asked.against or ()))):
         for place, name in enumerate(names):

@@ -43,10 +43,13 @@ class ResidualDiagnostics(Sparse):
     `predicted_observed`: the prediction of a number against the truth, with the truth on the horizontal axis."""
     against: Annotated[tuple[ColumnName, ...] | None, Field(min_length=1, max_length=MOST_COLUMNS)] = None
     """Columns of the data that residuals are set against, such as `[age, region]`: numbers in groups of equal weight,
-    with a smooth line, text by its levels. Each group has at least `slice_rules.min_rows` rows, so no row is shown."""
+    with a smooth line, text by its levels. Each group has at least `min_rows` rows, so no row is shown."""
     order: ColumnName | None = None
     """The column in whose order residuals are shown, such as a date, with their autocorrelation at lag 1 and the
     Durbin-Watson statistic. Rows of one value count as their mean, for their order in the files means nothing."""
+    min_rows: Annotated[StrictInt, Field(ge=5)] | None = None
+    """The fewest rows of a group of `against` and of `order`: 30 where nothing is written. Levels with fewer are left
+    out."""
 
 
 class Curves(Sparse):

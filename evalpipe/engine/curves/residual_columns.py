@@ -1,4 +1,4 @@
-"""Residuals against columns of the data and in the order of one, in groups of rows that are large enough to be slices.
+"""Residuals against columns of the data and in the order of one, in groups of rows.
 
 No single row is shown, for such a column may say what a person is. Where the model is right the mean of raw and of
 Pearson residuals is zero along any column, and that of deviance residuals is not; so they are raw, and of counts
@@ -98,7 +98,7 @@ def residual_against(rows: CurveRows) -> Computed | None:
     if asked is None or not asked.against or gathered is None:
         return None
     residual, expected = gathered
-    weights, least = rows.summary.weights, rows.plan.slices.min_rows
+    weights, least = rows.summary.weights, asked.min_rows
     missing: dict[str, float] = {}
     few: dict[str, int] = {}
     parts: list[dict[str, Floats]] = []
@@ -140,11 +140,11 @@ def residual_order(rows: CurveRows) -> Computed | None:
     about = residual[kept] - expected[kept]
     means = np.bincount(place, weights[kept] * about) / np.bincount(place, weights[kept])
     places = np.asarray(place + 1, float)
-    cut = _cut(places, weights[kept], rows.sample.observations[kept], rows.plan.slices.min_rows)
+    cut = _cut(places, weights[kept], rows.sample.observations[kept], asked.min_rows)
     points = _of_groups(cut, places, residual[kept], expected[kept], weights[kept])
     points["smooth"] = _line(points) if cut else np.array([])
     return points, residual_kinds.ResidualOrderNotes(
-        kind=_kind(rows), least=rows.plan.slices.min_rows, column=asked.order, values=len(distinct),
+        kind=_kind(rows), least=asked.min_rows, column=asked.order, values=len(distinct),
         missing=float(weights[np.isnan(values)].sum()) or None, **_related(means))
 
 

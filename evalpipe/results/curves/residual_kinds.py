@@ -121,7 +121,7 @@ class HalfNormal(CurveOf[Literal["half_normal"], HalfNormalPoints, HalfNormalNot
 
 
 class ResidualGroupPoints(Points):
-    """Groups of rows, each large enough to be a slice, and how their residuals are distributed."""
+    """Groups of rows, and how their residuals are distributed."""
 
     value: Column
     """The mean of a column of numbers, the place of a level among the levels, or the mean place in an order from 1."""
