@@ -92,7 +92,7 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     """Say in a caption what the windows are, and what is shaded about them."""
     moved = dict.fromkeys((curve.notes.width, curve.notes.step) for curve in curves)
     # The originals come first; variants may have windows of their own.
-    widths = ", after recalibration ".join(
+    described = ", after recalibration ".join(
         f"of width {numbers.plain(or_nan(width))} that move by {numbers.plain(or_nan(step))}" for width, step in moved)
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
@@ -100,8 +100,8 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
         f" Shaded: {context.level} interval of each window ({names}).{wording.cautions(methods)}" if names else ""
     )
     return (
-        f"Observed share of events against mean predicted probability, in windows {widths}. Dotted diagonal: perfect "
-        f"calibration. Neighbouring windows share rows.{shaded}"
+        f"Observed share of events against mean predicted probability, in windows {described}. Dotted diagonal: "
+        f"perfect calibration. Neighbouring windows share rows.{shaded}"
     )
 
 
