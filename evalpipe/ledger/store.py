@@ -245,4 +245,6 @@ def _told(place: LedgerPlace) -> Iterator[None]:
         raise UsageError.of("ledger", f"no library knows the kind of database of '{place.shown}'", hint) from None
     except (SQLAlchemyError, ValueError, OSError) as error:
         why = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        if why == "database is locked":
+            hint = f"another program has held it for {PATIENCE} s: try again once that has ended"
         raise UsageError.of("ledger", f"cannot use the ledger '{place.shown}': {place.hidden(why)}", hint) from None

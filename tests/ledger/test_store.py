@@ -419,3 +419,17 @@ def test_nights_of_a_name_are_forgotten_by_their_day_with_all_their_runs(
     assert estimates == 8
     assert forget_nights(ledger, "nightly", Keep(1, 0)) == (1, 1)
     assert forget_nights(ledger, "nobody", Keep(1, 0)) == (0, 0)
+
+
+def test_a_ledger_that_another_program_does_not_let_go_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evalpipe.ledger.store.PATIENCE", 1)
+    place = LedgerPlace.of("ledger.sqlite")
+    Ledger.open(place)
+    with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(UsageError) as error:
+            Ledger.open(place)
+    assert str(error.value) == (
+        "error[ledger]: cannot use the ledger 'ledger.sqlite': database is locked\n"
+        "  = help: another program has held it for 1 s: try again once that has ended")
