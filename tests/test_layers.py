@@ -102,10 +102,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "spelling", "spec", "data.table", "metrics", "tasks", "uris", "errors",
     },
     "data": {
-        "arithmetic", "chapters.plan", "chapters.compute", "cells", "constants", "levels", "origin", "spelling", "plan",
-        "queries", "tasks", "results", "uris", "digests", "errors",
+        "arithmetic", "chapters.plan", "chapters.compute", "cells", "constants", "folders", "levels", "origin",
+        "spelling", "plan", "queries", "tasks", "results", "uris", "digests", "errors",
     },
     "streams": {
+        "folders", "signals",
         "arithmetic", "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "digests",
         "errors",
     },
@@ -118,12 +119,14 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "version", "errors",
     },
     "card": {
+        "folders",
         "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose", "version",
         "intervals.declare", "constants", "numbers", "plugins", "results", "signatures", "spelling", "templating",
         "digests", "errors",
     },
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
-    "lock": set(),
+    "lock": {"folders"},
+    "signals": set(),
     "folders": set(),
     "history": {
         "chapters.plan", "chapters.compute", "chapters.earlier", "ledger", "plan", "results", "signatures", "spec",
@@ -140,7 +143,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "doctor": {"card.locate", "card.pdf", "lock", "machine", "plan.memory", "version", "errors"},
     "__main__": {"cli"},
     "ownership": {"formats", "manifest", "signatures", "spelling", "errors"},
-    "record": {"ed25519", "folders", "lock", "manifest", "ownership", "results", "digests", "errors"},
+    "record": {"signals", "ed25519", "folders", "lock", "manifest", "ownership", "results", "digests", "errors"},
     "row_writing": {"cells", "digests"},
     "ledger": {"results", "spelling", "uris", "digests", "errors"},
     "run": {
@@ -166,17 +169,22 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     # It evaluates the rows of two runs again, by the whole pipeline.
     "differences.paired": {"differences", "records", "results", "run", "tasks", "errors"},
     "checking": {
+        "folders",
         "card", "ed25519", "file_differences", "history", "ledger_changes", "manifest", "ownership", "queries",
         "ledger", "plan.resolve", "record", "results", "run", "signatures", "spec", "templating", "verification",
         "version", "digests", "run_facts", "errors",
     },
     "forecasts": {"chapters.compute", "chapters.plan", "ledger", "plan", "errors"},
-    "acceptance": {"chapters.earlier", "chapters.compute", "ed25519", "ledger", "record", "results", "errors"},
+    "acceptance": {
+        "checking", "run", "signals", "verification", "chapters.earlier",
+        "chapters.compute", "ed25519", "ledger", "record", "results", "errors",
+    },
     "signing": {
         "card", "checking", "ed25519", "manifest", "record", "run", "signatures", "templating", "verification",
         "errors",
     },
     "recalibration": {
+        "folders",
         "origin", "ownership", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors",
     },
     "proposal": {
@@ -187,6 +195,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "manifest", "results", "spelling", "version", "errors",
     },
     "cli": {
+        "folders",
         "acceptance", "addresses", "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "checking",
         "constants", "differences", "doctor", "ed25519", "exports", "forecasts", "formats", "intervals.declare",
         "ledger", "manifest", "numbers", "ownership", "proposal", "run", "record", "recalibration", "signing", "spec",
