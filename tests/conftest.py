@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -23,6 +24,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Without buffers nothing is left to be flushed at exit, which is where an exit code can be lost.
 os.environ.pop("PYTHONUNBUFFERED", None)
 os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name not in os.environ}
+
+# A shell that starts pytest in the background lets it ignore Ctrl-C, and with it every command that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT.parent / "shared" / "reference"
