@@ -14,7 +14,6 @@ from evalpipe.record import held, put_files
 from evalpipe.results import Results
 from evalpipe.run import templates_from
 from evalpipe.signals import postponed
-from evalpipe.verification import verified
 
 if TYPE_CHECKING:
     import os
@@ -36,6 +35,7 @@ def accept(
     """
     from evalpipe.checking.in_ledger import refuse_other_record
     from evalpipe.ledger.store import Ledger
+    from evalpipe.verification import verified
 
     path = Path(folder)
     kept, by = kept_in(path, str(folder)), signer(key)

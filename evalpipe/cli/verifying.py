@@ -49,8 +49,9 @@ def verify(
     else: another processor, system or version may give other last digits.
 
     The exit code is 0 where nothing differs but in last digits. It is 1 where a file differs or is missing from DIR, or
-    the ledger has other results, or the run cannot be repeated that --recompute asks for; also where the pages of a PDF
-    cannot be compared, as of another version, and no --public-key vouches for it. It is 3 where DIR cannot be read.
+    the ledger has other results, or the run cannot be repeated that --recompute asks for. It is 1 too where another
+    version drew the PDF, so that its pages cannot be compared, and no --public-key vouches for it. It is 3 where DIR
+    cannot be read.
     """
     from evalpipe.checking import verify as verify_folder
 

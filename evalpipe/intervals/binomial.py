@@ -78,7 +78,7 @@ def jeffreys(successes: Floats | float, trials: Floats | float, level: float) ->
 
 
 @interval(
-    "wald", title="Wald", asked=True, effective=True, fails=FAILS,
+    "wald", title="Wald interval", short="Wald", asked=True, effective=True, fails=FAILS,
     for_={"proportion": "a proportion of rows, and the spec asks for Wald limits"},
     text="The share and its normal error, cut off at 0 and 1.",
     caution="Wald limits have no width where the share is 0 or 1, and elsewhere cover less often than their level.",

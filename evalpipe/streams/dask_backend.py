@@ -149,8 +149,9 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
                 # Until it is there, a signal would leave workers behind that nobody knows yet.
                 with postponed(), _deaf_to_ctrl_c():
                     cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
-                        n_workers=processes, threads_per_worker=1, protocol="tcp://", dashboard_address=None,
-                        silence_logs=SILENT))
+                        n_workers=processes, threads_per_worker=1, protocol="tcp://", silence_logs=SILENT,
+                        # Without an address it takes the port of other clusters, and warns where they have it.
+                        dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False}))
             client = stack.enter_context(
                 Client(cluster, timeout=TIMEOUT, set_as_default=False))  # type: ignore[no-untyped-call]
         except RuntimeError as error:
@@ -170,12 +171,17 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
     """Have the processes that begin in the block not hear Ctrl-C, which a terminal sends to all: this one ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if os.name == "posix" else set()
+    if os.name != "posix":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # the thread that starts it hears Ctrl-C from then on, whatever it had blocked
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        if os.name == "posix":
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

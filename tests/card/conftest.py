@@ -175,7 +175,8 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
             "tested_for_half_of_events": float(np.interp(0.5, found, tested)),
         },
         "calibration_window": {"width": 0.1, "step": 0.05, "method": "exact"},
-        "calibration_logistic": {"intercept": -0.25, "slope": 0.75, "level": 0.95, "clipped": 0.0, "method": "wald"},
+        "calibration_logistic": {
+            "intercept": -0.25, "slope": 0.75, "level": 0.95, "clipped": 0.0, "method": "likelihood"},
         "calibration_spline": {"edf": 4.5, "level": 0.95, "clipped": 0.0, "method": "bayesian"},
         "calibration_isotonic": {"miscalibration": 0.0123, "discrimination": 0.0456, "uncertainty": 0.2468},
         "ks": {"statistic": float(np.abs(below[0] - below[1])[widest]), "score": float(scores[widest])},

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-NAMES = [name for name in vars(constants) if name.isupper()]
+OF_ERRORS = {"LARGEST", "SMALLEST"}
+"""The constants that errors state, and no card."""
+
+NAMES = [name for name in vars(constants) if name.isupper() and name not in OF_ERRORS]
 
 
 def sentences(results: Results) -> dict[str, str]:

@@ -92,7 +92,7 @@ def glm(y: Any, p: Any, at: Any, weight: Any = None, **kind: Any) -> tuple[Any, 
 
 
 @pytest.mark.filterwarnings("ignore:cov_type not fully supported")
-@pytest.mark.parametrize("kind", ["wald", "weights", "clusters", "weighted clusters"])
+@pytest.mark.parametrize("kind", ["likelihood", "weights", "clusters", "weighted clusters"])
 def test_the_line_and_its_band_are_those_of_statsmodels(kind: str) -> None:
     frame = people(500).with_columns(p=pl.col("p").clip(0.01, 0.99))
     y, p = columns(frame)
@@ -110,7 +110,7 @@ def test_the_line_and_its_band_are_those_of_statsmodels(kind: str) -> None:
     # statsmodels takes the information one step before its last: its errors settle to about 1e-8.
     for name, side in (("event_rate", 0.0), ("lower", -1.959963984540054), ("upper", 1.959963984540054)):
         assert line.points.columns[name] == pytest.approx(expit(value + side * error), rel=1e-7), name
-    assert line.notes.method == ("wald" if kind == "wald" else "sandwich")
+    assert line.notes.method == ("likelihood" if kind == "likelihood" else "sandwich")
     assert (at[0], at[-1], len(at)) == (p.min(), p.max(), curves.PLACES)
 
 

@@ -35,8 +35,10 @@ SPECS = [
         "trend": {"control": {"baseline": {"first": "2026-10-01", "last": "2026-10-31"}}}, "exposure": {"column": "t"},
         "weight": {"column": "w"}, "prevalence": {}, "equivocal": {}, "profit": {"benefit": 2.0, "cost": 1.0},
         "costs": [{"truth": "1", "predicted": "0", "cost": 1.0}], "slices": [{"column": "t", "cuts": [1]}, {
-            "name": "late", "where": "t > 3"}], "worst_slices": {"metric": "brier", "columns": ["g"]},
-        "curves": {"relations": {"measures": ["ppv", "npv"]}}, "calibration": {}, "compare": {},
+            "name": "late", "where": "t > 3"}, {"column": "t", "by": "month"}], "no_information": {"permutations": 10},
+        "worst_slices": {"metric": "brier", "columns": ["g"]},
+        "curves": {"relations": {"measures": ["ppv", "npv"]}, "residuals": {}}, "calibration": {},
+        "compare": {},
         "recalibrate": {"fit_on": {"folds": 2}, "methods": ["isotonic"]}, "standards": [{"profile": "nist_ai_rmf"}],
         "steps": {"metrics": ["brier"]}, "card": {"design": {"file": "design.md"}, "changes": [{
             "date": "2026-11-21", "text": "new"}]}, "report": {"theme": {}},
@@ -52,6 +54,7 @@ SPECS = [
             {"metric": "brier", "target": {"low": 0, "target": 0.5, "high": 1}}],
         "candidates": {"path": "c.csv", "id": ["c"], "long": {"metric": "m", "value": "v"}},
     },
+    MINIMAL["binary"] | {"task": "binary", "calibration": {"window": {"recalibrated": {}}}},
     {"evalpipe": 1, "name": "small", "task": "binary", "candidates": {"path": "c.csv", "id": ["c"]},
      "desirability": [{"metric": "brier", "minimize": {"low": 0, "high": 1}}]},
 ]

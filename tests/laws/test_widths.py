@@ -51,7 +51,7 @@ class Estimate(NamedTuple):
 def shares() -> Iterator[Estimate]:
     """Yield a share of independent rows, and what two shares come to."""
     p, q = SHARE, 0.2
-    for method in ("exact", "wilson", "jeffreys"):
+    for method in ("exact", "wilson", "jeffreys", "wald"):
         yield Estimate(method, p, math.sqrt(p * (1 - p) / N), {"successes": p * N, "trials": N})
     odds, both = 0.3 / 0.7, {"total": N, "events_reached": p * N, "others_reached": q * N}
     variance = p * (1 - p) + odds**2 * q * (1 - q) + 2 * odds * p * q

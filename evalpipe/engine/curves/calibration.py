@@ -152,7 +152,7 @@ def logistic(rows: CurveRows) -> Computed | None:
     fittable, line = fitted
     return _banded(rows, fittable, line), calibration.LogisticNotes(
         level=rows.plan.level, clipped=fittable.clipped, intercept=line.intercept, slope=line.slope,
-        method=_errors(rows, fittable, "wald"))
+        method=_errors(rows, fittable, "likelihood"))
 
 
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")

@@ -135,7 +135,7 @@ class LogisticNotes(LogOddsNotes):
     intercept: float | None = None
     slope: float | None = None
     method: str | None = None
-    """What the standard errors are: wald, sandwich or none."""
+    """What the standard errors are: likelihood, sandwich or none."""
 
 
 class CalibrationLogistic(CurveOf[Literal["calibration_logistic"], SmoothPoints, LogisticNotes]):
