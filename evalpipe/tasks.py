@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Literal, cast, get_args
+
+from evalpipe.errors import UsageError
+from evalpipe.spelling import closest, listed, quoted
 
 Task = Literal["binary", "multiclass", "ordinal", "regression", "count"]
+
+TASKS = f"[{'|'.join(get_args(Task))}]"
+"""The tasks as the help of a command shows them."""
 
 MEANT: dict[str, str] = {
     "classification": "say 'binary' for two levels, 'multiclass' for more, 'ordinal' where they have an order",
@@ -20,6 +27,22 @@ MEANT: dict[str, str] = {
     "clustering": "clusters without a true outcome are not evaluated",
 }
 """What is said of words that people try for a task."""
+
+
+def meant_task(word: object) -> str | None:
+    """Return what is said of a word that is no task; None where nothing is known of it."""
+    return MEANT.get("_".join(re.split(r"[\s_-]+", str(word).strip().lower())))
+
+
+def known_task(word: str) -> Task:
+    """Return a word that is a task; raises UsageError for another."""
+    tasks = get_args(Task)
+    if word not in tasks:
+        guess = closest(word, tasks)
+        hint = meant_task(word) or (f"did you mean {quoted(guess)}?" if guess else None)
+        raise UsageError.of("unknown-choice", f"expected {listed(tasks)} as the task, got {quoted(word)}", hint)
+    return cast("Task", word)
+
 
 CLASSES: tuple[Task, ...] = ("binary", "multiclass", "ordinal")
 """Outcomes that are one of several levels."""

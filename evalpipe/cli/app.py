@@ -24,6 +24,7 @@ from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.formats import FORMATS
+from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -268,8 +269,7 @@ app.add_command(history)
 
 @app.command(short_help="List or explain the measures.")
 @click.argument("name", required=False)
-@click.option("--task", type=click.Choice(["binary", "multiclass", "ordinal", "regression", "count"]),
-              help="Only the measures of this kind of outcome.")
+@click.option("--task", type=known_task, metavar=TASKS, help="Only the measures of this kind of outcome.")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 def metrics(name: str | None, task: str | None, form: str) -> None:
     """List the measures, or explain one: definition, formula, range, edge cases, options, reference."""

@@ -9,6 +9,7 @@ import click
 
 from evalpipe.cli.output import printing
 from evalpipe.errors import UsageError
+from evalpipe.tasks import TASKS, known_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,7 @@ STDOUT = "-"
               "DATA's name with .yaml, in the working folder]")
 @click.option("--event", metavar="LEVEL", help="The level of a binary outcome that is the event.")
 @click.option("--outcome", metavar="COLUMN", help="The column of the true outcome.")
-@click.option("--task", type=click.Choice(["binary", "multiclass", "ordinal", "regression", "count"]),
-              help="The kind of outcome.")
+@click.option("--task", type=known_task, metavar=TASKS, help="The kind of outcome.")
 @click.option("--levels", metavar="A,B,…", help="All levels of an ordinal outcome, from the lowest to the highest.")
 @click.option("--model", "models", metavar="NAME=COLUMN", multiple=True,
               help="A model and a column of its predictions; may be repeated. With several levels COLUMN may hold "
@@ -89,8 +89,8 @@ def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
     click.echo("\n".join(["", f"{question.known}:", *choices(question)]), err=True)
     while True:
         text = click.prompt(question.asks, prompt_suffix=" ", err=True)
-        given = question.answered(answers, text)
         try:
+            given = question.answered(answers, text)
             propose(looked, given)
         except UsageError as error:
             problem = error.problems[0]

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalpipe.errors import Problem
 from evalpipe.spelling import clipped, joined
+from evalpipe.tasks import known_task
 
 SHOWN = 12
 """The choices that a question shows."""
@@ -17,7 +18,8 @@ SHOWN = 12
 class Answers:
     """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models.
 
-    ``weight``, ``exposure`` and ``cluster`` are columns that nobody is asked for.
+    ``weight``, ``exposure`` and ``cluster`` are columns that nobody is asked for. A kind that is no task raises
+    UsageError.
     """
 
     outcome: str | None = None
@@ -28,6 +30,10 @@ class Answers:
     weight: str | None = None
     exposure: str | None = None
     cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.task is not None:
+            known_task(self.task)
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,7 @@ from evalpipe.spec.kinds import DAY, ENCODING, is_day, is_encoding, is_extreme, 
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
-from evalpipe.tasks import MEANT
+from evalpipe.tasks import meant_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,7 +209,7 @@ def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
     # A number among words is of another type; among them it has no misspelling to guess.
     if code == "unknown-choice" and not any(type(choice) is type(value) for choice in shapes.choices):
         code = "wrong-type"
-    meant = MEANT.get(str(value).lower().replace("-", "_")) if loc == ("task",) else None
+    meant = meant_task(value) if loc == ("task",) else None
     guess = None if tree.secret(*loc) else meant or _hint(tree, shapes, loc) or _size_hint(value, shapes)
     return tree.problem(code, f"expected {shapes.words}, got {tree.spell(*loc)}", *loc, hint=guess)
 

@@ -233,6 +233,19 @@ error[task-needed]: the outcome 'y' holds whole numbers from 0 to 8; what are th
 error[wrong-task]: 'y' cannot be of the task count: it has 2 levels, 'no' and 'yes'
   = help: it can be 'binary'
 """),
+    "a kind that is not evaluated": ({"p": "half"}, ("--task", "survival"), """\
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'survival'
+  = help: times to an event with censored rows are not evaluated
+"""),
+    "a kind by another name": ({"p": "half"}, ("--task", "Binary Classification"), """\
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got \
+'Binary Classification'
+  = help: say 'binary'
+"""),
+    "a kind misspelt": ({"p": "half"}, ("--task", "mulitclass"), """\
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'mulitclass'
+  = help: did you mean 'multiclass'?
+"""),
     "an order": ({"y": "grade", "pred": "grade"}, ("--task", "ordinal"), """\
 error[levels-needed]: the outcome 'y' has 3 levels; what is their order, from the lowest to the highest?
   = high, or so: 40 rows
@@ -419,6 +432,14 @@ def test_one_question_follows_the_other(folder: Path) -> None:
     assert code == 0, seen
     assert "  p0  from 0.005 to 0.495\n  p1  from 0.505 to 0.995\n" in seen
     assert "  rf:\n    probability: p0  # your answer" in (folder / "mine.yaml").read_text()
+
+
+def test_a_kind_that_is_not_evaluated_is_answered_with_the_reason(folder: Path) -> None:
+    binary("data.csv", time=column("third"), event=column("event"), p=column("half"))
+    code, seen = at_terminal(folder, "survival\nbinary\nyes\n", "init", "data.csv")
+    assert code == 0, seen
+    assert ("expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'survival'; "
+            "times to an event with censored rows are not evaluated") in seen
 
 
 def test_a_question_of_many_choices_shows_the_first(folder: Path) -> None:
