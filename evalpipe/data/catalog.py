@@ -224,7 +224,7 @@ def _types(
 
 def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
     """Yield what is wrong with the keys under ``csv`` for the files that were found."""
-    from evalpipe.data.formats import SEPARATORS, separator
+    from evalpipe.data.formats import SEPARATORS
 
     named = table.named
     csv, place = named.csv, places.place(*named.csv_loc)
@@ -238,10 +238,6 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
         message = f"'csv' is declared for {named.called}, whose format is {table.format}"
         yield Problem("not-csv", message, place, "remove it: it says how csv and tsv files are written")
         return
-    if csv.decimal == separator(table.format, csv):
-        message = f"in {named.called} the comma separates both cells and decimals"
-        hint = 'declare the separator too, as in csv: {separator: ";", decimal: ","}'
-        yield Problem("two-commas", message, place, hint)
     by_column: tuple[tuple[str, str, Mapping[str, object]], ...] = (
         ("types", "gives a type to", csv.types),
         ("null", "says what is missing in", {} if isinstance(csv.null, tuple) else csv.null))

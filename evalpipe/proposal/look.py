@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from evalpipe.data.table import DataTable
 
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
+
 LOOK = 20_000
 """The rows of each dataset that all columns are looked at in; those that a spec names are then read whole."""
 
@@ -140,7 +142,7 @@ def _dataset(name: str, path: str, limit: int) -> DataLook:
     if not frame.height:
         raise DataError.of("no-rows", f"{path} has columns but no rows", "give a file with predictions")
     csv = table.named.csv
-    if table.format in SEPARATED and separator(table.format, csv) != "," and _decimal_commas(frame):
+    if table.format in SEPARATED and _decimal_commas(frame, separator(table.format, csv)):
         csv = replace(csv, decimal=",", declared=True)
     whole = frame.height < limit or frame.height == table.rows
     return DataLook(name, path, replace(table, named=replace(table.named, csv=csv)), frame, whole)
@@ -210,8 +212,11 @@ def _is_in(blank: frozenset[int]) -> pl.Expr:
     return pl.col("\0row").is_in(list(blank))
 
 
-def _decimal_commas(frame: pl.DataFrame) -> bool:
-    """Tell whether more columns of text have decimals with a comma than with a point."""
+def _decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
+    """Tell whether more columns of text have decimals with a comma than with a point.
+
+    Where commas separate the cells too, those before three digits may be of thousands, as in "1,234".
+    """
     import polars as pl
 
     written = {",": 0, ".": 0}
@@ -220,5 +225,6 @@ def _decimal_commas(frame: pl.DataFrame) -> bool:
         cells = cells.filter((cells != "") & ~cells.str.to_lowercase().is_in(list(NULLS)))
         for mark, decimal in (",", _COMMA), (".", _POINT):
             numbers = cells.str.contains(rf"{decimal}|{_WHOLE}").all()
-            written[mark] += bool(numbers and cells.str.contains(decimal).any())
+            sure = cells.filter(~cells.str.contains(_THOUSANDS)) if mark == separator else cells
+            written[mark] += bool(numbers and sure.str.contains(decimal).any())
     return written[","] > written["."]

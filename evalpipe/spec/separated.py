@@ -33,4 +33,5 @@ class Csv(SpecPart):
     separator: Literal[",", ";", "\t", "|"] | None = None
     """What separates the cells: a comma in csv files, a tab in tsv files, where not given."""
     decimal: Literal[".", ","] = "."
-    """What separates the decimals of numbers."""
+    """What separates the decimals of numbers. Where commas separate the cells too, numbers with a decimal comma stand
+    in quotes: `"0,42"`."""

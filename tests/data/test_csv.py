@@ -167,6 +167,19 @@ def test_separator_decimal_and_bytes_as_spreadsheets_write_them(tmp_path: Path) 
         "cannot read a.csv: its columns are separated by semicolons, not by commas", 'declare csv: {separator: ";"}')
 
 
+def test_decimal_commas_stand_in_quotes_where_commas_separate(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('y,p,x\nyes,"0,25","1,5"\nno,"0,9",2\n')
+    read = sample(path, {"csv": {"decimal": ","}, "where": "x > 1.6"})
+    assert read.models["m"].probability is not None
+    assert read.models["m"].probability.tolist() == [0.9]
+    path.write_text('y,p,x\nyes,0,25,2\nno,"0,9",2\n')
+    assert problem(path, {"csv": {"decimal": ","}})[0] == (
+        "cannot read a.csv: 1 row has more or fewer cells than the 3 columns of the header")
+    path.write_text('y,p,x\nyes,0.25,2\nno,"0,9",2\n')
+    assert problem(path, {"csv": {"decimal": ","}})[0] == "1 value of column 'p' is not a number"
+
+
 def test_declared_types_are_kept_to(tmp_path: Path) -> None:
     path = written(tmp_path, ["2024-02-28", "2024-02-30", "", "28.2.2024"])
     assert problem(path, {"csv": {"types": {"x": "date"}}, "where": "year(x) = 2024"}) == (
@@ -187,9 +200,6 @@ def test_keys_that_do_not_fit_the_files_are_errors(tmp_path: Path) -> None:
     path = written(tmp_path, ["1", "2"])
     assert problem(path, {"csv": {"types": {"z": "text"}}}) == (
         "'csv' of dataset 'test' gives a type to the column 'z', which the data do not have", "the columns are y, p, x")
-    assert problem(path, {"csv": {"decimal": ","}}) == (
-        "in dataset 'test' the comma separates both cells and decimals",
-        'declare the separator too, as in csv: {separator: ";", decimal: ","}')
     FRAME.write_parquet(tmp_path / "a.parquet")
     assert problem(tmp_path / "a.parquet", {"csv": {"null": ["NA"]}}) == (
         "'csv' is declared for dataset 'test', whose format is parquet",

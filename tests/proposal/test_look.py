@@ -40,6 +40,9 @@ def proposed(path: Path, limit: int = 100_000, **answers: object) -> tuple[Propo
     ("a.csv", "\ufeffy;p\r\n1;0.5\r\n0;0.25\r\n", '{separator: ";"}'),
     ("a.csv", "y;p\n1;0.5\n0;NA\n0;0.25\n", '{separator: ";", null: {p: [NA]}}'),
     ("a.csv", "y,p\n1,0.5\n0,0.25\n\n1,.\n", '{null: {p: ["."]}}'),
+    ("a.csv", 'y,p\n1,"0,5"\n0,"0,25"\n', '{decimal: ","}'),
+    ("a.csv", 'y,p,x\n1,"37,7 %","1,234"\n0,4 %,"2,500"\n', '{decimal: ","}'),
+    ("a.csv", 'y,p,x,z\n1,0.5,"1,234","1,234"\n0,0.25,"2,500","12,500"\n', None),
     ("a.csv", "y;p\n1;37,7 %\n0;4%\n", '{separator: ";", decimal: ","}'),
     ("a.tsv", "y\tp\n1\t37,7 %\n0\tNA\n0\t3,1 %\n", '{decimal: ",", null: {p: [NA]}}'),
 ])
