@@ -30,7 +30,7 @@ from evalpipe.proposal.outcome import (
     column_of,
 )
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.survival import hour_note, survival_question
+from evalpipe.proposal.survival import survival_question
 from evalpipe.spec.named import bad_key, is_key
 from evalpipe.spelling import listed, quoted
 from evalpipe.tasks import CLASSES, NUMBERS
@@ -89,8 +89,7 @@ class Proposal:
         further = further_specs(of_others(column, self.looked.columns, [look.name for look in self.predicted]).values(),
                                 self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
-        return (*encoded, *absent, *hour_note(self.looked.columns, column.name),
-                *(note for model in self.models for note in model.notes), *further)
+        return (*encoded, *absent, *(note for model in self.models for note in model.notes), *further)
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:

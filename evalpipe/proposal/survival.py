@@ -26,8 +26,6 @@ TIMES = frozenset({"time", "duration", "days", "weeks", "months", "years"})
 
 EVENTS = frozenset({"event", "status", "death", "dead", "died", "deceased"})
 
-LAST_HOUR = 23
-
 
 def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Question | None:
     """Return the question of what kind the outcome is where columns look like survival data; None where none do."""
@@ -41,16 +39,6 @@ def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Qu
     else:
         choice = "regression", "each time is known to its end; a censored one would count as shorter than it is"
     return Question("task", known, "is the outcome of another kind?", (choice,))
-
-
-def hour_note(columns: Mapping[str, ColumnLook], outcome: str) -> tuple[str, ...]:
-    """Return what a person has to know of an outcome that is called an event beside hours of the day."""
-    hours = [look.name for look in columns.values() if _hour(look)]
-    if not hours or not has(outcome, EVENTS):
-        return ()
-    note = (f"{quoted(hours[0])} holds whole numbers from 0 to {LAST_HOUR}, taken for hours of the day; if it is the "
-            f"time to {quoted(outcome)}, do not use this spec: {MEANT['survival']}")
-    return (note,)
 
 
 def _sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str | None:
@@ -67,7 +55,7 @@ def _sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str | None:
         if _followed(look.name):
             return f"{quoted(look.name)} has the name of a time to an event"
     events = [look for look in two if has(look.name, EVENTS) and answers.outcome in (None, look.name)]
-    alone = [look for look in times if set(words(look.name)) <= TIMES and not _hour(look)]
+    alone = [look for look in times if set(words(look.name)) <= TIMES]
     return f"{quoted(alone[0].name)} may be the time to {quoted(events[0].name)}" if alone and events else None
 
 
@@ -87,8 +75,3 @@ def _followed(name: str) -> bool:
     pairs = set(pairwise(said))
     return (bool(FOLLOWED & set(said)) or bool(pairs & {("follow", "up"), ("time", "to")})
             or (bool(ENDPOINTS & set(said)) and bool(TIMES & set(said))))
-
-
-def _hour(look: ColumnLook) -> bool:
-    """Tell whether a column is called a time and can be the hour of a day."""
-    return words(look.name) == ["time"] and look.whole and _time(look) and look.high <= LAST_HOUR

@@ -27,6 +27,7 @@ def proposed(folder: Path, columns: dict[str, object], **answers: str) -> Propos
 
 SURVIVAL: dict[str, tuple[dict[str, object], str]] = {
     "time and event": ({"time": TIME, "event": EVENT, "p": P}, "'time' may be the time to 'event'"),
+    "whole months": ({"time": AT % 24, "event": EVENT, "p": P}, "'time' may be the time to 'event'"),
     "whole days": ({"days": AT, "died": EVENT, "p": P}, "'days' may be the time to 'died'"),
     "duration and status": ({"duration": TIME, "status": EVENT, "score": P * 3},
                             "'duration' may be the time to 'status'"),
@@ -39,7 +40,7 @@ SURVIVAL: dict[str, tuple[dict[str, object], str]] = {
     "a column of censoring": ({"t": TIME, "censored": EVENT, "p": P},
                               "'censored' says which rows are censored"),
     "a level": ({"t": TIME, "vital": np.where(EVENT, "dead", "censored"), "p": P}, "'vital' has the level 'censored'"),
-    "hours are no follow-up": ({"followup": AT % 24, "event": EVENT, "p": P},
+    "few hours of follow-up": ({"followup": AT % 24, "event": EVENT, "p": P},
                                "'followup' has the name of a time to an event"),
     "the outcome by flag": ({"time": TIME, "status": EVENT, "y": EVENT[::-1], "p": P},
                             "'time' may be the time to 'status'"),
@@ -61,7 +62,7 @@ def test_survival_data_are_refused_with_the_reason(case: str, tmp_path: Path) ->
 
 
 OTHERS: dict[str, dict[str, object]] = {
-    "hours of the day": {"time": AT % 24, "event": EVENT, "p": P},
+    "hours of the day": {"hour": AT % 24, "event": EVENT, "p": P},
     "times of the clock": {"time": [f"{at % 24:02}:{at:02}" for at in AT], "event": EVENT, "p": P},
     "dates": {"time": [f"2026-01-{1 + at % 28:02}" for at in AT], "event": EVENT, "p": P},
     "days past due": {"days_past_due": AT, "status": EVENT, "p": P},
@@ -82,12 +83,3 @@ def test_other_times_are_no_survival_data(case: str, tmp_path: Path) -> None:
 def test_another_event_is_not_that_of_the_outcome(tmp_path: Path) -> None:
     columns = {"time": TIME, "status": EVENT, "y": EVENT[::-1], "p": P}
     assert isinstance(proposed(tmp_path, columns, outcome="y", event="1"), Proposal)
-
-
-def test_hours_of_the_day_are_noted(tmp_path: Path) -> None:
-    proposal = proposed(tmp_path, OTHERS["hours of the day"], event="1")
-    assert isinstance(proposal, Proposal)
-    note, = proposal.notes
-    assert note == (
-        "'time' holds whole numbers from 0 to 23, taken for hours of the day; if it is the time to 'event', do not use "
-        "this spec: times to an event with censored rows are not evaluated")
