@@ -58,7 +58,8 @@ class ColumnLook:
     ``blank`` that some cells are an empty text, and ``nulls`` are texts of separated files that mean a missing value.
     Of a number ``low`` and ``high`` are its limits, ``whole`` whether it is whole throughout, and ``values`` [n] has
     null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign. ``doubtful`` is a
-    level that may mean a missing value, which the spec can declare; empty where there is none.
+    level that may mean a missing value, which the spec can declare; empty where there is none. ``coded`` is how many
+    rows hold which number below 0, such as -99, where all others are from 0 to 1: no spec can declare it missing.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ColumnLook:
     whole: bool = False
     percent_signs: bool = False
     doubtful: str = ""
+    coded: tuple[int, str] | None = None
 
     @property
     def constant(self) -> bool:
@@ -187,7 +189,16 @@ def _of_numbers(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str
     whole = bool((present == present.floor()).all())
     levels = _levels(words, words.drop_nulls().n_unique(), sort_as=values)
     return ColumnLook(name, "number", len(values), missing, distinct, words, values, levels, nulls,
-                      low=low, high=high, whole=whole)
+                      low=low, high=high, whole=whole, coded=_coded(present))
+
+
+def _coded(present: pl.Series) -> tuple[int, str] | None:
+    """Return how many numbers are a code such as -99, and which, where all others are from 0 to 1 and not all whole."""
+    codes = present.is_in([1 - 10.0**digits for digits in range(1, 7)])
+    shares = present.filter(~codes)
+    if not codes.any() or not shares.is_between(0, 1).all() or (shares == shares.floor()).all():
+        return None
+    return int(codes.sum()), f"{present.filter(codes)[0]:.0f}"
 
 
 def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:

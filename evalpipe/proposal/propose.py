@@ -178,9 +178,12 @@ def _no_predictions(
     other = ", or another --event" if choices.refused else ""
     signs = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
              for look in columns.values() if look.percent_signs}
+    hint = NO_SIGNS if signs else f"name its column, --model NAME=COLUMN{other}"
+    coded = [look.name for look in columns.values() if look.coded and look.name in choices.refused]
+    if coded:
+        hint = f"write a missing value as null in the data; if it is a score, name its column, --model NAME={coded[0]}"
     return UsageError.of(
-        "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}",
-        NO_SIGNS if signs else f"name its column, --model NAME=COLUMN{other}",
+        "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}", hint,
         tuple(f"{name}: {why}" for name, why in ({**choices.refused, **signs}).items()))
 
 
@@ -190,7 +193,9 @@ def _models(
     """Return the models that the data show, or the question which they are."""
     named = families(levels.levels, columns, without=outcome.column.name)
     others = of_others(outcome.column, columns, [name for family in named for name in family.columns.values()])
-    columns = {name: look for name, look in columns.items() if name not in others}
+    coded = {look.name: f"{look.coded[1]} in {counted(look.coded[0], 'row')}, beside numbers from 0 to 1"
+             for look in columns.values() if look.coded and look.name != outcome.column.name}
+    columns = {name: look for name, look in columns.items() if name not in {*others, *coded}}
     if outcome.task in NUMBERS:
         choices = number_models(outcome.column, outcome.task, columns)
     elif outcome.task == "binary":
@@ -200,7 +205,7 @@ def _models(
     if isinstance(choices, Question):
         return choices
     refused = {name: f"named after {quoted(other)}, another outcome" for name, other in others.items()}
-    return replace(choices, refused={**choices.refused, **refused})
+    return replace(choices, refused={**choices.refused, **coded, **refused})
 
 
 def _asked(

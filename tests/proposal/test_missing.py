@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
@@ -113,3 +114,27 @@ def test_a_word_in_files_that_can_declare_none_is_a_level(tmp_path: Path) -> Non
     pl.DataFrame({"y": gaps(YES, "NULL"), "p": P}).write_parquet(tmp_path / "d.parquet")
     with pytest.raises(UsageError, match="'y' cannot be of the task binary"):
         propose(look_at([str(tmp_path / "d.parquet")]), Answers(task="binary"))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "ndjson"])
+def test_a_code_that_no_spec_can_declare_missing_is_said(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"d.{ending}"
+    frame = pl.DataFrame({"y": YES, "p": np.where(AT % 10 == 3, -99.0, P)})
+    (frame.write_parquet if ending == "parquet" else frame.write_ndjson)(path)
+    with pytest.raises(UsageError) as caught:
+        propose(look_at([str(path)]), Answers(event="yes"))
+    problem, = caught.value.problems
+    assert (problem.message, problem.notes, problem.hint) == (
+        "no column of the data is a prediction of 'y' for the event 'yes'",
+        (f"p: -99 in {GONE} rows, beside numbers from 0 to 1",),
+        "write a missing value as null in the data; if it is a score, name its column, --model NAME=p")
+    proposal = propose(look_at([str(path)]), Answers(event="yes", models=("m=p",)))
+    assert isinstance(proposal, Proposal)
+    assert [line.key for line in proposal.models[0].lines] == ["score"]
+
+
+def test_codes_of_several_levels_make_no_scores(tmp_path: Path) -> None:
+    levels = {f"p_{level}": np.where(AT % 10 == 3, -99.0, 1 / 3 + 0.01 * at) for at, level in enumerate("abc", -1)}
+    pl.DataFrame({"y": GRADES, **levels}).write_parquet(tmp_path / "d.parquet")
+    with pytest.raises(UsageError, match="no column of the data is a prediction of 'y'"):
+        propose(look_at([str(tmp_path / "d.parquet")]), Answers())
