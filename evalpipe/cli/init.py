@@ -32,6 +32,8 @@ STDOUT = "-"
 @click.option("--model", "models", metavar="NAME=COLUMN", multiple=True,
               help="A model and a column of its predictions; may be repeated. With several levels COLUMN may hold "
                    "{level}.")
+@click.option("--order", metavar="A,B,…", help="All levels, in the order in which the lists of a column hold a "
+              "number for each.")
 @click.option("--weight", metavar="COLUMN", help="The column of case weights.")
 @click.option("--exposure", metavar="COLUMN", help="The column of what each count was counted in.")
 @click.option("--cluster", metavar="COLUMN", help="The column whose value is shared by rows that belong together.")
@@ -134,7 +136,7 @@ def quoted_path(target: str) -> str:
 
 def summary(proposal: Proposal) -> list[str]:
     """Return what was proposed in a few lines, and the notes."""
-    from evalpipe.proposal.yaml_text import scalar
+    from evalpipe.proposal.written import as_yaml
     from evalpipe.spelling import clipped
 
     outcome, levels = proposal.outcome, proposal.levels
@@ -142,7 +144,7 @@ def summary(proposal: Proposal) -> list[str]:
     lines = [f"task     {outcome.task}: {outcome.task_reason}",
              f"outcome  {clipped(outcome.column.name)}{event}: {outcome.reason}"]
     for model in proposal.models:
-        keys = [f"{line.key} {'of each level' if isinstance(line.value, dict) else clipped(scalar(line.value))}"
+        keys = [f"{line.key} {'of each level' if isinstance(line.value, dict) else clipped(as_yaml(line.value))}"
                 for line in model.lines]
         lines.append(f"model    {model.name}: {', '.join(keys)}")
     return [*lines, *(f"note     {note}" for note in proposal.notes)]

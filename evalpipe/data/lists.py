@@ -118,6 +118,18 @@ def _of_text(written: pl.Series) -> tuple[pl.Series, pl.Series]:
     return numbers.set(inside.str.strip_chars() == "", pl.Series([[]], dtype=numbers.dtype)[0]), strange
 
 
+def listed_numbers(cells: pl.Series) -> pl.Series | None:
+    """Return the lists of floats that the cells of a column are, as values or texts; None where they are others."""
+    import polars as pl
+
+    if isinstance(cells.dtype, pl.List | pl.Array):
+        return cells.cast(pl.List(pl.Float64)) if cells.dtype.inner.is_numeric() else None
+    if cells.dtype != pl.String or blank(cells).all():
+        return None
+    lists, strange = _of_text(cells)
+    return None if strange.any() else lists
+
+
 def _uneven(rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, asked: pl.Series) -> Iterator[Problem]:
     """Report the lists that do not hold a number for each level."""
     lengths = lists.list.len()

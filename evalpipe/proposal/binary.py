@@ -36,11 +36,15 @@ _HIGH = 50
 
 @dataclass(frozen=True, slots=True)
 class BinaryColumns:
-    """The columns of a binary outcome's data: the outcome, its levels, and by name what is seen of all columns."""
+    """The columns of a binary outcome's data: the outcome, its levels, and by name what is seen of all columns.
+
+    ``lists`` are the models of columns of lists.
+    """
 
     outcome: ColumnLook
     levels: LevelChoice
     columns: Mapping[str, ColumnLook]
+    lists: tuple[ModelChoice, ...] = ()
 
     @property
     def event(self) -> str:
@@ -56,6 +60,7 @@ class BinaryColumns:
 def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     """Return the models of a binary outcome, or the question which columns they are."""
     models, taken, refused = _families(data)
+    models = [*data.lists, *models]
     classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *taken])
     rest = data.numeric([*taken, *refused, *(look.name for look in classes)])
     likely = [look for look in rest if fractional(look) and like_prediction(look.name)]

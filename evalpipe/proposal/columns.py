@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-ColumnKind = Literal["number", "boolean", "text", "date", "nested", "empty"]
+ColumnKind = Literal["number", "boolean", "text", "date", "list", "nested", "empty"]
 
 MOST_LEVELS = 50
 """The levels that an outcome may have here; a column of more is no outcome of levels."""
@@ -60,6 +60,7 @@ class ColumnLook:
     null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign. ``doubtful`` is a
     level that may mean a missing value, which the spec can declare; empty where there is none. ``coded`` is how many
     rows hold which number below 0, such as -99, where all others are from 0 to 1: no spec can declare it missing.
+    ``lists`` [n] are the lists of numbers that it holds, as values or texts, null where one is missing.
     """
 
     name: str
@@ -79,6 +80,13 @@ class ColumnLook:
     percent_signs: bool = False
     doubtful: str = ""
     coded: tuple[int, str] | None = None
+    lists: pl.Series | None = None
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The numbers that its shortest and its longest list hold; 0 and 0 where it holds none."""
+        sizes = () if self.lists is None else self.lists.drop_nulls().list.len()
+        return (int(sizes.min()), int(sizes.max())) if len(sizes) else (0, 0)  # type: ignore[arg-type, union-attr]
 
     @property
     def constant(self) -> bool:
@@ -126,9 +134,17 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     import polars as pl
 
     from evalpipe.data.errors import Unreadable
+    from evalpipe.data.lists import listed_numbers
     from evalpipe.data.values import texts
 
     rows = sum(len(part.cells) for part in parts)
+    lists = [series for series in (listed_numbers(part.cells) for part in parts) if series is not None]
+    if len(lists) == len(parts):
+        read = pl.concat(lists)
+        gone = read.is_null() | read.list.eval(pl.element().is_null() | pl.element().is_nan()).list.any().fill_null(
+            value=True)
+        return ColumnLook(name, "list", rows, int(gone.sum()), read.n_unique(), pl.Series(name, [], dtype=pl.String),
+                          lists=read)
     try:
         words = pl.concat([texts(part.cells).alias(name) for part in parts])
     except Unreadable:
@@ -142,7 +158,7 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
         values = pl.concat([read[0] for read in numbers if read])
         signs = any(read[2] for read in numbers if read)
-        look = replace(_of_numbers(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
+        look = replace(number_look(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
         return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
     absent = _absent(words) if all(part.separated for part in parts) else []
@@ -178,7 +194,7 @@ def _absent(words: pl.Series) -> list[str]:
     return sorted(absent) if len(present) - len(absent) == 2 else []
 
 
-def _of_numbers(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...]) -> ColumnLook:
+def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...] = ()) -> ColumnLook:
     """Return what is seen of a column of numbers; its levels are the texts of those that are not missing."""
     present = values.drop_nulls()
     missing, distinct = values.null_count(), present.n_unique()

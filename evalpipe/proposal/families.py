@@ -22,12 +22,16 @@ FamilyKind = Literal["probabilities", "loose", "percent", "scores"]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The columns of a model by level, and what their numbers are; ``pattern`` names all of them where one can."""
+    """The columns of a model by level, and what their numbers are.
+
+    ``pattern`` names all of them where one can, ``lists`` is the one column whose lists they are parts of.
+    """
 
     columns: Mapping[str, str]
     kind: FamilyKind
     pattern: str | None
     widest: float
+    lists: str | None = None
 
     @property
     def stem(self) -> str:
@@ -51,7 +55,7 @@ def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, withou
     if all(plains) and len(set(plains)) == len(plains):
         named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
                   for before, after in _around(plains, list(alike), set(alike))]
-    kept = [_family(by_level, pattern, columns) for by_level, pattern in named]
+    kept = [family_of(by_level, pattern, columns) for by_level, pattern in named]
     return [family for family in kept if family is not None]
 
 
@@ -75,7 +79,7 @@ def _apart(before: str, after: str, levels: Sequence[str]) -> bool:
     return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in outer)
 
 
-def _family(by_level: dict[str, str], pattern: str | None, columns: Mapping[str, ColumnLook]) -> Family | None:
+def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[str, ColumnLook]) -> Family | None:
     """Tell what the numbers of columns are; None where nothing says that they are predictions."""
     looks = [columns[column] for column in by_level.values()]
     called = all(like_prediction(look.name) for look in looks)

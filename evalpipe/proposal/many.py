@@ -20,12 +20,12 @@ _EXACT = 1e-6
 
 
 def level_models(
-    outcome: ColumnLook, levels: Sequence[str], columns: Mapping[str, ColumnLook]
+    outcome: ColumnLook, levels: Sequence[str], columns: Mapping[str, ColumnLook], lists: Sequence[ModelChoice]
 ) -> ModelChoices | Question:
-    """Return the models of an outcome of several levels, or the question which columns they are."""
+    """Return the models of an outcome of several levels, those of ``lists`` first, or the question which they are."""
     named = families(levels, columns, without=outcome.name)
     taken = [column for family in named for column in family.columns.values()]
-    models = [family_model(family) for family in named]
+    models = [*lists, *(family_model(family) for family in named)]
     classes = predicted_levels(columns, levels, without=[outcome.name, *taken])
     if len(models) > MOST_MODELS:
         return _which(levels, [family.stem for family in named])
@@ -35,13 +35,15 @@ def level_models(
 
 def family_model(family: Family) -> ModelChoice:
     """Return the model of columns that are named after the levels."""
-    value: object = family.pattern or dict(family.columns)
-    count = f"{len(family.columns)} columns named after the levels"
-    columns = tuple(family.columns.values())
-    name = called(family.stem)
+    value: object = family.lists or family.pattern or dict(family.columns)
+    size = len(family.columns)
+    count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"
+    columns = (family.lists,) if family.lists else tuple(family.columns.values())
+    name = called(family.lists or family.stem)
     if family.kind == "scores":
         why = f"{count}; taken for log odds up to a constant, which softmax makes probabilities"
-        note = f"{listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; check that they are"
+        note = (f"the numbers of {listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; "
+                "check that they are")
         return ModelChoice(name, (KeyLine("scores", value, why),), columns, (note,))
     percent = family.kind == "percent"
     scale = (KeyLine("scale", "percent", "each is divided by 100"),) if percent else ()
@@ -50,7 +52,7 @@ def family_model(family: Family) -> ModelChoice:
         return ModelChoice(name, (line, *scale), columns)
     line = KeyLine("probabilities", value, f"{count}; their sums differ from 1 by up to {family.widest:.2g}")
     again = KeyLine("renormalise", True, "each row is divided by its sum; else such rows are an error")  # noqa: FBT003
-    note = (f"the probabilities {listed(columns[:3], 'and')} do not sum to 1 (off by up to {family.widest:.2g}): "
+    note = (f"the probabilities of {listed(columns[:3], 'and')} do not sum to 1 (off by up to {family.widest:.2g}): "
             "'renormalise: true' divides each row by its sum; remove it if that is not what you want")
     return ModelChoice(name, (line, *scale, again), columns, (note,))
 

@@ -104,8 +104,8 @@ def _left_out(
 
 def _reason(look: ColumnLook) -> str:
     """Say why a column is not used."""
-    if look.kind in ("nested", "empty"):
-        return "lists or mappings" if look.kind == "nested" else "no values"
+    if look.kind in ("nested", "list", "empty"):
+        return "no values" if look.kind == "empty" else "lists or mappings"
     if look.constant:
         return "the same value in each row"
     if look.kind == "date":

@@ -185,6 +185,9 @@ def _refuse_flags(task: Task, answers: Answers) -> None:
     if answers.levels is not None and task != "ordinal":
         raise UsageError.of("not-for-task", f"--levels is for an ordinal outcome, not for one of the task {task}",
                             "remove it, or add --task ordinal")
+    if answers.order is not None and task not in CLASSES:
+        raise UsageError.of("not-for-task", "--order is for lists with a number for each level, not for an outcome "
+                            f"of the task {task}", "remove it")
 
 
 def _order(look: ColumnLook, answers: Answers) -> LevelChoice | Question:
@@ -194,16 +197,22 @@ def _order(look: ColumnLook, answers: Answers) -> LevelChoice | Question:
         counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
         return Question("levels", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
                         "what is their order, from the lowest to the highest?", counts, _LEVELS)
-    given = [cell.strip() for cell in next(csv.reader([answers.levels]), [])]
+    return LevelChoice(in_order("--levels", answers.levels, look), answered=True)
+
+
+def in_order(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
+    """Return the levels of an outcome in the order that a flag gives; raises UsageError where it lacks one."""
+    levels = tuple(look.levels)
+    given = [cell.strip() for cell in next(csv.reader([text]), [])]
     meant = [find_level(level, levels) or level for level in given]
     if sorted(meant) != sorted(levels):
         absent = [level for level in levels if level not in meant]
         strange = [level for level in meant if level not in levels]
-        what = f"--levels lacks {listed(absent, 'and')}" if absent else (
-            f"--levels names {listed(strange, 'and')}, which the data do not have" if strange else
-            "--levels names a level twice")
+        what = f"{flag} lacks {listed(absent, 'and')}" if absent else (
+            f"{flag} names {listed(strange, 'and')}, which the data do not have" if strange else
+            f"{flag} names a level twice")
         raise UsageError.of("wrong-levels", what, f"the levels of {quoted(look.name)} are {listed(levels, 'and')}")
-    return LevelChoice(tuple(meant), answered=True)
+    return tuple(meant)
 
 
 _LEVELS = "LOWEST,…,HIGHEST"

@@ -9,6 +9,7 @@ from evalpipe.data.words import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
 from evalpipe.proposal.families import families
+from evalpipe.proposal.lists import list_models, refused_lists
 from evalpipe.proposal.many import asked_levels, level_models
 from evalpipe.proposal.models import (
     ModelChoice,
@@ -162,7 +163,11 @@ def _parts(
     if isinstance(levels, Question):
         return levels
     columns = without_doubtful_levels(columns, column, levels.levels)
-    choices = _asked(outcome, levels, columns, answers) if answers.models else _models(outcome, levels, columns)
+    lists = list_models(column, columns, answers) if outcome.task in CLASSES else ()
+    if isinstance(lists, Question):
+        return lists
+    choices = (_asked(outcome, levels, columns, lists, answers) if answers.models
+               else _models(outcome, levels, columns, lists))
     if isinstance(choices, Question):
         return choices
     if not choices.models:
@@ -175,7 +180,7 @@ def _no_predictions(
 ) -> UsageError:
     """Return the error of data without a prediction; columns that look like one say why they are none."""
     event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
-    other = ", or another --event" if choices.refused else ""
+    other = ", or another --event" if choices.refused and event else ""
     signs = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
              for look in columns.values() if look.percent_signs}
     hint = NO_SIGNS if signs else f"name its column, --model NAME=COLUMN{other}"
@@ -188,7 +193,7 @@ def _no_predictions(
 
 
 def _models(
-    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
+    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...]
 ) -> ModelChoices | Question:
     """Return the models that the data show, or the question which they are."""
     named = families(levels.levels, columns, without=outcome.column.name)
@@ -199,20 +204,24 @@ def _models(
     if outcome.task in NUMBERS:
         choices = number_models(outcome.column, outcome.task, columns)
     elif outcome.task == "binary":
-        choices = binary_models(BinaryColumns(outcome.column, levels, columns))
+        choices = binary_models(BinaryColumns(outcome.column, levels, columns, lists))
     else:
-        choices = level_models(outcome.column, levels.levels, columns)
+        choices = level_models(outcome.column, levels.levels, columns, lists)
     if isinstance(choices, Question):
         return choices
     refused = {name: f"named after {quoted(other)}, another outcome" for name, other in others.items()}
+    refused |= refused_lists(levels.levels, columns) if outcome.task in CLASSES else {}
     return replace(choices, refused={**choices.refused, **coded, **refused})
 
 
 def _asked(
-    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], answers: Answers
+    outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...],
+    answers: Answers,
 ) -> ModelChoices:
     """Return the models that flags name; flags of one name give columns of one model."""
     models: dict[str, ModelChoice] = {}
+    of_lists = {model.columns[0]: model for model in lists}
+    refused = refused_lists(levels.levels, columns)
     for text in answers.models:
         name, sign, column = text.partition("=")
         if text in columns or not sign:  # a column alone, whose name may hold the sign
@@ -220,7 +229,11 @@ def _asked(
         elif not is_key(name):
             message, hint = bad_key(name, quoted(name))
             raise UsageError.of("bad-name", message, hint)
-        model, before = _asked_model(name, column, outcome, levels, columns), models.get(name)
+        if column in refused and column not in of_lists:
+            raise UsageError.of("not-predictions", f"the column {quoted(column)} holds no predictions of "
+                                f"{quoted(outcome.column.name)}: {refused[column]}", "name another column")
+        model = of_lists.get(column) or _asked_model(name, column, outcome, levels, columns)
+        model, before = replace(model, name=name), models.get(name)
         if before is not None:
             model = _together(before, model)
         models[name] = model

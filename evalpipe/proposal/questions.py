@@ -18,6 +18,8 @@ SHOWN = 12
 class Answers:
     """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models.
 
+    ``order`` are the levels in the order in which columns of lists hold them.
+
     ``weight``, ``exposure`` and ``cluster`` are columns that nobody is asked for. A kind that is no task raises
     UsageError.
     """
@@ -27,6 +29,7 @@ class Answers:
     event: str | None = None
     levels: str | None = None
     models: tuple[str, ...] = ()
+    order: str | None = None
     weight: str | None = None
     exposure: str | None = None
     cluster: str | None = None

@@ -60,7 +60,7 @@ def _paths(looked: Looked, answers: Answers) -> Iterator[Path]:
         yield Path((question,), (question.ways[0],))
         return
     order = ",".join(f'"{choice}"' if "," in choice else choice for choice, _ in question.choices)
-    tried = [order] if question.key == "levels" else [choice for choice, _ in question.choices[:SHOWN]]
+    tried = [order] if question.key in ("levels", "order") else [choice for choice, _ in question.choices[:SHOWN]]
     for choice in tried:
         for rest in _paths(looked, question.answered(answers, choice)):
             yield Path((question, *rest.questions), (f"{question.flag} {shlex.quote(choice)}", *rest.flags))

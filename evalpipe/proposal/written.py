@@ -161,7 +161,8 @@ def _models(proposal: Proposal) -> Iterator[SpecLine]:
         yield from _model(model)
     yield SpecLine()
     keys = [{line.key for line in model.lines} for model in proposal.models]
-    if any("probability" in written and "prediction" not in written for written in keys):
+    binary = proposal.outcome.task == "binary"
+    if binary and any({"probability", "probabilities"} & written and "prediction" not in written for written in keys):
         yield SpecLine("threshold: 0.5", "rows with probability >= 0.5 are predicted as events")
         yield SpecLine()
 
@@ -174,7 +175,12 @@ def _model(model: ModelChoice) -> Iterator[SpecLine]:
             yield SpecLine(f"    {line.key}:", line.reason)
             yield from (SpecLine(f"      {key(name)}: {scalar(column)}") for name, column in line.value.items())
         else:
-            yield SpecLine(f"    {line.key}: {scalar(line.value)}", line.reason)
+            yield SpecLine(f"    {line.key}: {as_yaml(line.value)}", line.reason)
+
+
+def as_yaml(value: object) -> str:
+    """Write the value of a key of a model that is no mapping: a text, a number, or levels in order."""
+    return f"[{', '.join(map(level, value))}]" if isinstance(value, tuple) else scalar(value)
 
 
 def _further(proposal: Proposal) -> Iterator[SpecLine]:

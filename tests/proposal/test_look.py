@@ -158,10 +158,10 @@ def test_files_without_a_shared_column(tmp_path: Path) -> None:
 def test_columns_of_any_type_are_seen(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     frame = rows(
-        6, lists=[[1]] * 6, nothing=[None] * 6, truth=[True, False] * 3, code=["01", "02"] * 3, same=["k"] * 6,
-        far=[1.0, float("inf")] * 3, day=["2024-01-01"] * 6)
+        6, lists=[[1]] * 6, pairs=[{"a": 1}] * 6, nothing=[None] * 6, truth=[True, False] * 3, code=["01", "02"] * 3,
+        same=["k"] * 6, far=[1.0, float("inf")] * 3, day=["2024-01-01"] * 6)
     frame.with_columns(pl.col("day").str.to_date(), price=pl.col("row_id").cast(pl.Decimal(10, 2))).write_parquet(path)
     kinds = {name: look.kind for name, look in look_at([str(path)]).columns.items()}
     assert kinds == {
-        "y": "text", "p": "number", "row_id": "number", "lists": "nested", "nothing": "empty", "truth": "boolean",
-        "code": "text", "same": "text", "far": "number", "day": "date", "price": "number"}
+        "y": "text", "p": "number", "row_id": "number", "lists": "list", "pairs": "nested", "nothing": "empty",
+        "truth": "boolean", "code": "text", "same": "text", "far": "number", "day": "date", "price": "number"}
