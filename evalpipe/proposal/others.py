@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.words import counted
 from evalpipe.proposal.names import EXPOSURES, WEIGHTS, has, like_id
+from evalpipe.proposal.yaml_text import inline, scalar
 from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 FEW = 10
 """The levels that a column has at most to be proposed as a slice."""
 
+MOST_MONTHS = 24
+"""The months of dates that are proposed as slices at most; of more, the years are."""
+
 MOST_SLICES = 8
 """The slices that are proposed at most."""
 
@@ -29,13 +33,17 @@ SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class OtherColumns:
-    """What the other columns may be: each with its reason; ``left_out`` are lines on those that are not used."""
+    """What the other columns may be: each with its reason; ``left_out`` are lines on those that are not used.
+
+    ``slices`` are columns of levels and ``periods`` those of dates, each as the spec has it under `slices`.
+    """
 
     id: tuple[str, str] | None
     clusters: tuple[tuple[str, str], ...]
     weights: tuple[tuple[str, str], ...]
     exposures: tuple[tuple[str, str], ...]
     slices: tuple[tuple[str, str], ...]
+    periods: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
 
 
@@ -63,14 +71,27 @@ def other_columns(
     exposures = _take(rest, lambda look: look.kind == "number" and has(look.name, EXPOSURES) and look.low > 0)
     slices = _take(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
                    and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
-    few = {look.name: counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
+    few = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
+    dated = _take(rest, lambda look: _period(look) is not None)
+    periods = {inline({"column": scalar(look.name), "by": period}): counted(count, period)
+               for look in dated[:MOST_SLICES] for period, count in [_period(look) or ("", 0)]}
     return OtherColumns(
         identity,
         _noted(clusters, lambda look: f"{counted(look.distinct, 'value')} in {within}: if rows that share one belong "
                "together, intervals resample these"),
         _noted(weights, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if rows count more or less than others"),
         _noted(exposures, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if counts were counted in so much"),
-        tuple(few.items()), tuple(_left_out(rest, refused, slices[MOST_SLICES:])))
+        tuple(few.items()), tuple(periods.items()), tuple(_left_out(rest, refused, slices[MOST_SLICES:])))
+
+
+def _period(look: ColumnLook) -> tuple[str, int] | None:
+    """Return the periods that slice a column of dates, and how many they are; None where it has none or one."""
+    days = look.texts.drop_nulls()
+    if look.kind != "date" or not days.str.contains(r"^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+)?$").all():
+        return None
+    months, years = (days.str.slice(0, length).n_unique() for length in (7, 4))
+    period = ("month", months) if months <= MOST_MONTHS else ("year", years)
+    return period if period[1] > 1 else None
 
 
 def _take(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,10 @@ class Proposal:
         further = further_specs(of_others(column, self.looked.columns, [look.name for look in self.predicted]).values(),
                                 self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
-        return (*encoded, *absent, *(note for model in self.models for note in model.notes), *further)
+        dated = [f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
+                 f"'{line}', or add --set {shlex.quote(f'slices=[{line}]')} to the run"
+                 for line, count in self.others.periods[:1]]
+        return (*encoded, *absent, *dated, *(note for model in self.models for note in model.notes), *further)
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:

@@ -185,11 +185,13 @@ def as_yaml(value: object) -> str:
 
 def _further(proposal: Proposal) -> Iterator[SpecLine]:
     """Yield slices as comments, and what is not used."""
-    slices = proposal.others.slices
-    if slices:
-        yield SpecLine("# slices:", "columns of few levels; each measure is then given for each level too")
-        for column, why in slices:
-            yield SpecLine(f"#   - {scalar(column)}", why)
+    slices, periods = proposal.others.slices, proposal.others.periods
+    if slices or periods:
+        dated = "periods of dates, columns of few levels; each measure is then given for each of them too"
+        yield SpecLine("# slices:", dated if periods else
+                       "columns of few levels; each measure is then given for each level too")
+        for column, why in (*periods, *slices):
+            yield SpecLine(f"#   - {column}", why)
         yield SpecLine()
     if proposal.others.left_out:
         yield SpecLine(comment="Not used:")

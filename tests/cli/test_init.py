@@ -127,6 +127,24 @@ def test_each_proposed_comment_runs_as_a_key(command: Command, folder: Path) -> 
     assert results.estimates.height == 1 + 8 * 3
 
 
+def test_dates_are_proposed_by_month_as_a_comment_and_for_the_command(command: Command, folder: Path) -> None:
+    months = [f"2026-0{1 + row % 4}-1{row % 9}" for row in range(ROWS)]
+    years = [f"{1990 + row % 30}-01-1{row % 9} 10:00:00" for row in range(ROWS)]
+    days = [f"2026-01-1{row % 9}" for row in range(ROWS)]
+    binary("data.csv", p=column("half"), decided_on=months, born=years, day=days)
+    done = command("init", "data.csv", "--event", "yes")
+    line = "slices=[{column: decided_on, by: month}]"
+    assert (f"note     for each measure by month, remove the # before 'slices' and '{line[8:-1]}', or add "
+            f"--set '{line}' to the run") in done.stdout
+    text = (folder / "data.yaml").read_text()
+    assert ("#   - {column: decided_on, by: month}  # 4 months\n"
+            "#   - {column: born, by: year}         # 30 years\n") in text
+    assert "dates; 'where' can keep a period): day" in text
+    assert command("plan", "data.yaml", "--set", line).returncode == 0
+    Path("data.yaml").write_text(text.replace("# slices:", "slices:").replace("#   - {", "  - {"))
+    assert command("plan", "data.yaml").returncode == 0
+
+
 def test_three_hundred_columns_are_told_in_few_lines(command: Command, folder: Path) -> None:
     wide(folder / "wide.csv")
     text = command("init", "wide.csv", "--event", "1", "-o", "-").stdout
