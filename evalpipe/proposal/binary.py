@@ -130,7 +130,7 @@ def _scaled(data: BinaryColumns, rest: Sequence[ColumnLook]) -> list[ModelChoice
 def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
     """Return the model whose column is the event's probability."""
     line = KeyLine("probability", look.name, f"{because} {reach(look)}")
-    return ModelChoice(called(look.name, data.event), (line,), (look.name,), _direction(data, look))
+    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
 
 
 def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
@@ -138,23 +138,23 @@ def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     signs = "percents with their sign" if look.percent_signs else "percents"
     lines = (KeyLine("probability", look.name, f"{signs}, {reach(look)}"),
              KeyLine("scale", "percent", "each is divided by 100"))
-    if look.percent_signs:
-        return ModelChoice(called(look.name, data.event), lines, (look.name,), _direction(data, look))
-    note = PERCENT_NOTE.format(column=quoted(look.name), reach=reach(look))
-    return ModelChoice(called(look.name, data.event), lines, (look.name,), (note, *_direction(data, look)))
+    notes = direction(data.outcome, data.event, look)
+    if not look.percent_signs:
+        notes = PERCENT_NOTE.format(column=quoted(look.name), reach=reach(look)), *notes
+    return ModelChoice(called(look.name, data.event), lines, (look.name,), notes)
 
 
 def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     """Return the model whose column is a raw score, which is a rank."""
     line = KeyLine("score", look.name, f"values {reach(look)}, a rank; add 'scale: logit' where these are log odds")
-    return ModelChoice(called(look.name, data.event), (line,), (look.name,), _direction(data, look))
+    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
 
 
-def _direction(data: BinaryColumns, look: ColumnLook) -> tuple[str, ...]:
-    """Warn of a column that is lower where the event occurred, by more than two standard errors."""
+def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
+    """Warn of a column that is lower where its level occurred, by more than two standard errors."""
     if look.values is None:
         return ()
-    event = data.outcome.texts == data.event
+    event = outcome.texts == level
     parts = [look.values.filter(mask).drop_nulls() for mask in (event, ~event)]
     if not all(len(part) for part in parts):
         return ()
@@ -162,7 +162,7 @@ def _direction(data: BinaryColumns, look: ColumnLook) -> tuple[str, ...]:
     error = float(look.values.std() or 0) * sum(1 / len(part) for part in parts) ** 0.5  # type: ignore[arg-type]
     if without - with_event <= 2 * error:
         return ()
-    said = (f"{quoted(look.name)} is lower where {quoted(data.event)} occurred, {with_event:.3g} against "
+    said = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {with_event:.3g} against "
             f"{without:.3g} on average: check that it is about this event")
     return (said,)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.words import counted
 from evalpipe.errors import UsageError
+from evalpipe.proposal.binary import direction
 from evalpipe.proposal.columns import number_look
 from evalpipe.proposal.families import Family, family_of
 from evalpipe.proposal.many import family_model
 from evalpipe.proposal.models import KeyLine, ModelChoice
 from evalpipe.proposal.outcome import in_order
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.spelling import listed
+from evalpipe.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +47,8 @@ def list_models(
         return Question("order", f"{what} {'holds' if len(families) == 1 else 'hold'} lists of {len(levels)} numbers, "
                         "one for each level", "in which order do they hold the levels?", counts, _FIRST_TO_LAST)
     order = in_order("--order", answers.order, outcome)
-    return tuple(_model(family, order, named.get(str(family.lists))) for family in families)
+    return tuple(_model(outcome, family, columns[str(family.lists)], order, named.get(str(family.lists)))
+                 for family in families)
 
 
 def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> dict[str, str]:
@@ -64,14 +66,8 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
 
 def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
     """Tell what the numbers of lists are; None where nothing says that they are predictions, unless it is ``sure``."""
-    import polars as pl
-
-    if look.lists is None:
-        return None
     by_level = {level: f"{look.name}[{level}]" for level in levels}
-    numbers = [look.lists.list.get(place) for place in range(len(levels))]
-    parts = {name: number_look(look.name, values.cast(pl.String), values.fill_nan(None))
-             for name, values in zip(by_level.values(), numbers, strict=True)}
+    parts = dict(zip(by_level.values(), _parts(look, len(levels)), strict=True))
     family = family_of(by_level, None, parts)
     if family is None and sure:
         inside = all(part.within(0, 1) for part in parts.values())
@@ -79,8 +75,22 @@ def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | 
     return None if family is None else replace(family, lists=look.name)
 
 
-def _model(family: Family, order: Sequence[str], name: str | None) -> ModelChoice:
-    """Return the model of a column of lists, with the order of the levels in them."""
+def _parts(look: ColumnLook, size: int) -> list[ColumnLook]:
+    """Return what is seen of each place of lists."""
+    import polars as pl
+
+    places = [] if look.lists is None else [look.lists.list.get(place) for place in range(size)]
+    return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in places]
+
+
+def _model(
+    outcome: ColumnLook, family: Family, look: ColumnLook, order: Sequence[str], name: str | None
+) -> ModelChoice:
+    """Return the model of a column of lists, with the order of the levels in them, and a note where it looks wrong."""
     model = family_model(family)
+    lower = [level for level, part in zip(order, _parts(look, len(order)), strict=True)
+             if direction(outcome, level, part)]
+    note = (f"the numbers of {quoted(look.name)} are lower for {listed(lower, 'and')} where that is the outcome: check "
+            "the order of the levels")
     lines = (*model.lines, KeyLine("order", tuple(order), "your answer: the levels as the lists hold them"))
-    return replace(model, lines=lines, name=name or model.name)
+    return replace(model, lines=lines, name=name or model.name, notes=(*model.notes, *([note] if lower else [])))

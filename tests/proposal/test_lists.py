@@ -146,3 +146,15 @@ def test_lists_that_are_no_predictions(case: str, tmp_path: Path) -> None:
         proposed(tmp_path, columns, **answers)
     problem, = caught.value.problems
     assert (problem.message, problem.notes) == (message, notes)
+
+
+def test_an_order_that_the_outcomes_contradict_is_noted(tmp_path: Path) -> None:
+    good = 0.2 + 0.4 * (np.array(["low", "mid", "high"])[None, :] == GRADE[:, None])
+    right = proposed(tmp_path, {"y": GRADE, "probs": good}, order="low,mid,high")
+    assert isinstance(right, Proposal)
+    assert right.notes == ()
+    wrong = proposed(tmp_path, {"y": GRADE, "probs": good}, order="mid,low,high")
+    assert isinstance(wrong, Proposal)
+    note, = wrong.notes
+    assert note == (
+        "the numbers of 'probs' are lower for 'mid' and 'low' where that is the outcome: check the order of the levels")
