@@ -86,7 +86,7 @@ def titanic() -> pl.DataFrame:
 
 
 def apartments() -> pl.DataFrame:
-    """Return the 1,000 apartments that the linear model is fitted to, with `fitted` and `loo` predictions."""
+    """Return the 1,000 apartments that the linear model is fitted to: `fitted` and `loo` predictions, and leverages."""
     flats = table("apartments").rename({"": "apartment"})
     numbers = flats.select("construction_year", "surface", "floor", "no_rooms").to_numpy().astype(float)
     centred = numbers - numbers.mean(axis=0)
@@ -96,7 +96,7 @@ def apartments() -> pl.DataFrame:
     fitted = basis @ (basis.T @ y)
     leverage = (basis**2).sum(axis=1)
     return flats.select("apartment", "m2_price").with_columns(
-        fitted=fitted.round(2), loo=(y - (y - fitted) / (1 - leverage)).round(2)
+        fitted=fitted.round(2), loo=(y - (y - fitted) / (1 - leverage)).round(2), leverage=leverage.round(DECIMALS)
     )
 
 
