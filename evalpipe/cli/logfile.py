@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 OWN = ("time", "level", "run", "event", "step", "evalpipe_version", "spec_sha256", "evidence_sha256", "verdict")
 """The keys whose values are evalpipe's own words and digits, in which nothing is hidden."""
+
+BEGIN = b'{"time": "'
+"""How the first line of a log begins."""
 
 SHORT = 4
 """A secret with fewer characters is hidden only where it stands as a word of its own."""
@@ -198,9 +202,15 @@ def _opened(path: str) -> int:
 
     refuse_file_of_run(path)
     try:
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
+    about = os.fstat(file)
+    if stat.S_ISREG(about.st_mode) and not os.pread(file, len(BEGIN), 0).startswith(BEGIN[: about.st_size]):
+        os.close(file)
+        message = f"the log file '{path}' holds something else than lines of a log"
+        raise UsageError.of("log-file", message, "name another file: lines would be added to this one")
+    return file
 
 
 def _unwritable(path: str, error: OSError | ValueError) -> UsageError:

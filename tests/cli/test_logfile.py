@@ -153,6 +153,17 @@ def test_a_log_that_cannot_be_written_is_refused_before_anything_runs(
     assert not (folder / "reports").exists()
 
 
+@pytest.mark.parametrize("path", ["small.yaml", "test.csv"])
+def test_a_file_that_is_no_log_is_not_written_to(command: Command, folder: Path, path: str) -> None:
+    before = (folder / path).read_bytes()
+    done = command("run", "small.yaml", *QUICK, "--log-file", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error[log-file]: the log file '{path}' holds something else than lines of a log\n"
+        "  = help: name another file: lines would be added to this one\n")
+    assert (folder / path).read_bytes() == before
+
+
 def test_a_log_in_the_output_folder_is_refused(command: Command, folder: Path) -> None:
     command("run", "small.yaml", *QUICK)
     before = (folder / "reports" / "small" / "run.json").read_bytes()
