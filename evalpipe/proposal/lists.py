@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _FIRST_TO_LAST = "FIRST,…,LAST"
 
+_PRINTED = r"^\s*\[[\s\d.eE+-]*\s[\s\d.eE+-]*\]\s*$"
+"""An array as numpy prints it: numbers between brackets, without commas."""
+
 
 def list_models(
     outcome: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers
@@ -55,6 +58,8 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
     """Return why columns of lists are no predictions of the levels, by column."""
     refused = dict[str, str]()
     for look in columns.values():
+        if look.kind == "text" and look.texts.drop_nulls().str.contains(_PRINTED).all():
+            refused[look.name] = "arrays as numpy prints them; write lists with commas, as [0.7, 0.2, 0.1]"
         least, most = look.lengths
         if look.kind != "list" or (least == most == len(levels) and _family(look, levels, sure=False)):
             continue

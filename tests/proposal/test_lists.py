@@ -126,6 +126,9 @@ REFUSED: dict[str, tuple[dict[str, object], dict[str, object], str, tuple[str, .
                     ("probs: lists of 2 to 3 numbers, but the outcome has 3 levels",)),
     "an embedding": ({"y": GRADE, "v": THREE * 9 - 4}, {}, "no column of the data is a prediction of 'y'",
                      ("v: lists of 3 numbers, which do not sum to 1",)),
+    "arrays as numpy prints them": (
+        {"y": GRADE, "probs": [str(row) for row in THREE]}, {}, "no column of the data is a prediction of 'y'",
+        ("probs: arrays as numpy prints them; write lists with commas, as [0.7, 0.2, 0.1]",)),
     "another length by flag": (
         {"y": GRADE, "probs": TWO}, {"models": ("m=probs",)},
         "the column 'probs' holds no predictions of 'y': lists of 2 numbers, but the outcome has 3 levels", ()),
