@@ -174,6 +174,16 @@ def abandon(folder: Path) -> None:
         lock_of(out).unlink(missing_ok=True)
 
 
+def sweep_killed(folder: Path) -> int:
+    """Remove what killed runs left of output folders that are in a folder; return of how many of these."""
+    swept = 0
+    for lock in sorted(folder.glob(".*.lock")):
+        with suppress(OSError), locked(lock):  # which a live run holds
+            sweep(folder / lock.name[1:].removesuffix(".lock"))
+            swept += 1
+    return swept
+
+
 def lock_of(folder: Path) -> Path:
     """Return the file of the lock of an output folder; it is beside it, as the folder itself is exchanged."""
     return folder.parent / f".{folder.name}.lock"

@@ -24,11 +24,12 @@ def gc(
     Of a FOLDER that holds a ledger and an output folder for each night, the nights of a name are removed, each with all
     runs of its day. The days are those that the cards are about, not those of the clock: the newest run is always kept.
     The output folders stay as they are, and so do the hash and the evidence of each run, on which runs that are kept
-    rest.
+    rest. Hidden files and folders that killed runs left in FOLDER are removed.
     """
     from evalpipe.errors import UsageError
     from evalpipe.ledger.retention import Keep, forget_nights, forget_runs
     from evalpipe.ledger.store import Ledger
+    from evalpipe.record import sweep_killed
 
     if keep_runs is None and keep_days is None:
         raise UsageError.of("usage", "nothing says which runs to keep", "give --keep-runs, --keep-days or both")
@@ -40,6 +41,9 @@ def gc(
     verb, counted = "would remove" if dry_run else "removed", _counted(gone, "run" if chosen is None else "night")
     of = folder if chosen is None else chosen
     click.echo(f"{read.place.shown}: {verb} {counted} of {of}; {kept:,} {'stay' if kept != 1 else 'stays'}")
+    killed = 0 if dry_run else sweep_killed(Path(folder))
+    if killed:
+        click.echo(f"{folder}: removed what killed runs left of {_counted(killed, 'output folder')}")
     return 0
 
 

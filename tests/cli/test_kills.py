@@ -19,6 +19,7 @@ import pytest
 import evalpipe
 from cli.conftest import SPEC
 from evalpipe.errors import UsageError
+from evalpipe.lock import locked
 from evalpipe.verification import verified
 
 GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"
@@ -165,3 +166,18 @@ def test_files_that_cannot_be_written_to_their_end_leave_the_earlier_report_whol
     assert full.stderr.startswith("error[output-folder]: cannot write to the output folder 'out': File too large\n")
     assert {path.name: path.read_bytes() for path in small.iterdir()} == before
     assert litter(small) == []
+
+
+def test_gc_removes_what_killed_runs_left_and_passes_over_live_ones(folder: Path) -> None:
+    (folder / "small.yaml").write_text(SPEC.replace("[html]", "[]"))
+    for day in ("2026-11-01", "2026-11-02"):
+        evalpipe.run("small.yaml", out=f"nights/{day}", as_of=day)
+    nights = folder / "nights"
+    for day in ("2026-11-03", "2026-11-04"):
+        (nights / f".{day}.lock").touch()
+        (nights / f".{day}.new-abcd1234").mkdir()
+    with locked(nights / ".2026-11-04.lock"):
+        line = [sys.executable, "-m", "evalpipe", "gc", "nights", "--keep-runs", "9"]
+        done = subprocess.run(line, capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[1] == "nights: removed what killed runs left of 1 output folder"
+        assert sorted(path.name for path in nights.glob(".*")) == [".2026-11-04.lock", ".2026-11-04.new-abcd1234"]
