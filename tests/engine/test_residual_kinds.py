@@ -187,6 +187,22 @@ def test_the_mean_of_a_deviance_residual_is_that_of_outcomes_drawn_as_predicted(
     assert set(curve(results, "pearson_residual_predicted_smooth").points.expected) == {0.0}
 
 
+def test_limits_of_many_counts_hold_at_the_smallest_residuals_too() -> None:
+    """300 samples of 2,000 rows: at 95 % a place has at least 91 %, three standard errors below."""
+    rng = np.random.default_rng(9)
+    mean = np.exp(rng.normal(0.7, 0.6, 2_000))
+    frame = pl.DataFrame({"y": rng.poisson(mean), "p": mean})
+    half = curve(measured(frame, {"residuals": {"figures": ["half_normal"]}}, **COUNT), "half_normal")
+    places = np.rint(2_000 * (2 * stats.norm.cdf(half.points.half_normal) - 1) + 0.5).astype(int) - 1
+    inside = []
+    for _ in range(300):
+        y = rng.poisson(mean)
+        logs = np.where(y > 0, y * np.log(np.maximum(y, 1) / mean), 0.0)
+        sizes = np.sort(np.sqrt(2 * np.maximum(logs - (y - mean), 0)))[places]
+        inside.append((sizes >= half.points.lower) & (sizes <= half.points.upper))
+    assert np.mean(inside, axis=0).min() > 0.91
+
+
 def test_numbers_whose_spread_grows_leave_the_line_that_is_expected() -> None:
     rng = np.random.default_rng(5)
     p = rng.uniform(1, 10, 1500)

@@ -39,6 +39,10 @@ KINDS: tuple[Literal["deviance", "pearson"], ...] = ("deviance", "pearson")
 PLACES = 200
 """The most points of a half-normal plot, spread evenly along its horizontal axis."""
 
+FINEST = 0.05
+"""The share of the smallest residuals of counts whose limits are not known where a part of the predictions stands for
+all. In simulations of 20,000 rows limits held at 3.4 % and above, and not at 1.7 %."""
+
 ROOT_OF_NORMAL = 0.8221789586624584
 """The mean of the square root of the absolute value of a standard normal number."""
 
@@ -259,27 +263,38 @@ def half_normal(rows: CurveRows) -> Computed | None:
     across = ndtri((1 + share) / 2)
     kept = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], PLACES)))
     share = share[kept]
-    expected = _expected(rows, standard)
+    expected, finest = _expected(rows, standard)
     points = {"half_normal": across[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
     independent, tail = independent_rows(rows), (1 - rows.plan.level) / 2
     if independent is not None:
         ranks = independent * share + 0.5, independent * (1 - share) + 0.5
-        points |= {"lower": expected(betaincinv(*ranks, tail)), "upper": expected(betaincinv(*ranks, 1 - tail))}
+        lower, upper = (expected(betaincinv(*ranks, at)) for at in (tail, 1 - tail))
+        # Below the finest share that is known, limits reach from 0 to those of the first place above it.
+        fine = int(np.searchsorted(share, finest))
+        points |= {"lower": np.where(share < finest, 0.0, lower), "upper": np.where(
+            share < finest, upper[min(fine, len(upper) - 1)], upper)}
     return points, residual_kinds.HalfNormalNotes(
         points_of=None if len(kept) == len(sizes) else len(sizes), kind=standard.kind, scale=standard.scale,
         level=None if independent is None else rows.plan.level)
 
 
-def _expected(rows: CurveRows, standard: StandardResiduals) -> Callable[[Floats], Floats]:
-    """Return what gives the quantiles of absolute residuals where the model is right, at shares [k]."""
+def _expected(rows: CurveRows, standard: StandardResiduals) -> tuple[Callable[[Floats], Floats], float]:
+    """Return what gives the quantiles of absolute residuals where the model is right, at shares [k].
+
+    The second is the share above which they are known: of more predictions of counts than are looked at, the smallest
+    residuals lie closer to 0 than those of the part that stands for all.
+    """
     from scipy.special import ndtri
 
     if standard.kind == "raw":
-        return lambda shares: np.asarray(ndtri((1 + shares) / 2))
+        return lambda shares: np.asarray(ndtri((1 + shares) / 2)), 0.0
     predicted, weight = distinct(standard.predicted, standard.weight)
+    finest = 0.0
     if rows.kind == "numbers":  # whose possible counts are many, so a part of the predictions stands for all
         kept, thinned = scattered(weight)
-        predicted, weight = predicted[kept], weight[kept] if thinned.points_of is None else np.ones(len(kept))
+        if thinned.points_of is not None:
+            finest, weight = FINEST, np.ones(len(predicted))
+        predicted, weight = predicted[kept], weight[kept]
     outcomes = Outcomes.of(rows, standard.kind, predicted)
     sizes, weights = distinct(np.abs(outcomes.residual).ravel(), (weight[:, None] * outcomes.chance).ravel())
-    return lambda shares: quantiles(sizes, weights, shares)
+    return lambda shares: quantiles(sizes, weights, shares), finest
