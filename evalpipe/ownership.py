@@ -45,6 +45,20 @@ def refuse_file_of_run(file: str | os.PathLike[str]) -> None:
         raise UsageError.of("file-of-a-run", message, "name another file")
 
 
+def refuse_to_replace(file: str | os.PathLike[str]) -> None:
+    """Refuse to put a file in the place of one that a run wrote, or of a pipe or a device; raises UsageError.
+
+    Output is renamed into its place, which takes a device away from the whole machine where the user may do that.
+    """
+    place = Path(os.path.realpath(Path(file).parent))
+    # A name that is too long is told by what writes to it.
+    special = os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)  # noqa: PTH110, PTH112, PTH113
+    if special or place == Path("/dev") or Path("/proc") in (place, *place.parents):
+        raise UsageError.of("not-a-file", f"'{file}' is a pipe or a device, and nothing was written",
+                            "name a file, or redirect the standard output")
+    refuse_file_of_run(file)
+
+
 def _of_run(folder: Path) -> bool:
     """Tell whether results, a manifest or signatures of evalpipe, of whatever version, are in a folder."""
     return any(mark in _beginning(folder / name) for name, mark in _TELLING.items())

@@ -132,9 +132,9 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     """
     from evalpipe.data.files import format_of
     from evalpipe.folders import TemporaryFolder
-    from evalpipe.ownership import refuse_file_of_run
+    from evalpipe.ownership import refuse_to_replace
 
-    refuse_file_of_run(path)
+    refuse_to_replace(path)
     form = format_of(path.name)
     if form is None or path.name.lower().endswith(".gz"):
         hint = "end it in .csv, .tsv, .parquet, .feather or .ndjson"

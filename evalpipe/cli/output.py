@@ -116,9 +116,9 @@ def full(error: OSError, written: str | None = None) -> UsageError:
 def write_file(path: Path, text: str) -> None:
     """Write a file whole or not at all. Raises UsageError where it cannot be written."""
     from evalpipe.folders import TemporaryFolder
-    from evalpipe.ownership import refuse_file_of_run
+    from evalpipe.ownership import refuse_to_replace
 
-    refuse_file_of_run(path)
+    refuse_to_replace(path)
     try:
         if path.is_dir():
             raise IsADirectoryError(21, "it is a folder")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalpipe.data.files import SUFFIXES
 from evalpipe.errors import UsageError
-from evalpipe.ownership import refuse_file_of_run
+from evalpipe.ownership import refuse_to_replace
 from evalpipe.proposal.written import NOT_HERE, spec_name
 
 
@@ -31,7 +31,7 @@ def refuse_existing(target: str, *, force: bool) -> None:
     if os.path.lexists(target) and not force:
         raise UsageError.of("spec-exists", f"'{target}' exists, and nothing was written",
                             "name another file with -o, or replace this one with --force")
-    refuse_file_of_run(target)
+    refuse_to_replace(target)
     if not path.parent.is_dir():
         raise UsageError.of("missing-folder", f"there is no folder '{path.parent}'", "make it first")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from evalpipe.errors import UsageError
+from evalpipe.ownership import refuse_to_replace
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 FULL = "error[standard-output]: cannot write to the standard output: No space left on device\n"
@@ -71,3 +75,22 @@ def test_no_stream_changes_the_exit_code_of_a_fault(folder: Path, end: str, help
     ran = "; ".join(f"(evalpipe {command} {end}; echo ${{PIPESTATUS[0]}} >&7)" for command in codes)
     told = shell(folder, f"exec 7>&1; export PYTHONUNBUFFERED={unbuffered}; {ran}").stdout.split()
     assert dict(zip(codes, map(int, told), strict=True)) == codes
+
+
+@pytest.mark.parametrize("line", [
+    "export out --to openmetrics --out pipe", "diff out out --out pipe", "init test.csv --event yes --force -o pipe"])
+def test_a_pipe_is_not_replaced_by_a_file(folder: Path, line: str) -> None:
+    assert shell(folder, f"evalpipe {' '.join(NO_CARD)} --out out").returncode == 0
+    os.mkfifo(folder / "pipe")
+    done = shell(folder, f"evalpipe {line}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error[not-a-file]: 'pipe' is a pipe or a device, and nothing was written\n"
+        "  = help: name a file, or redirect the standard output\n")
+    assert (folder / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/stdout", "/dev/fd/1"])
+def test_a_device_is_not_replaced_by_a_file(device: str) -> None:
+    with pytest.raises(UsageError, match=rf"'{device}' is a pipe or a device, and nothing was written"):
+        refuse_to_replace(device)
