@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
 
-from evalpipe.spec.kinds import AnyOf, Encoding, FilePath, Number, SpecPart
+from evalpipe.spec.kinds import UNWRITTEN, AnyOf, Encoding, FilePath, Number, SpecPart
 from evalpipe.spec.separated import Csv
 
 USUAL_TIMEOUT, LONGEST_TIMEOUT = 600.0, 86_400.0
@@ -52,7 +52,7 @@ class DatasetPart(SpecPart):
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
     [Conditions](#conditions)."""
-    trained_on: StrictBool = False
+    trained_on: Annotated[StrictBool, UNWRITTEN] = False
     """Whether the models were fitted to these evaluated rows: their measures are then apparent, and too good. The card
     says so, and `optimism` of a model corrects them."""
 
@@ -60,7 +60,7 @@ class DatasetPart(SpecPart):
 class Dataset(DatasetPart, FilesPart):
     """A set of rows with truth and predictions."""
 
-    encoding: Encoding | None = None
+    encoding: Annotated[Encoding | None, UNWRITTEN] = None
     """The encoding of csv and tsv files that are not UTF-8: `cp1252` (Windows), `latin-1`, `utf-16`, or another that
     Python knows by name. UTF-8 may begin with a byte order mark."""
     csv: Csv | None = None

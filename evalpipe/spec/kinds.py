@@ -78,6 +78,9 @@ def _computable(number: float) -> float:
 COMPUTABLE = AfterValidator(_computable)
 """Marks a number that is computed with."""
 
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
+"""A finite number above 0."""
+
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False), COMPUTABLE] | Annotated[StrictInt, COMPUTABLE]
 """An integer or a finite float, never a boolean or a string."""
 
@@ -255,10 +258,23 @@ class Only:
         self.tasks = tasks
 
 
+UNWRITTEN = object()
+"""Marks a key that is left out of a resolved spec where it has its default. So the hash of a spec is that of what it
+asks for, and a new key changes no hash of a spec without it."""
+
+
 class SpecPart(Documented):
     """A frozen mapping that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        idle = {name for name, field in fields.items()
+                if UNWRITTEN in field.metadata and getattr(self, name) == field.default}
+        return {fields[key].alias or key if key in fields else key: item for key, item in handler(self).items()
+                if key not in idle}
 
 
 class Sparse(SpecPart):

@@ -18,6 +18,7 @@ from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.choices import MeasureOfSpec
 from evalpipe.spec.kinds import (
     MAX_NAME,
+    UNWRITTEN,
     Address,
     ColumnName,
     Encoding,
@@ -28,6 +29,7 @@ from evalpipe.spec.kinds import (
     Memory,
     Number,
     Only,
+    Positive,
     ProbabilityColumns,
     Short,
     Shown,
@@ -105,7 +107,7 @@ class Model(SpecPart):
     """The columns with raw scores of all levels instead, as a pattern, a mapping or one column of lists: log odds up to
     a constant, which the softmax function turns into probabilities. Of a binary outcome that is the logistic function
     of the event's score minus the other, by which rows are ranked."""
-    order: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
+    order: Annotated[tuple[Level, ...] | None, Only(*CLASSES), UNWRITTEN] = None
     """The levels in the order in which the lists of `probabilities` or `scores` hold them; that of `outcome.levels`
     where absent."""
     renormalise: Annotated[StrictBool, Only(*CLASSES)] = False
@@ -122,7 +124,7 @@ class Model(SpecPart):
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
     refused, or are of its variants where `recalibrate` makes probabilities of it (Platt, isotonic), whatever its
     units."""
-    norm: Annotated[Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] | None, Only("binary")] = None
+    norm: Annotated[Positive | None, Only("binary"), UNWRITTEN] = None
     """The norm of the weights of a linear model without its intercept, ‖ω‖, for a score with `scale: margin`. The score
     is divided by it, which makes b + xᵀω the signed distance of x from the boundary. Curves and chosen thresholds are
     then in the units of the inputs."""
@@ -135,7 +137,7 @@ class Model(SpecPart):
     rate times its exposure."""
     loo_prediction: Annotated[ColumnName | None, Only(*NUMBERS)] = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
-    leverage: Annotated[ColumnName | None, Only("regression")] = None
+    leverage: Annotated[ColumnName | None, Only("regression"), UNWRITTEN] = None
     """The column with the leverage of each row in the linear fit whose `prediction` this is (the diagonal of its hat
     matrix), from 0 to below 1. The leave-one-out residual is the residual over 1 − leverage, so PRESS, PSE, SEP and Q2
     need no `loo_prediction`."""
@@ -146,15 +148,15 @@ class Model(SpecPart):
     glob, such as `fits/seed-*.parquet`, names several fits of the model by other seeds or samples, one in each file:
     the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
     holds the rows of one fit."""
-    encoding: Encoding | None = None
+    encoding: Annotated[Encoding | None, UNWRITTEN] = None
     """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` and `optimism` are written."""
-    step: Annotated[StepColumn, Short("column")] | None = None
+    step: Annotated[Annotated[StepColumn, Short("column")] | None, UNWRITTEN] = None
     """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
     `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
     in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""
-    optimism: BootstrapFits | None = None
+    optimism: Annotated[BootstrapFits | None, UNWRITTEN] = None
     """Fits of the same procedure to bootstrap samples of the dataset that is `trained_on`: by how much the model looks
     too good there, and its measures corrected for that. See [Optimism](methods.md#optimism)."""
     threshold: Annotated[OfModel | None, Only("binary")] = None
@@ -169,7 +171,7 @@ class Model(SpecPart):
     alone."""
     label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
-    was: Key | None = None
+    was: Annotated[Key | None, UNWRITTEN] = None
     """The name that the model had before: what is known of it from earlier nights goes on under its new name, as do
     gates against earlier runs and `evalpipe diff`. See [A model that is renamed](ledger.md#a-model-that-is-renamed)."""
     characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)

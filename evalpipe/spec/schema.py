@@ -173,15 +173,10 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        unwritten = ["step", "optimism", "was", "encoding", "order", "norm", "leverage",
-                     *(["probabilities", "scores", "renormalise"] if spec.task == "binary" else ["scale"])]
-        for key in [key for key in unwritten if key in model and model[key] in (None, False)]:
+        # Keys that a task came to have after others had them.
+        later = ("probabilities", "scores", "renormalise") if spec.task == "binary" else ("scale",)
+        for key in [key for key in later if key in model and not model[key]]:
             del model[key]
-    for dataset in document["datasets"].values():
-        if dataset.get("encoding", "") is None:
-            del dataset["encoding"]
-        if not dataset["trained_on"]:
-            del dataset["trained_on"]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     idle = {
         "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from evalpipe.chapters.calibration.spec import Binomial
 from evalpipe.spec.parts import gives
+from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
@@ -64,8 +66,8 @@ def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
     if asked == "percentile" and not drawn:
         message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
                    "'intervals' has bands and a method")
-        hint = "write 'exact', 'wilson', 'jeffreys', 'wald' or 'none', or remove it"
-    elif asked in {"exact", "wilson", "jeffreys", "wald"} and (spec.cluster is not None or spec.importance):
+        hint = f"write {listed((*get_args(Binomial), 'none'))}, or remove it"
+    elif asked in get_args(Binomial) and (spec.cluster is not None or spec.importance):
         rows = "rows of a cluster are not independent" if spec.cluster is not None else (
             "rows with importance weights are no counts")
         message = f"binomial limits do not hold: {rows}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, StrictFloat, StrictInt, model_serializer
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from evalpipe.spec.kinds import Only, Sparse, SpecPart
+from evalpipe.spec.kinds import UNWRITTEN, Only, Sparse, SpecPart
+
+Binomial = Literal["exact", "wilson", "jeffreys", "wald"]
+"""The methods whose limits are those of a binomial proportion."""
 
 
 class WindowOfVariants(Sparse):
@@ -27,7 +30,7 @@ class Window(SpecPart):
     step: Annotated[StrictFloat, Field(ge=0.005, lt=1)] | None = None
     """How far the centres of two neighbouring windows are apart, less than the width; half the width where it is left
     out. The centres run from 0 to 1."""
-    recalibrated: WindowOfVariants | None = None
+    recalibrated: Annotated[WindowOfVariants | None, UNWRITTEN] = None
     """Other windows for recalibrated variants, such as `{step: 0.05}`; those of the original models where it is left
     out."""
 
@@ -44,11 +47,6 @@ class Window(SpecPart):
         width = self.width if self.recalibrated.width is None else self.recalibrated.width
         return width, width / 2 if self.recalibrated.step is None else self.recalibrated.step
 
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write no windows of variants where there are no others."""
-        return {key: item for key, item in handler(self).items() if key != "recalibrated" or item is not None}
-
 
 class Calibration(SpecPart):
     """The figures of calibration: bins, moving windows, smooth curves and the rug."""
@@ -59,7 +57,7 @@ class Calibration(SpecPart):
     strategy: Literal["equal_width", "equal_count"] | None = None
     """Which bins are made and drawn; both kinds where it is left out. What measures call `strategy: uniform` are bins
     of equal width, `strategy: quantile` those of equal count."""
-    position: Literal["mean", "midpoint"] = "mean"
+    position: Annotated[Literal["mean", "midpoint"], UNWRITTEN] = "mean"
     """Where a bin stands across in the reliability diagrams: at the mean probability of its rows, or at the `midpoint`
     of the bin, as in many texts. Of bins of equal count that is the middle between where the bin and the next begin.
     Findings compare the event rate with the mean probability either way."""
@@ -68,7 +66,7 @@ class Calibration(SpecPart):
     smoother: Literal["logistic", "spline", "isotonic"] | None = None
     """Which smooth curve is fitted and drawn, with its band: the logistic line, the spline or the isotonic fit. All
     three where it is left out, with the band of the spline."""
-    interval: Literal["none", "exact", "wilson", "jeffreys", "wald", "percentile"] | None = None
+    interval: Literal["none", Binomial, "percentile"] | None = None
     """The limits of the event rate in each bin and window: binomial limits by Clopper and Pearson (`exact`), Wilson or
     Jeffreys, or bootstrap percentiles of a binary outcome. Where it is left out, those of a proportion under
     `intervals.method`. `wald` are the ±1.96 standard errors of many texts, for comparison with these: they have no
@@ -78,8 +76,3 @@ class Calibration(SpecPart):
     """Mark the probabilities in the reliability diagrams: those of events at the upper edge, those of non-events at the
     lower edge. More than 250 distinct ones are marked at hundredths, the longer the more rows there are. Models then
     have a panel each."""
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write no position that would say nothing."""
-        return {key: item for key, item in handler(self).items() if (key, item) != ("position", "mean")}

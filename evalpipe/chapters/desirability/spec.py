@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StrictFloat, StrictStr, model_serializer, model_validator
+from pydantic import ConfigDict, Field, StrictStr, model_serializer, model_validator
 
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import EXPRESSION_NAME, MetricChoice
-from evalpipe.spec.kinds import COMPUTABLE, Number, Probability, SpecPart
+from evalpipe.spec.kinds import Number, Positive, Probability, SpecPart
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""
 
 OWN = ("characteristic", *KINDS, "weight", "missing")
 """The keys of a goal that are not of its measure."""
-
-Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
-"""A finite number above 0."""
-
 
 class Ramp(SpecPart):
     """Two limits, and how the desirability goes from one to the other."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, SerializerFunctionWrapHandler, StrictFloat, StrictStr, model_serializer
+from pydantic import Field, StrictStr
 
-from evalpipe.spec.kinds import COMPUTABLE, Only, Probability, SpecPart
+from evalpipe.spec.kinds import UNWRITTEN, Only, Positive, Probability, SpecPart
 from evalpipe.tasks import MANY
-
-Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
-"""A finite number above 0."""
 
 
 class Prevalence(SpecPart):
@@ -32,19 +29,13 @@ class Prevalence(SpecPart):
     dirichlet: Annotated[Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY)] = None
     """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
     computed at its mean, each over their sum; limits include its spread."""
-    from_: StrictStr | None = Field(default=None, alias="from")
+    from_: Annotated[StrictStr | None, UNWRITTEN] = Field(default=None, alias="from")
     """Instead, the dataset whose outcomes give it, such as the training data: one of role `reference` or `calibrate`,
     or one of several that are evaluated. Values are computed at the weighted share of its rows; limits include its
     sampling error. See [Prevalence from a dataset](methods.md#prevalence-from-a-dataset)."""
     source: StrictStr | None = None
     """Where the prior comes from; printed with every number that uses it. With `from`, the dataset where it is left
     out."""
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write the dataset under the key that the spec has for it, where there is one."""
-        return {"from" if key == "from_" else key: item for key, item in handler(self).items()
-                if key not in {"from", "from_"} or item is not None}
 
     @property
     def mean(self) -> float | dict[str, float]:

@@ -94,8 +94,9 @@ def _line(points: dict[str, Floats]) -> Floats:
 @curve(residual_kinds.ResidualAgainst, of=("numbers", "event", "levels"), needs="residuals")
 def residual_against(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups of each column."""
-    asked, gathered = rows.plan.residuals, _residual(rows)
-    if asked is None or not asked.against or gathered is None:
+    asked = rows.plan.residuals
+    gathered = rows.once(_residual) if asked is not None and asked.against else None
+    if asked is None or gathered is None:
         return None
     residual, expected = gathered
     weights, least = rows.summary.weights, asked.min_rows
@@ -128,7 +129,8 @@ def residual_against(rows: CurveRows) -> Computed | None:
 @curve(residual_kinds.ResidualOrder, of=("numbers", "event", "levels"), needs="residuals")
 def residual_order(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups along an order, and how neighbours in it are related."""
-    asked, gathered = rows.plan.residuals, _residual(rows)
+    asked = rows.plan.residuals
+    gathered = rows.once(_residual) if asked is not None and asked.order is not None else None
     if asked is None or asked.order is None or gathered is None:
         return None
     residual, expected = gathered

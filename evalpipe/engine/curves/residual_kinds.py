@@ -8,7 +8,7 @@ neither a draw nor a fit. Clipping is that of the log loss.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -135,7 +135,7 @@ class StandardResiduals(NamedTuple):
     def of(cls, rows: CurveRows) -> StandardResiduals | None:
         """Standardise the residuals that figures are of; None where there are none, or all raw ones are zero."""
         kind = rows.plan.residuals.kind if rows.plan.residuals is not None else "raw"
-        cells = kind_cells(rows, kind)
+        cells = rows.once(CELLS[kind])
         if cells is None or kind != "raw":
             return None if cells is None else cls(*cells, kind, None)
         predicted, residual, weight = cells
@@ -143,10 +143,14 @@ class StandardResiduals(NamedTuple):
         return cls(predicted, residual / scale, weight, kind, scale) if scale > 0 else None
 
 
-def kind_cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
+def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
     """Return the distinct pairs of prediction and residual of a kind, and their weights; None where a row has none."""
     predicted, residual, weight = gather(rows.summary.weights, _predicted(rows), residuals_of(rows, kind))
     return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
+
+
+CELLS = {kind: partial(_cells, kind=kind) for kind in get_args(residual_kinds.ResidualKind)}
+"""What gathers the residuals of each kind, once for all curves of them."""
 
 
 def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
@@ -163,7 +167,7 @@ def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Choose rows for a scatter of residuals of a kind against predictions."""
-    cells = kind_cells(rows, kind) if asked(rows, "kinds", kind) else None
+    cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
     if cells is None:
         return None
     predicted, residual, weight = cells
@@ -173,7 +177,7 @@ def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 def _smoothed(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Draw a smooth line through residuals of a kind."""
-    cells = kind_cells(rows, kind) if asked(rows, "kinds", kind) else None
+    cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
     if cells is None:
         return None
     at, line, notes = smooth(*cells)
