@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.data.slices import periods
+from evalpipe.data.values import days
 from evalpipe.data.words import counted
 from evalpipe.proposal.names import EXPOSURES, WEIGHTS, has, like_id
 from evalpipe.proposal.yaml_text import inline, scalar
@@ -86,10 +88,10 @@ def other_columns(
 
 def _period(look: ColumnLook) -> tuple[str, int] | None:
     """Return the periods that slice a column of dates, and how many they are; None where it has none or one."""
-    days = look.texts.drop_nulls()
-    if look.kind != "date" or not days.str.contains(r"^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+)?$").all():
+    read = days(look.texts)
+    if look.kind != "date" or read.null_count() > look.texts.null_count():
         return None
-    months, years = (days.str.slice(0, length).n_unique() for length in (7, 4))
+    months, years = (len(set(periods(read.drop_nulls(), length))) for length in ("month", "year"))
     period = ("month", months) if months <= MOST_MONTHS else ("year", years)
     return period if period[1] > 1 else None
 
