@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
-from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.page import Column, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import reasons_below, shown
 from evalpipe.chapters.repeats.words import spread_text
@@ -60,12 +60,10 @@ def _of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[Block]:
     first, name = rows[0], names_of(results).model(rows[0].model, rows[0].variant)
     fewest, most = numbers.count(min(first.sizes)), numbers.count(max(first.sizes))
     sizes = most if fewest == most else numbers.ranged(fewest, most)
-    yield Heading(f"{name} on {first.dataset}")
-    yield Text(f"{len(first.folds)} folds of {sizes} rows.")
     pooled = {_about(e): e for e in results.rows if e.slice is None}
     limited = any(pooled[_about(row)].lower is not None for row in rows)
     level = f", with {wording.level(results.intervals.level)} intervals of all rows" if limited else ""
-    yield Table(f"Folds of {name} on {first.dataset}{level}", COLUMNS,
+    yield Table(f"{name} on {first.dataset}: {len(first.folds)} folds of {sizes} rows{level}", COLUMNS,
                 tuple(_row(results, row, pooled[_about(row)]) for row in rows), stacked=True)
     yield from reasons_below(results, rows)
 
