@@ -33,8 +33,8 @@ from evalpipe.intervals.recovered import net_benefit_limits
 from evalpipe.metrics import registry as metrics
 from evalpipe.metrics.calibration_tests import EXPECTED, LEAST_EXPECTED
 from evalpipe.plan.plan import Plan
-from evalpipe.spelling import joined
 from evalpipe.statistics import Rows, Summary
+from evalpipe.words.spelling import joined
 
 Array = np.ndarray[Any, Any]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import scalar
 from evalpipe.errors import UsageError
-from evalpipe.spelling import closest, listed, printable, quoted
+from evalpipe.words.spelling import closest, listed, printable, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -20,8 +20,8 @@ from evalpipe.origin import path_text
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results
 from evalpipe.spec.schema import resolved, spec_sha256
-from evalpipe.spelling import joined
 from evalpipe.version import VERSION
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

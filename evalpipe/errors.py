@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from evalpipe.spelling import printable
+from evalpipe.words.spelling import printable
 
 
 @dataclass(frozen=True, slots=True)

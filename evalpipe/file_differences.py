@@ -8,9 +8,9 @@ import json
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page_text import Said
-from evalpipe.spelling import printable
+from evalpipe.words import numbers
+from evalpipe.words.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

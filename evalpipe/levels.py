@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from evalpipe.spelling import closest_level
+from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.errors import DataError, Problem, UsageError
-from evalpipe.spelling import listed, quoted
+from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from evalpipe.exports.exported import ExportedRun

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place
-from evalpipe.spelling import printable
+from evalpipe.words.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

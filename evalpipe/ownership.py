@@ -9,7 +9,7 @@ from evalpipe.errors import UsageError
 from evalpipe.formats import FORMATS
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 from evalpipe.signatures import SIGNATURES
-from evalpipe.spelling import some_of
+from evalpipe.words.spelling import some_of
 
 RESULTS = "results.json"
 

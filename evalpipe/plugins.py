@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalpipe.errors import EvalpipeError, Problem, UsageError
-from evalpipe.spelling import closest, joined, listed, quoted
+from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record
-from evalpipe.spelling import closest, joined, quoted
+from evalpipe.words.spelling import closest, joined, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

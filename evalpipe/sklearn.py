@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.arrays import table
 from evalpipe.errors import UsageError
 from evalpipe.levels import level_text
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ import re
 from typing import Literal, cast, get_args
 
 from evalpipe.errors import UsageError
-from evalpipe.spelling import closest, listed, quoted
+from evalpipe.words.spelling import closest, listed, quoted
 
 Task = Literal["binary", "multiclass", "ordinal", "regression", "count"]
 

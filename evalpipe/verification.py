@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import render
 from evalpipe.card.attached import attached_files
 from evalpipe.card.edition import Edition
@@ -30,6 +29,7 @@ from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.run_facts import run_facts
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
 from evalpipe.version import VERSION
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe import numbers
+from evalpipe.words import numbers
 
 
 @pytest.mark.parametrize(

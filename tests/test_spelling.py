@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalpipe.levels import find_level, level_text, level_value, meant_level, other_level
-from evalpipe.spelling import closest, closest_level
+from evalpipe.words.spelling import closest, closest_level
 
 
 @pytest.mark.parametrize(("word", "known", "expected"), [

@@ -25,8 +25,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.later import np
-from evalpipe.spelling import closest
 from evalpipe.tasks import Task
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Values

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures import drawings
 from evalpipe.card.page import BlockGroup, Code, Column, Facts, Figures, Heading, Row, Section, Styled, Table
 from evalpipe.card.stated import entries
 from evalpipe.card.tables import evaluated, labels
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

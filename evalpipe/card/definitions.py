@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import BlockGroup, Code, Column, Formula, Heading, Row, Section, Table, Text
 from evalpipe.card.references import cited
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Dot, DotPlot
 from evalpipe.card.tables import evaluated, key_measures, shown
 from evalpipe.card.wording import capital
-from evalpipe.spelling import clipped
+from evalpipe.words import numbers
+from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
@@ -14,8 +13,9 @@ from evalpipe.card.stated import PLACES, missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
-from evalpipe.fields import FIELDS
 from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.words import numbers
+from evalpipe.words.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

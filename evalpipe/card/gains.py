@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Column, Heading, Line, Row, Table, Text
 from evalpipe.card.tables import curves_of, labels
 from evalpipe.results.curves.calibration import GainTable
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

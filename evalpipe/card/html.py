@@ -15,11 +15,11 @@ from evalpipe.card.locate import text
 from evalpipe.card.own import PLAIN, card_names
 from evalpipe.card.theme import sheets
 from evalpipe.chapters.appearance.records import Appearance
-from evalpipe.spelling import legible
 from evalpipe.templating.evidence import check_evidence
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page import Allowed, check_page, has_pictures
 from evalpipe.templating.sandbox import Bounded, Compiled, rendered
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ from evalpipe.card.page import (
     Verdict,
     plain,
 )
-from evalpipe.spelling import legible
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

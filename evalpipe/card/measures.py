@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Aside, Column, Number, Row, Table
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, with_limits
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe import constants, numbers
+from evalpipe import constants
 from evalpipe.card import wording
 from evalpipe.card.drawing import drawn as drawings
 from evalpipe.card.page import Facts, Heading, Section, Text
@@ -14,6 +14,7 @@ from evalpipe.card.references import cited
 from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
 from evalpipe.results.curves.calibration import Reliability
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import BlockGroup, Facts, Heading, Section
 from evalpipe.chapters import functions
-from evalpipe.spelling import clipped
+from evalpipe.words import numbers
+from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

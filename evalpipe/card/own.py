@@ -13,10 +13,10 @@ from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
 from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
-from evalpipe.spelling import closest, listed, quoted
 from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, placed, read_templates
 from evalpipe.templating.styles import hiding_problems, selector_names
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     import os

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evalpipe.card.first import EVIDENCE
 from evalpipe.card.sign_off import HASH
-from evalpipe.numbers import MINUS
+from evalpipe.words.numbers import MINUS
 
 HEADINGS = ("h1", "h2", "h3")
 

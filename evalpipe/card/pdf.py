@@ -20,8 +20,8 @@ from evalpipe.card.structure import mend
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.folders import TemporaryFolder
 from evalpipe.formats import USUAL_VARIANT
-from evalpipe.spelling import joined
 from evalpipe.version import VERSION
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -27,8 +27,8 @@ from evalpipe.card.page import (
     plain,
 )
 from evalpipe.card.tables import shown
-from evalpipe.prose import NumberReference, references, without_escapes
-from evalpipe.spelling import legible
+from evalpipe.words.prose import NumberReference, references, without_escapes
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

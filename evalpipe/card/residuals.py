@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import constants, numbers
+from evalpipe import constants
 from evalpipe.card.page import Column, Heading, Row, Table, Text
 from evalpipe.card.tables import MODELS_ABREAST, curves_of, shown, with_limits
 from evalpipe.results.curves.residual_kinds import KindQuantiles
 from evalpipe.results.curves.residuals import ResidualQuantiles
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card.page import Facts, Section, Strong
 from evalpipe.card.prose import blocks
 from evalpipe.card.wording import MISSING
-from evalpipe.fields import FIELDS
+from evalpipe.words.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.page import Block, Cell, Part
-    from evalpipe.fields import SectionName
     from evalpipe.results import Results
+    from evalpipe.words.fields import SectionName
 
     Entries = tuple[tuple[str, Cell | tuple[Block, ...]], ...]
 

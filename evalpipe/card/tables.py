@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Group, Number, Row, Text
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

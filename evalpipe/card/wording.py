@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.intervals.declare import registry
-from evalpipe.spelling import clipped
+from evalpipe.words import numbers
+from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

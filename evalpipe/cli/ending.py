@@ -12,7 +12,7 @@ from evalpipe.cli.annotations import annotation
 from evalpipe.cli.interrupt import ending
 from evalpipe.cli.output import tell_person
 from evalpipe.errors import EvalpipeError, InternalError, Problem
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalpipe import numbers
 from evalpipe.constants import LARGEST
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from evalpipe.card.names import names_of
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.cli.annotations import annotation
 from evalpipe.errors import Problem
-from evalpipe.numbers import number
+from evalpipe.words.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

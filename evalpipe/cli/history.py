@@ -95,7 +95,7 @@ def _key(estimate: dict[str, Any]) -> str:
 
 def _number(estimate: dict[str, Any] | None) -> str:
     """Write a value with its interval."""
-    from evalpipe.numbers import decimals, fixed, ranged
+    from evalpipe.words.numbers import decimals, fixed, ranged
 
     if estimate is None or estimate["value"] is None:
         return "—" if estimate is None else estimate["status"]

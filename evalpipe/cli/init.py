@@ -104,7 +104,7 @@ def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
 def choices(question: Question) -> list[str]:
     """Return the choices with what is known of each, a line for each."""
     from evalpipe.proposal.questions import SHOWN
-    from evalpipe.spelling import clipped
+    from evalpipe.words.spelling import clipped
 
     shown = [(clipped(choice), note) for choice, note in question.choices[:SHOWN]]
     width = max(len(choice) for choice, _ in shown)
@@ -137,7 +137,7 @@ def quoted_path(target: str) -> str:
 def summary(proposal: Proposal) -> list[str]:
     """Return what was proposed in a few lines, and the notes."""
     from evalpipe.proposal.written import as_yaml
-    from evalpipe.spelling import clipped
+    from evalpipe.words.spelling import clipped
 
     outcome, levels = proposal.outcome, proposal.levels
     event = "" if levels.event is None else f", event {clipped(levels.event)}"

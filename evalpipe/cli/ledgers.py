@@ -37,7 +37,7 @@ def _only_name(ledger: Ledger) -> str:
     """Return the only name in a ledger; raises UsageError where there are several, or none."""
     from evalpipe.errors import UsageError
     from evalpipe.ledger.nights import names_in
-    from evalpipe.spelling import listed
+    from evalpipe.words.spelling import listed
 
     names = names_in(ledger)
     if len(names) == 1:

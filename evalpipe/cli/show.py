@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalpipe.spelling import printable
+from evalpipe.words.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,9 +99,9 @@ def _facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact
 
 def _number(results: Results, own: Estimate) -> Iterator[Fact]:
     """Yield the number and its measure."""
-    from evalpipe import numbers
     from evalpipe.card.tables import note_of, shown
     from evalpipe.card.wording import BETTER_SENTENCES, definition, measure, undefined
+    from evalpipe.words import numbers
 
     metric = next(metric for metric in results.metrics if metric.name == own.metric)
     yield "measure", measure(metric.title, own.params, own.average)
@@ -126,10 +126,10 @@ def _number(results: Results, own: Estimate) -> Iterator[Fact]:
 
 def _interval(own: Estimate, interval: Document) -> Iterator[Fact]:
     """Yield how the interval was made, and what was drawn."""
-    from evalpipe import numbers
     from evalpipe.card.drawing import KINDS
     from evalpipe.card.wording import level
     from evalpipe.card.wording import reason as planned
+    from evalpipe.words import numbers
 
     reason = interval["reason"] or (interval["planned"] and f"planned was {planned(interval['planned'])}")
     why = f": {reason}" if reason else ""
@@ -163,7 +163,7 @@ def _support(results: Results, own: Estimate, document: Document) -> Iterator[Fa
 
 def _rule(document: Document) -> Iterator[Fact]:
     """Yield the threshold, the prevalence and the recalibration that it was taken with."""
-    from evalpipe import numbers
+    from evalpipe.words import numbers
 
     cut, at, fit = (document[key] for key in ("threshold", "prevalence", "recalibration"))
     if cut is not None:

@@ -12,7 +12,7 @@ from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure
 from evalpipe.chapters.candidates.words import in_a_line
 from evalpipe.chapters.thresholds.card import chosen
-from evalpipe.numbers import count, most_decimals, percent, signed_interval
+from evalpipe.words.numbers import count, most_decimals, percent, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

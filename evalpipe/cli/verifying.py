@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalpipe.cli.output import printing
-from evalpipe.spelling import printable
+from evalpipe.words.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

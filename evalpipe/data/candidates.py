@@ -17,7 +17,7 @@ from evalpipe.data.summary import files_of
 from evalpipe.data.values import blank, numbers, texts
 from evalpipe.data.words import counted, noun, rows_have
 from evalpipe.errors import DataError
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import DataError, Problem, SpecError
 from evalpipe.plan.sources import BootstrapSource, QuerySource
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

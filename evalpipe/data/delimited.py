@@ -20,7 +20,7 @@ import numpy as np
 
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import counted
-from evalpipe.spelling import first_repeated
+from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

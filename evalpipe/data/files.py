@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.hive import is_folder, is_left_out
 from evalpipe.errors import Problem
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from evalpipe.data.table import Format

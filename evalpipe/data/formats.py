@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.data import delimited
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.quiet import quiet
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

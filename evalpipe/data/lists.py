@@ -11,7 +11,7 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.stepped import in_short
 from evalpipe.data.values import blank
 from evalpipe.data.words import are, cells, counted, noun
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
 from evalpipe.data.words import rows_have
 from evalpipe.levels import level_text
-from evalpipe.spelling import closest_level
+from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

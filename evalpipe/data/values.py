@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.spelling import clipped
+from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from evalpipe.data.condition.tokens import Wrong, names
 from evalpipe.data.condition.values import WORDS
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.formats import sentence
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

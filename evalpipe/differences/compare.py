@@ -13,7 +13,7 @@ from evalpipe.differences.values import desirability_changes, estimate_changes, 
 from evalpipe.differences.verdict import verdict
 from evalpipe.differences.verdicts import finding_changes, finding_pairs, gate_changes, gate_pairs, restated
 from evalpipe.errors import Problem, UsageError
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection

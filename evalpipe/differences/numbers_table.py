@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page import Column, Group, Number, Row, Table
 from evalpipe.card.wording import capital
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

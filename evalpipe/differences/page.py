@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evalpipe import numbers
 from evalpipe.card.first import SIGNS
 from evalpipe.card.names import Names
 from evalpipe.card.page import Aside, Bullets, Code, Column, Facts, Row, Section, Table, Text, Verdict
@@ -15,7 +14,8 @@ from evalpipe.differences.matching import text_of
 from evalpipe.differences.numbers_table import REST, numbers_table
 from evalpipe.differences.spec_keys import without_null
 from evalpipe.signatures import EVIDENCE_DIGITS
-from evalpipe.spelling import clipped, legible, printable
+from evalpipe.words import numbers
+from evalpipe.words.spelling import clipped, legible, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from evalpipe.card.page import Bullets, Group, Number, Row, Section, Table, Text, Verdict, plain
-from evalpipe.spelling import legible, printable
+from evalpipe.words.spelling import legible, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import numbers
 from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
@@ -23,6 +22,7 @@ from evalpipe.intervals.declare import NoLimits, registry
 from evalpipe.plan.measures import LACKING
 from evalpipe.plan.methods import FALLBACK
 from evalpipe.results import Estimate
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

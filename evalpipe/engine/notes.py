@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import numbers
 from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.logistic import slope_error
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.measures import LACKING
 from evalpipe.results import Warned
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

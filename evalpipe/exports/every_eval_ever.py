@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import Problem, SpecError
 from evalpipe.exports.declare import Export, Files
-from evalpipe.spelling import joined
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from evalpipe.exports.exported import ExportedRun

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from evalpipe.errors import DataError, Place, Problem, SpecError, UsageError
-from evalpipe.spelling import closest, listed, quoted
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     import os

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import KEY_MEASURES, joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import anchor, finding, measures, with_limits
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

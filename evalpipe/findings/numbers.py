@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
 from evalpipe.results.curves.residuals import Rootogram
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

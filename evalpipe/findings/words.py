@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, number_word
 from evalpipe.records import Measured
 from evalpipe.results.findings import Finding
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.ledger.entries import verdict_rows
 from evalpipe.ledger.nights import has_model
 from evalpipe.results import Warned
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ from evalpipe.ledger.tables import (
     of_others,
     prepare,
 )
-from evalpipe.spelling import some_of
+from evalpipe.words.spelling import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

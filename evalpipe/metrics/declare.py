@@ -25,8 +25,8 @@ from evalpipe.metrics.other_names import COUNTERPARTS, OTHER_NAMES
 from evalpipe.metrics.shared_fits import positional, statistics_of
 from evalpipe.metrics.values import Gaps, Proportion, ratio
 from evalpipe.metrics.written import AVERAGE, PREVALENCE
-from evalpipe.spelling import closest, joined
 from evalpipe.tasks import CLASSES, NUMBERS, Task
+from evalpipe.words.spelling import closest, joined
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from evalpipe.metrics.declare import Metric
 from evalpipe.metrics.expressed import latex, written
 from evalpipe.metrics.grammar import BinaryNode, CallNode, MinusNode, PowerNode
-from evalpipe.spelling import joined
 from evalpipe.tasks import NUMBERS
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.spelling import closest, joined, quoted
+from evalpipe.words.spelling import closest, joined, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from evalpipe.errors import Problem
 from evalpipe.metrics import registry
 from evalpipe.plan.datasets import DatasetPlan
 from evalpipe.plan.sources import candidates_source
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from evalpipe.chapters.curves.plan import residuals_plan
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import Problem
 from evalpipe.plan.outcome import levels
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ from evalpipe.proposal.models import (
 )
 from evalpipe.proposal.names import PERCENTS, SCORES, has, like_prediction, mentions, plain
 from evalpipe.proposal.questions import Question
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

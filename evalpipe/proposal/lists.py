@@ -14,7 +14,7 @@ from evalpipe.proposal.many import family_model
 from evalpipe.proposal.models import KeyLine, ModelChoice
 from evalpipe.proposal.outcome import in_order
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.spelling import listed, quoted
+from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ from evalpipe.origin import Origin
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.proposal.columns import NULLS, ColumnLook, ColumnPart, column_look
 from evalpipe.spec.named import bad_key, is_key
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from evalpipe.proposal.binary import class_model, with_classes
 from evalpipe.proposal.families import Family, families
 from evalpipe.proposal.models import MOST_MODELS, KeyLine, ModelChoice, ModelChoices, called, predicted_levels
 from evalpipe.proposal.questions import Question
-from evalpipe.spelling import listed, quoted
+from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.levels import find_level
 from evalpipe.proposal.names import like_prediction, subject
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,7 +9,7 @@ from evalpipe.errors import UsageError
 from evalpipe.proposal.models import MOST_MODELS, KeyLine, ModelChoice, ModelChoices, called, reach
 from evalpipe.proposal.names import LEFT_OUT, has, like_id, like_prediction
 from evalpipe.proposal.questions import Question
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ from evalpipe.data.values import days
 from evalpipe.data.words import counted
 from evalpipe.proposal.names import EXPOSURES, WEIGHTS, has, like_id
 from evalpipe.proposal.yaml_text import inline, scalar
-from evalpipe.spelling import clipped
+from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

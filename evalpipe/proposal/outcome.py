@@ -14,8 +14,8 @@ from evalpipe.proposal.models import predicted_levels
 from evalpipe.proposal.named_after import named_after
 from evalpipe.proposal.names import EXPOSURES, SURE, WEIGHTS, has, like_id, like_outcome, like_prediction
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.spelling import closest, listed, quoted
 from evalpipe.tasks import CLASSES, Task
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

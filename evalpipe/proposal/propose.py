@@ -34,8 +34,8 @@ from evalpipe.proposal.outcome import (
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.survival import survival_question
 from evalpipe.spec.named import bad_key, is_key
-from evalpipe.spelling import listed, quoted
 from evalpipe.tasks import CLASSES, NUMBERS
+from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evalpipe.errors import Problem
-from evalpipe.spelling import clipped, joined
 from evalpipe.tasks import known_task
+from evalpipe.words.spelling import clipped, joined
 
 SHOWN = 12
 """The choices that a question shows."""

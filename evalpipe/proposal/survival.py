@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.proposal.names import has, like_prediction, words
 from evalpipe.proposal.questions import Question
-from evalpipe.spelling import quoted
 from evalpipe.tasks import MEANT
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import Problem, UsageError
 from evalpipe.proposal.propose import from_first_rows
 from evalpipe.proposal.questions import SHOWN, Question
-from evalpipe.spelling import clipped, joined
+from evalpipe.words.spelling import clipped, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

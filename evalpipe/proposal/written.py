@@ -11,8 +11,8 @@ from evalpipe.data.words import counted
 from evalpipe.proposal.models import reach
 from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
 from evalpipe.spec.named import bad_plain_name
-from evalpipe.spelling import clipped, quoted
 from evalpipe.tasks import CLASSES
+from evalpipe.words.spelling import clipped, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

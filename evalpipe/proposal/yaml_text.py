@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.spec.scalars import resolve
-from evalpipe.spelling import JOINERS, printable
+from evalpipe.words.spelling import JOINERS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.chapters.gates.records import worst
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.results.document import Document

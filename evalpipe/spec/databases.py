@@ -10,8 +10,8 @@ from evalpipe.queries import READING, line_and_column, query_text
 from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.day import dated_path
 from evalpipe.spec.environment import literal
-from evalpipe.spelling import joined, quoted
 from evalpipe.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
+from evalpipe.words.spelling import joined, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping

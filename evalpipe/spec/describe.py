@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.kinds import RULES
-from evalpipe.spelling import joined, listed, quoted
+from evalpipe.words.spelling import joined, listed, quoted
 
 if TYPE_CHECKING:
     from evalpipe.origin import Loc

@@ -12,7 +12,7 @@ from evalpipe.levels import level_text
 from evalpipe.spec.explain import existing
 from evalpipe.spec.models import kind_of_spec
 from evalpipe.spec.partial import partial
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -20,8 +20,8 @@ from evalpipe.spec.expressions import MeasureExpression
 from evalpipe.spec.kinds import DAY, ENCODING, is_day, is_encoding, is_extreme, is_number
 from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
-from evalpipe.spelling import closest, listed, quoted
 from evalpipe.tasks import meant_task
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from evalpipe.metrics.expression import PartOfExpression, expression_metric
 from evalpipe.metrics.grammar import ExpressionFault, names_in, read_expression
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import AnyOf, Identifier, Number, Shown, SpecPart
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric

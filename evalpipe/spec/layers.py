@@ -16,7 +16,7 @@ from evalpipe.spec.models import Spec
 from evalpipe.spec.text import STDIN, read_text
 from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, without
 from evalpipe.spec.yaml import parse
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

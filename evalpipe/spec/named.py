@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.metrics.grammar import IDENTIFIER
 from evalpipe.spec.kinds import MAX_NAME, NAME, RULES, UNSEEN
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,8 +17,8 @@ from evalpipe.spec.rules_expressions import check_expressions
 from evalpipe.spec.rules_metrics import check_metrics
 from evalpipe.spec.rules_predictions import check_predictions
 from evalpipe.spec.rules_task import check_task
-from evalpipe.spelling import listed, quoted
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.expressions import MeasureExpression
 from evalpipe.spec.rules_metrics import LISTS_ALL, check_measure
 from evalpipe.spec.single import one_value
-from evalpipe.spelling import closest, quoted
+from evalpipe.words.spelling import closest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

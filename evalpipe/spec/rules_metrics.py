@@ -19,8 +19,8 @@ from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import all_give
 from evalpipe.spec.rules_task import KNOWN, with_article
-from evalpipe.spelling import closest, joined, listed
 from evalpipe.tasks import NUMBERS
+from evalpipe.words.spelling import closest, joined, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

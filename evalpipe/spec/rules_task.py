@@ -9,8 +9,8 @@ from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
 from evalpipe.spec.keys import NAMED, TASKS
-from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

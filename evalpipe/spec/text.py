@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalpipe.digests import bytes_sha256
 from evalpipe.errors import Place, Problem
-from evalpipe.spelling import closest, printable
+from evalpipe.words.spelling import closest, printable
 
 MAX_BYTES = 1_000_000
 """The size a file of the spec may have."""

@@ -9,7 +9,7 @@ from evalpipe.digests import bytes_sha256
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import path_text
 from evalpipe.spec.text import SpecText
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from evalpipe.errors import Place, Problem
 from evalpipe.levels import level_text
 from evalpipe.origin import Loc, Origin, path_text
 from evalpipe.spec.environment import Dated
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

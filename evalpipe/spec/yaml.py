@@ -17,7 +17,7 @@ from evalpipe.spec.environment import BadReferenceError, Dated, expand, is_priva
 from evalpipe.spec.scalars import CORE, PLAIN, TAGS, tagged
 from evalpipe.spec.syntax import explained
 from evalpipe.spec.tree import UNREADABLE, Node
-from evalpipe.spelling import quoted
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from jinja2 import TemplateSyntaxError, nodes
 
 from evalpipe.errors import Place, Problem, UsageError
-from evalpipe.spelling import closest, listed, quoted
 from evalpipe.templating.files import BLOCKS, CODE, PACKAGED, PAGE, STYLES, named, placed
 from evalpipe.templating.sandbox import NAMES, REFUSED_FILTERS, Bounded
 from evalpipe.templating.styles import hiding_problems, style_problems
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

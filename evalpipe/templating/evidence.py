@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import UsageError
-from evalpipe.spelling import quoted
 from evalpipe.templating.files import PAGE, STYLES, named, placed
 from evalpipe.templating.styles import HIDING, SIZES, hiding_problems, styled_names
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem, UsageError
-from evalpipe.spelling import closest, quoted
+from evalpipe.words.spelling import closest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import UsageError
-from evalpipe.spelling import quoted
 from evalpipe.templating.files import PAGE, named, placed
 from evalpipe.templating.styles import loads, style_problems
+from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from evalpipe.errors import EvalpipeError, UsageError
-from evalpipe.spelling import legible
 from evalpipe.templating.files import CODE, PACKAGED, PAGE, STYLES, placed
 from evalpipe.templating.reach import may_call, may_look_into
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

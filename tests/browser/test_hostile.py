@@ -13,7 +13,7 @@ import evalpipe
 from card.pages import cut, pages_of
 from engine.runs import people
 from evalpipe.results import Results
-from evalpipe.spelling import LONGEST
+from evalpipe.words.spelling import LONGEST
 
 MARKUP = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
 TEMPLATE = "{{7*7}} ${7*7} {% raw %}"

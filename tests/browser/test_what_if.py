@@ -16,12 +16,12 @@ from scipy.stats import binom, norm
 
 import evalpipe
 from engine.runs import people
-from evalpipe import numbers
 from evalpipe.intervals.analytic import predictive_limits
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import NoLimits
 from evalpipe.metrics import registry
 from evalpipe.statistics import Rows, Summary
+from evalpipe.words import numbers
 
 SETTINGS = 200
 LEVEL = 0.95

@@ -6,7 +6,7 @@ import numpy as np
 
 import evalpipe
 from card.drawn import of_figure
-from evalpipe.numbers import number
+from evalpipe.words.numbers import number
 
 
 def test_the_decision_curve_says_where_a_model_is_of_use() -> None:

@@ -8,7 +8,7 @@ from evalpipe.card.dots import MOST_LINES, _apart, dot_plots
 from evalpipe.card.page import plain
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.results import Results
-from evalpipe.spelling import clipped
+from evalpipe.words.spelling import clipped
 
 
 def gate(metric: str, **limit: float) -> Gate:

@@ -12,7 +12,6 @@ from sklearn.metrics import roc_curve
 from card.blocks import column, groups, paragraphs, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
-from evalpipe import numbers
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.marks import operating_points
 from evalpipe.card.figures.panel import Panel
@@ -22,6 +21,7 @@ from evalpipe.card.figures.sheet import Sheet
 from evalpipe.chapters.curves.card import procedures, sections
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.results.curves.events import Gain, Marks
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.results import Results

@@ -12,11 +12,11 @@ import pytest
 
 import evalpipe
 from card.blocks import column, lines, paragraphs, table, tables
-from evalpipe import numbers
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.scales import SIZE, tick, width
 from evalpipe.card.residuals import residual_blocks
 from evalpipe.results.curves.residuals import ObservedPredicted
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.card.figures import Drawing

@@ -13,7 +13,7 @@ import evalpipe
 from conftest import ROOT, Shared
 from evalpipe.exports import EXPORTS
 from evalpipe.exports.exported import ExportedRun
-from evalpipe.fields import FIELDS
+from evalpipe.words.fields import FIELDS
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 

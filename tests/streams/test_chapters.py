@@ -9,8 +9,8 @@ import pytest
 
 from evalpipe.card.data import facts
 from evalpipe.errors import DataError
-from evalpipe.numbers import number
 from evalpipe.results import Results
+from evalpipe.words.numbers import number
 from streams.streaming import rows, run, write
 
 if TYPE_CHECKING:

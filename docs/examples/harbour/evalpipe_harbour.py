@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import Axis, ticks_between
 from evalpipe.card.figures.sheet import Sheet, drawing
 from evalpipe.card.page import Column, Link, Row, Section, Table, Text
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.words import finding
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.canvas import PointSeries
 from evalpipe.card.figures.context import Context, column
@@ -15,6 +14,7 @@ from evalpipe.card.figures.panel import DOTS, Panel, grid, panel
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card.figures.calibration import PERFECT, axis_of, diagonal, kind_of, standing
 from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
@@ -14,6 +13,7 @@ from evalpipe.card.figures.scales import HALVES, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

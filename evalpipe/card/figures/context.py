@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.canvas import Series, series_of
 from evalpipe.card.tables import curves_of, overall, shown
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

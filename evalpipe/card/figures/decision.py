@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import PLAIN, CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
@@ -12,6 +11,7 @@ from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import drawing
 from evalpipe.results.curves.calibration import NetBenefit
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
@@ -14,6 +13,7 @@ from evalpipe.card.figures.scales import Axis, number_axis, ticks_between, unit_
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing, Series

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.scales import LINE, width
 from evalpipe.card.figures.sheet import KeyEntry
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

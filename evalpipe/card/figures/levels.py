@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.declare import figure
 from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import Axis, ticks_between
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing

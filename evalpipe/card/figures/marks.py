@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe import numbers
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS
 from evalpipe.card.figures.scales import LINE, width
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.events import Marks
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

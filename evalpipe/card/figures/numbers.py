@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import panel
@@ -14,6 +13,7 @@ from evalpipe.card.figures.scatter import ScatterPanel, cloud, smooth_line, whic
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedPredicted, ResidualPredicted, Rootogram
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.canvas import PointSeries
 from evalpipe.card.figures.paths import bends
 from evalpipe.card.figures.scales import LINE, Axis, width, wrap
 from evalpipe.card.figures.sheet import Sheet, number, outline
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.bands import explained, shade
 from evalpipe.card.figures.context import Context, known, listed, or_nan, path_of
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
@@ -28,6 +27,7 @@ from evalpipe.card.figures.sheet import drawing
 from evalpipe.chapters import functions
 from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing, Series

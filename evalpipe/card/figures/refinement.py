@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.calibration import PERFECT, diagonal
 from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure_of
@@ -19,6 +18,7 @@ from evalpipe.results.curves.calibration import (
     CalibrationSpline,
     Refinement,
 )
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

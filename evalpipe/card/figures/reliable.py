@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.calibration import PERFECT, diagonal, finding, limits, near_axis, reach
 from evalpipe.card.figures.canvas import Drawing, Series
@@ -21,6 +20,7 @@ from evalpipe.results.curves.calibration import (
     CalibrationWindow,
     Histogram,
 )
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

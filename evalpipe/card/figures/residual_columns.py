@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure_of
@@ -15,6 +14,7 @@ from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.residual_kinds import ResidualAgainst, ResidualOrder
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe import constants, numbers
+from evalpipe import constants
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
 from evalpipe.card.figures.declare import figure_of
@@ -16,6 +16,7 @@ from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_betwee
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, number
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ResidualBox, ResidualEcdf, ResidualHistogram, ResidualQuantiles
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

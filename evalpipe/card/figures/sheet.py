@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.card.figures.canvas import Drawing, PointSeries
 from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
 from evalpipe.card.palette import OUTLINES, attributes
-from evalpipe.spelling import legible
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

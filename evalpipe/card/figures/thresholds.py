@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines, label_rules
@@ -15,6 +14,7 @@ from evalpipe.card.figures.panel import DASHES, panel
 from evalpipe.card.figures.scales import number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.events import Roc, Thresholds
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, get_args
 
 from evalpipe.chapters.calibration.spec import Binomial
 from evalpipe.spec.parts import gives
-from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
 from evalpipe.card.procedures import Procedure
@@ -20,6 +19,7 @@ from evalpipe.chapters.candidates.words import (
     undefined_said,
 )
 from evalpipe.chapters.desirability.card import CAVEAT, SOURCES, form
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.canvas import Drawing
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
@@ -17,6 +16,7 @@ from evalpipe.chapters.candidates.words import (
     goal_titles,
     id_texts,
 )
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from evalpipe.chapters.candidates.spec import ALONE, CandidateTable, subject
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import canonical_name
 from evalpipe.spec.draft import choose
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import (
@@ -27,6 +26,7 @@ from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, statu
 from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.chapters.equivocal.card import rows_compared
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

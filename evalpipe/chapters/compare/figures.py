@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.rows import RowLabel, model_key, rows
 from evalpipe.card.figures.scales import Axis, number_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import names_of
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.rules_metrics import unknown_metric
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

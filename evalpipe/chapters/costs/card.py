@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import labels, overall, shown, with_limits
 from evalpipe.chapters.costs.figures import by_depth, profit_figures
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

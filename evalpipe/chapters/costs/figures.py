@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import context_of, listed
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import drawing
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

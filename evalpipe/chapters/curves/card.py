@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import constants, numbers
+from evalpipe import constants
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text
@@ -15,6 +15,7 @@ from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
 from evalpipe.results.curves.residual_kinds import HalfNormal, ResidualAgainst, ResidualOrder, ScaleLocation
 from evalpipe.results.curves.residuals import ResidualBox
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import column, context_of, known, listed
 from evalpipe.card.figures.labels import LineLabel, label_lines
@@ -12,6 +11,7 @@ from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
 from evalpipe.card.figures.scales import HALVES, UNIT, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import constants, numbers
+from evalpipe import constants
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
@@ -14,6 +14,7 @@ from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import FACTORS
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.records import FACTORS
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.canvas import Drawing, Series, series_of
 from evalpipe.card.figures.context import context_of, listed
@@ -16,6 +15,7 @@ from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import names_of
 from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

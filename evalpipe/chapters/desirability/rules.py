@@ -16,7 +16,7 @@ from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.rules_metrics import check_measure, effective, misspelt_keys
 from evalpipe.spec.single import one_value
-from evalpipe.spelling import closest, listed
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalpipe import numbers
 from evalpipe.card.junit import Check
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import capital
 from evalpipe.chapters.gates.card_sequences import evidence, sequence_procedures
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

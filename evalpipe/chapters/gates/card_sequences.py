@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page import Aside, Column, Number, Row, Table
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.wording import capital
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from evalpipe.chapters.gates.compute_verdict import Observed, verdict
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate, Warned
-from evalpipe.spelling import quoted, some_of
+from evalpipe.words.spelling import quoted, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe import numbers
 from evalpipe.chapters.gates.compute_bets import NightEvidence
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_of, evidence_row, sides
 from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
@@ -21,7 +20,8 @@ from evalpipe.chapters.gates.compute_verdict import limit_text, written
 from evalpipe.chapters.gates.plan import GateLimits, least_night
 from evalpipe.digests import json_sha256
 from evalpipe.results import GateSequence, Warned
-from evalpipe.spelling import joined
+from evalpipe.words import numbers
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

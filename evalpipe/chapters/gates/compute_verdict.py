@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.gates.plan import ROUNDING
-from evalpipe.numbers import MOST_DECIMALS, decimals, fixed, plain, ranged, signed
+from evalpipe.words.numbers import MOST_DECIMALS, decimals, fixed, plain, ranged, signed
 
 if TYPE_CHECKING:
     from evalpipe.chapters.gates.plan import GateLimits

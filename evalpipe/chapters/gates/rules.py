@@ -14,8 +14,8 @@ from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.rules_metrics import check_measure, misspelt_keys
 from evalpipe.spec.single import in_range
-from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
+from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

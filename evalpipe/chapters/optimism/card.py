@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import ranged, reasons_below
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.tables import evaluated, labels, overall, ranged, shown, with_limits
 from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

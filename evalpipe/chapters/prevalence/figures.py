@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import Context, column, context_of, listed, or_nan
 from evalpipe.card.figures.curves import MOST
@@ -16,6 +15,7 @@ from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import HALVES, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import PredictiveValues
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing, Series

@@ -10,8 +10,8 @@ from evalpipe.spec.choices import items
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.rules_task import KNOWN, lacking, unknown_levels
-from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES, MANY
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,6 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.calibration import registry
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
@@ -43,6 +42,7 @@ from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, raw
 from evalpipe.chapters.recalibrate.figures import drawings
 from evalpipe.chapters.recalibrate.figures_curves import curve_drawings
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

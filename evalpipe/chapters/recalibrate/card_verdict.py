@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.tables import overall, shown
 from evalpipe.chapters.compare.card import compared, is_recalibrated
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

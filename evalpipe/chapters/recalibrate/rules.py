@@ -16,8 +16,8 @@ from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.named import is_key
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_task import with_article
-from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.rules import check_sum
-from evalpipe.spelling import listed
 from evalpipe.tasks import MANY
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

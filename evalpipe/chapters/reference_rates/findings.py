@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import agreeing, difference_of, finding, of_models, together
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

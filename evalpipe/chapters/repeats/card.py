@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
@@ -13,6 +12,7 @@ from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import ranged, reasons_below
 from evalpipe.chapters.repeats.figures import figures
 from evalpipe.chapters.repeats.words import digits_of_values, file_name, fit_name, rows_of_fits, spread_text
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

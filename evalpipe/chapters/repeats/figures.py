@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.panel import DOTS, panel
 from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.names import names_of
 from evalpipe.chapters.repeats.words import digits_of_values, fit_name, spread_text
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

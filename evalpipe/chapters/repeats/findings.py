@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import joined
 from evalpipe.chapters.repeats.words import single_values, spread_text
@@ -12,6 +11,7 @@ from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import finding, of_model, together
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page import Code, Column, Row, Section, Table, Text
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
@@ -15,6 +14,7 @@ from evalpipe.card.tables import shown, with_limits
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
 from evalpipe.chapters.slices.card_sliced import sliced
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Code, Column, Heading, Number, Row, Table, Text
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

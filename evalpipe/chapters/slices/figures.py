@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.panel import DASHES
@@ -15,6 +14,7 @@ from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.tables import shown
 from evalpipe.chapters.slices.card_sliced import sliced
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

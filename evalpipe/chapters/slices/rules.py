@@ -14,7 +14,7 @@ from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_metrics import check_measure
 from evalpipe.spec.rules_task import with_article
 from evalpipe.spec.single import one_value
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.junit import Check
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
 from evalpipe.card.wording import joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
-from evalpipe.fields import FIELDS, LISTED
+from evalpipe.words import numbers
+from evalpipe.words.fields import FIELDS, LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.standards.spec_profiles import profile
-from evalpipe.numbers import given_percent
+from evalpipe.words.numbers import given_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 from evalpipe.chapters.standards.spec import ProfileName
 from evalpipe.chapters.standards.spec_profiles import profile
 from evalpipe.spec.draft import refer
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from evalpipe.card.stated import PLACES, asked_by, entries, missing, section
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.fields import SectionName
     from evalpipe.results import Results
+    from evalpipe.words.fields import SectionName
 
 BEFORE_CHANGES: tuple[SectionName, ...] = ("factors", "choices", "details", "design", "risks", "monitoring")
 BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")

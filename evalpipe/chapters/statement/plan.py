@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
-from evalpipe.fields import FIELDS
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import LACKING
-from evalpipe.prose import WHERE, NumberReference, references
-from evalpipe.spelling import closest, joined, listed, quoted
+from evalpipe.words.fields import FIELDS
+from evalpipe.words.prose import WHERE, NumberReference, references
+from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

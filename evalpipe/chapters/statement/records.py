@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from evalpipe.fields import FIELDS
 from evalpipe.records import Measured, Record
+from evalpipe.words.fields import FIELDS
 
 
 class Changed(Record):

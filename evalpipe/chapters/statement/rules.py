@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.errors import Problem
-from evalpipe.prose import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.spec.choices import common_keys
 from evalpipe.spec.rules_metrics import LISTS_ALL
 from evalpipe.spec.texts import LONGEST, ProseText, read_prose
-from evalpipe.spelling import closest, listed, quoted
+from evalpipe.words.prose import WHERE, NumberReference, ReferenceFault, references
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What people state on the card: the fields of `evalpipe/fields.py`, limits and changes."""
+"""What people state on the card: the fields of `evalpipe/words/fields.py`, limits and changes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
 
-from evalpipe.fields import FIELDS
 from evalpipe.origin import Loc
 from evalpipe.spec.kinds import AnyOf, Day, FilePath, Sparse, SpecPart
+from evalpipe.words.fields import FIELDS
 
 
 class TextFile(SpecPart):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.steps.figures import step_figures
@@ -18,6 +17,7 @@ from evalpipe.chapters.steps.words import (
     title_of,
     value_of,
 )
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import MOST_NAMED, joined, more_models
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

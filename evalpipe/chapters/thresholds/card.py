@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, shown
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.results.curves.events import Sweep
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

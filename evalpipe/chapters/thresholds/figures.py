@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.marks import rules
 from evalpipe.card.figures.panel import DASHES, DOTS, grid
 from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import MarkedMeasures, Sweep
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

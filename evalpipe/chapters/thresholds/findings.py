@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import anchor, finding, more_rows, of_model, on_all_rows, rows_of, with_limits
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.parts import all_give, gives
 from evalpipe.spec.rules_metrics import check_measure, unknown_metric
-from evalpipe.spelling import listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.trend.figures import trend_figures
@@ -17,6 +16,7 @@ from evalpipe.chapters.trend.words import (
     nights_said,
     tonight_of,
 )
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.canvas import series_of
 from evalpipe.card.figures.context import or_nan
@@ -14,6 +13,7 @@ from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.scales import number_axis
 from evalpipe.card.figures.sheet import KeyEntry, drawing
 from evalpipe.chapters.trend.words import by_measure, limits_of, measure_of, model_of, nights_said, outside, tonight_of
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from evalpipe.data.condition import operators
 from evalpipe.data.condition.functions import FUNCTIONS, call
 from evalpipe.data.condition.tokens import Wrong, tokens
 from evalpipe.data.condition.values import Value, column, nothing, number, text
-from evalpipe.spelling import closest
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

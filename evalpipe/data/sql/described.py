@@ -9,7 +9,7 @@ from evalpipe.data.sql.drivers import opened, told
 from evalpipe.data.sql.faults import twice
 from evalpipe.data.table import DataTable
 from evalpipe.errors import DataError
-from evalpipe.spelling import first_repeated
+from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
     import polars as pl

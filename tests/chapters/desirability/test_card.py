@@ -10,7 +10,6 @@ import pytest
 
 from card.blocks import column, heads, lines, paragraphs, table, tables
 from engine.runs import people, run
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.html import html_page
 from evalpipe.chapters.desirability.card import form, sections
@@ -18,6 +17,7 @@ from evalpipe.chapters.desirability.card_verdict import ranked, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import Goal
 from evalpipe.results import Results
+from evalpipe.words import numbers
 
 GOALS: list[dict[str, Any]] = [
     {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},

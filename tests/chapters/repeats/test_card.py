@@ -12,11 +12,11 @@ from scipy.special import expit
 
 import evalpipe
 from card.blocks import heads, lines, paragraphs, tables
-from evalpipe import numbers
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import Figures
 from evalpipe.chapters.repeats.card import facts, procedures, reading, sections
 from evalpipe.results import Results
+from evalpipe.words import numbers
 
 FITS = 6
 ROWS = 300

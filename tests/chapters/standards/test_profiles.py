@@ -12,7 +12,7 @@ from evalpipe.card.stated import PLACES
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec import ProfileName
 from evalpipe.chapters.standards.spec_profiles import FOLDER, Profile, profiles
-from evalpipe.fields import FIELDS, LISTED
+from evalpipe.words.fields import FIELDS, LISTED
 
 CLAIMS = re.compile("compliant|compliance|certif", re.IGNORECASE)
 ITEMS = {

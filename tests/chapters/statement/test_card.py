@@ -9,7 +9,7 @@ import pytest
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import BlockGroup, Facts, plain
 from evalpipe.card.stated import PLACES
-from evalpipe.fields import FIELDS, LISTED
+from evalpipe.words.fields import FIELDS, LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,8 +15,8 @@ from evalpipe.card.page import Aside
 from evalpipe.card.tables import shown
 from evalpipe.chapters.thresholds.card import sections
 from evalpipe.chapters.thresholds.figures import sweeps
-from evalpipe.numbers import exact
 from evalpipe.results import Results
+from evalpipe.words.numbers import exact
 
 DATASETS = {"d": {"path": "memory"}, "cal": {"path": "memory", "role": "calibrate"}}
 GIVEN = {"d": people(300, 0), "cal": people(400, 1)}
