@@ -6,14 +6,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.ed25519 import signer
+from evalpipe.base.signals import postponed
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
-from evalpipe.ed25519 import signer
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.record import held, put_files
 from evalpipe.results import Results
 from evalpipe.run import templates_from
-from evalpipe.signals import postponed
 
 if TYPE_CHECKING:
     import os

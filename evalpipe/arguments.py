@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.origin import path_keys
+from evalpipe.base.origin import path_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

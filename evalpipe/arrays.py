@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.levels import level_text
 from evalpipe.errors import EvalpipeError, Problem, UsageError
-from evalpipe.levels import level_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,15 +8,15 @@ from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.digests import file_sha256, text_sha256
+from evalpipe.base.origin import path_text
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, has_another_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
-from evalpipe.digests import file_sha256, text_sha256
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.inputs import overrides_of
 from evalpipe.ledger_changes import changed_in_ledger
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
-from evalpipe.origin import path_text
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results
 from evalpipe.spec.schema import resolved, spec_sha256
@@ -26,9 +26,9 @@ from evalpipe.words.spelling import joined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.ed25519 import Signer
+    from evalpipe.base.ed25519 import Signer
+    from evalpipe.base.origin import Loc
     from evalpipe.manifest import Manifest
-    from evalpipe.origin import Loc
     from evalpipe.results import FailOn
     from evalpipe.spec.models import Spec
 

@@ -15,9 +15,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe import machine
+from evalpipe.base import machine
+from evalpipe.base.lock import locked
 from evalpipe.errors import EvalpipeError
-from evalpipe.lock import locked
 from evalpipe.plan.memory import written
 from evalpipe.version import VERSION
 

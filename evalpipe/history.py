@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import file_sha256
 from evalpipe.chapters.gates.earlier import LAST, NO_NIGHTS, EarlierNights, Night
 from evalpipe.chapters.trend.compute import EarlierNight
-from evalpipe.digests import file_sha256
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Gate, Results, Warned
     from evalpipe.spec.models import Spec
-    from evalpipe.uris import DatabaseUri
 
 
 def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it

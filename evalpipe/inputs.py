@@ -9,9 +9,9 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import text_sha256
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
-from evalpipe.digests import text_sha256
 from evalpipe.errors import Problem
 from evalpipe.manifest import Manifest, ReadFile, ReadSpec, versions
 from evalpipe.plan.sources import sources

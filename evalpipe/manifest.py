@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from evalpipe.digests import bytes_sha256
-from evalpipe.ed25519 import Signer
+from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.ed25519 import Signer
+from evalpipe.base.records import Record
 from evalpipe.errors import DataError
-from evalpipe.records import Record
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:

@@ -107,7 +107,7 @@ def _told(mlflow: Any) -> Iterator[None]:
     """Raise UsageError for what MLflow raises, without the passwords in the address of its store."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from evalpipe.uris import DatabaseUri
+    from evalpipe.base.uris import DatabaseUri
 
     try:
         yield
@@ -211,7 +211,7 @@ def _files(exported: ExportedRun) -> list[Path]:
 
     Raises DataError where one is missing or changed.
     """
-    from evalpipe.digests import file_sha256
+    from evalpipe.base.digests import file_sha256
     from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 
     manifest, folder = exported.manifest, Path(exported.place).parent

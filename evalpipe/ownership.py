@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from evalpipe.base.formats import FORMATS
 from evalpipe.errors import UsageError
-from evalpipe.formats import FORMATS
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 from evalpipe.signatures import SIGNATURES
 from evalpipe.words.spelling import some_of

@@ -130,8 +130,8 @@ def write(frame: pl.DataFrame, path: Path) -> None:
 
     Raises UsageError for another name, and where it cannot be written.
     """
+    from evalpipe.base.folders import TemporaryFolder
     from evalpipe.data.files import format_of
-    from evalpipe.folders import TemporaryFolder
     from evalpipe.ownership import refuse_to_replace
 
     refuse_to_replace(path)

@@ -12,20 +12,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from evalpipe.digests import bytes_sha256
+from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.folders import TemporaryFolder, exchanged, remove, settle, settle_names, sweep
+from evalpipe.base.lock import locked
+from evalpipe.base.signals import postponed
 from evalpipe.errors import UsageError
-from evalpipe.folders import TemporaryFolder, exchanged, remove, settle, settle_names, sweep
-from evalpipe.lock import locked
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
 from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.signals import postponed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from evalpipe.ed25519 import Signer
+    from evalpipe.base.ed25519 import Signer
     from evalpipe.manifest import Manifest
     from evalpipe.results import Results
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.cells import FORMULA, NUMBER
-from evalpipe.digests import file_sha256
+from evalpipe.base.cells import FORMULA, NUMBER
+from evalpipe.base.digests import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from evalpipe.commit import commit_of
+from evalpipe.base.commit import commit_of
 
 if TYPE_CHECKING:
     import os
@@ -386,7 +386,7 @@ def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Seq
 def _recorder(
     out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
-    from evalpipe.ed25519 import signer
+    from evalpipe.base.ed25519 import signer
     from evalpipe.record import Recorder
 
     return nullcontext() if out is None else Recorder(out, signer(key), commit_of(spec.origin.path))
@@ -398,13 +398,13 @@ def render(
 ) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder, with its signatures) again: file names and their bytes.
 
-    ``formats`` are names of `evalpipe.formats`; by default those of the spec. ``template`` is a folder of
+    ``formats`` are names of `evalpipe.base.formats`; by default those of the spec. ``template`` is a folder of
     templates for the page and the PDF, or False for evalpipe's own; by default those of the spec.
     Raises DataError for a folder without results, or with signatures of other results; UsageError for another format,
     for one that holds the verdicts of gates where there are none, or for a template that is refused.
     """
+    from evalpipe.base.formats import FORMATS
     from evalpipe.errors import UsageError
-    from evalpipe.formats import FORMATS
     from evalpipe.results import Results
     from evalpipe.signatures import signatures_of
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from evalpipe.base.records import Record
 from evalpipe.errors import DataError, Problem
-from evalpipe.records import Record
 from evalpipe.words.spelling import closest, joined, quoted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.ed25519 import signer
+from evalpipe.base.ed25519 import signer
 from evalpipe.errors import DataError, UsageError
 from evalpipe.run import templates_from
 from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from evalpipe.ed25519 import Signer
+    from evalpipe.base.ed25519 import Signer
     from evalpipe.signatures import Decision, Role
     from evalpipe.templating.files import Templates
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.arrays import table
+from evalpipe.base.levels import level_text
 from evalpipe.errors import UsageError
-from evalpipe.levels import level_text
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:

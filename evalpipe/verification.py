@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import bytes_sha256, file_sha256
+from evalpipe.base.formats import FORMATS
 from evalpipe.card import render
 from evalpipe.card.attached import attached_files
 from evalpipe.card.edition import Edition
 from evalpipe.card.page_text import page_text
 from evalpipe.card.pdf import drawn_otherwise
 from evalpipe.card.pdf_reading import files_in
-from evalpipe.digests import bytes_sha256, file_sha256
 from evalpipe.errors import DataError, Problem
 from evalpipe.file_differences import notes_on, of_csv, of_json, of_lines, of_words
-from evalpipe.formats import FORMATS
 from evalpipe.manifest import read_manifest
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from evalpipe.base.formats import FormatName
     from evalpipe.card.page_text import PageText
     from evalpipe.file_differences import Difference
-    from evalpipe.formats import FormatName
     from evalpipe.manifest import Manifest
     from evalpipe.signatures import Signature
     from evalpipe.templating.files import Templates

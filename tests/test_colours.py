@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalpipe.base.colours import DARK, LIGHT, READABLE, contrast, hardest, is_colour, luminance, readable
 from evalpipe.chapters.appearance.spec import ACCENT
-from evalpipe.colours import DARK, LIGHT, READABLE, contrast, hardest, is_colour, luminance, readable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe import commit
-from evalpipe.commit import commit_of
+from evalpipe.base import commit
+from evalpipe.base.commit import commit_of
 
 IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from evalpipe.documented import Documented
+from evalpipe.base.documented import Documented
 
 
 class Plain(Documented):

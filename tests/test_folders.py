@@ -9,9 +9,9 @@ from typing import NoReturn
 import pytest
 
 import evalpipe
-from evalpipe import folders
+from evalpipe.base import folders
+from evalpipe.base.folders import exchanged, left_beside, remove, sweep
 from evalpipe.errors import UsageError
-from evalpipe.folders import exchanged, left_beside, remove, sweep
 from evalpipe.record import Recorder, abandon, lock_of
 from evalpipe.streams.cache import cache_folder
 

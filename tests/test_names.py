@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 import evalpipe
+from evalpipe.base.origin import path_keys, path_text
 from evalpipe.errors import DataError, SpecError, UsageError
-from evalpipe.origin import path_keys, path_text
 from evalpipe.spec.kinds import Key
 from evalpipe.spec.named import bad_key, is_key
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalpipe.levels import find_level, level_text, level_value, meant_level, other_level
+from evalpipe.base.levels import find_level, level_text, level_value, meant_level, other_level
 from evalpipe.words.spelling import closest, closest_level
 
 

@@ -10,12 +10,12 @@ import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from evalpipe.later import np
+from evalpipe.base.later import np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 BLOCK = 2**14
 """Numbers that are worked on at once, so that a dozen steps find them in the cache."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.later import np
+from evalpipe.base.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 LOST = 1e-14
 """What is left of a column beside the others below which it is lost to rounding: a pivot of a matrix whose diagonal is

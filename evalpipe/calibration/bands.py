@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.arithmetic.functions import expit
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve
 from evalpipe.calibration.pooled import Events, demand_distinct, logit, separated
 from evalpipe.calibration.spline import Smooth, smooth
-from evalpipe.later import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from evalpipe.arithmetic.functions import expit, softmax
-from evalpipe.later import np
+from evalpipe.base.later import np
 from evalpipe.tasks import Task
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
 
 Parameters = dict[str, Any]
 Shapes = Mapping[str, str | tuple[str, ...]]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
 from evalpipe.calibration.pooled import Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
 from evalpipe.calibration.scales import OfOrder
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 Between = Annotated[Literal["step", "linear"], Field(description="How values between two predictions are set.")]
 Bags = Annotated[int, Field(ge=10, le=100_000, description="Bootstrap resamples of the rows.")]

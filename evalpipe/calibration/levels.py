@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from evalpipe.arithmetic.functions import log, log_sum_exp, softmax
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import (
     Parameters,
     RecalibrationMethod,
@@ -20,10 +21,9 @@ from evalpipe.calibration.declare import (
 from evalpipe.calibration.newton import Slope, maximise
 from evalpipe.calibration.pooled import clipped, rows_clipped
 from evalpipe.calibration.scales import OnLogOdds
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
 
 RIDGE = 1e-8
 """The weight of the squared slopes for each unit of the rows' weight: it decides between equally good ones only."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
 from evalpipe.calibration.pooled import demand_distinct, numbers_of
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 
 @recalibrator(

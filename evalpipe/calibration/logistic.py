@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from evalpipe.arithmetic.functions import expit, log, log1p, log_expit
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
@@ -20,10 +21,9 @@ from evalpipe.calibration.pooled import (
     separated,
 )
 from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 On = Annotated[Literal["logit", "probability"], Field(description="The scale on which the curve is fitted.")]
 Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.arithmetic import matrices
 from evalpipe.arithmetic.functions import expit, log, log_expit
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Unfit
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 SETTLED = 1e-16
 """The squared length of a last step, in units of log likelihood for each unit of weight."""

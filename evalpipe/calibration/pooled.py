@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.arithmetic import functions
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Training, Unfit
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
 
 CLIP = 1e-12
 """How near to 0 or 1 a probability may come before it is moved that far away, where its logarithm is taken."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from evalpipe.arithmetic.functions import log
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import demand_levels
 from evalpipe.calibration.scales import OnLogOdds
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Shares = Share | list[Share]

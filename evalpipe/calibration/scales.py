@@ -6,12 +6,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from evalpipe.arithmetic.functions import expit
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
 from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, logit, rows_clipped
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 SCALES = ("logit", "probability", "score")
 """The words that the parameter ``on`` may be; a raw score is on none of the others."""

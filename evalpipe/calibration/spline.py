@@ -11,15 +11,15 @@ from pydantic import Field
 
 from evalpipe.arithmetic.functions import expit
 from evalpipe.arithmetic.matrices import product, root_of, singular, solve_lower
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve
 from evalpipe.calibration.pooled import Events, separated
 from evalpipe.calibration.scales import SCALES, OnEither, events_on
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 On = Annotated[Literal["probability", "logit"], Field(description="The scale on which the curve is fitted.")]
 Knots = Annotated[int, Field(ge=4, le=50, description="The number of knots; ties may leave fewer.")]

@@ -6,16 +6,16 @@ import typing
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import expit, log, log_sum_exp, softmax
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
 from evalpipe.calibration.pooled import clipped, events_by_log_odds, logit, separated
 from evalpipe.calibration.scales import OnLogOdds
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 
 @recalibrator(

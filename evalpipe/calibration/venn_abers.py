@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, recalibrator
 from evalpipe.calibration.pooled import events_of
 from evalpipe.calibration.scales import OfOrder, ascending
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Point = tuple[float, float]
 

@@ -29,7 +29,7 @@ def render(
     results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = (),
     templates: Templates | None = None,
 ) -> dict[str, bytes]:
-    """Render the card, signed or not, in each of the formats of `evalpipe.formats` and return its files by name.
+    """Render the card, signed or not, in each of the formats of `evalpipe.base.formats` and return its files by name.
 
     A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
     on every call. The page and the PDF are made with ``templates``, or with those that the results hold where None.
@@ -38,9 +38,9 @@ def render(
     """
     from importlib import import_module
 
+    from evalpipe.base.formats import FORMATS, files
     from evalpipe.card.edition import Edition
     from evalpipe.errors import UsageError
-    from evalpipe.formats import FORMATS, files
 
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.drawing import drawn as drawings
 from evalpipe.card.page import Facts, Heading, Section, Text

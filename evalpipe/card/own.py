@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, nodes
 
+from evalpipe.base.digests import text_sha256
 from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
-from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, placed, read_templates

@@ -13,13 +13,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.formats import USUAL_VARIANT
 from evalpipe.card.attached import attached_files
 from evalpipe.card.html import write_page
 from evalpipe.card.pdf_reading import drawn_by
 from evalpipe.card.structure import mend
 from evalpipe.errors import InternalError, UsageError
-from evalpipe.folders import TemporaryFolder
-from evalpipe.formats import USUAL_VARIANT
 from evalpipe.version import VERSION
 from evalpipe.words.spelling import joined
 

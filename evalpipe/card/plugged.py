@@ -7,16 +7,16 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
+from evalpipe.base.plugins import failing, load, plugins_of, refuse
 from evalpipe.card.figures import Drawing
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.page import Block, BlockGroup, Column, Dot, Figures, Group, Part, Piece, Row, Section, Text
 from evalpipe.card.tables import evaluated
-from evalpipe.plugins import failing, load, plugins_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalpipe.plugins import Plugin
+    from evalpipe.base.plugins import Plugin
     from evalpipe.results import Results
 
 ANCHOR = re.compile(r"[a-z][a-z0-9-]*")

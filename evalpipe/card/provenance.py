@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import text_sha256
+from evalpipe.base.plugins import plugins_of
 from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
 from evalpipe.card.spec_text import spec_text
 from evalpipe.card.wording import capital, joined
-from evalpipe.digests import text_sha256
-from evalpipe.plugins import plugins_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

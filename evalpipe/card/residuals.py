@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card.page import Column, Heading, Row, Table, Text
 from evalpipe.card.tables import MODELS_ABREAST, curves_of, shown, with_limits
 from evalpipe.results.curves.residual_kinds import KindQuantiles

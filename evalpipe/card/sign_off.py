@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.card.page import (
     Aside,
     BlockGroup,
@@ -21,7 +22,6 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.prose import line
 from evalpipe.card.wording import capital
-from evalpipe.digests import bytes_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from evalpipe.base.colours import DARK, readable
 from evalpipe.card.locate import templates, text
 from evalpipe.card.palette import style_sheet
-from evalpipe.colours import DARK, readable
 from evalpipe.templating.files import STYLES
 
 if TYPE_CHECKING:

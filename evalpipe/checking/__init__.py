@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.ed25519 import read_public_key
 from evalpipe.checking.checked import CheckedFile, Verification
 from evalpipe.checking.in_ledger import check_ledger
 from evalpipe.checking.key_signature import check_key_signature
 from evalpipe.checking.origins import ROWS, Origins
 from evalpipe.checking.outputs import Outputs
 from evalpipe.checking.recompute import recomputed
-from evalpipe.ed25519 import read_public_key
 from evalpipe.errors import DataError, UsageError
 from evalpipe.manifest import MANIFEST
 from evalpipe.run import templates_from

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalpipe.digests import file_sha256
+from evalpipe.base.digests import file_sha256
 from evalpipe.signatures import EVIDENCE_DIGITS
 from evalpipe.verification import PDF
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
 from evalpipe.checking.checked import CheckedFile
-from evalpipe.ed25519 import can_check, fingerprint, is_of, stored_signature
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evalpipe.base.ed25519 import KeySignature
     from evalpipe.checking.checked import Status
-    from evalpipe.ed25519 import KeySignature
 
 
 def check_key_signature(folder: Path, public: bytes | None) -> CheckedFile:

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.queries import query_sha256
 from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
 from evalpipe.manifest import ReadFile
-from evalpipe.queries import query_sha256
 from evalpipe.run_facts import run_facts
 
 if TYPE_CHECKING:

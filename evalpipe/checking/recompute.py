@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.folders import TemporaryFolder
 from evalpipe.checking.checked import CheckedFile, digest_of
 from evalpipe.checking.outputs import REFERENCES
 from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
-from evalpipe.folders import TemporaryFolder
 from evalpipe.manifest import libraries
 from evalpipe.results import Results
 from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES

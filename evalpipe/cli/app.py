@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from evalpipe.base.formats import FORMATS
 from evalpipe.cli.comparing import diff
 from evalpipe.cli.doctoring import doctor
 from evalpipe.cli.durations import seconds_of
@@ -23,7 +24,6 @@ from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
 from evalpipe.cli.show import show
 from evalpipe.cli.verifying import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
-from evalpipe.formats import FORMATS
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalpipe.constants import LARGEST
+from evalpipe.base.constants import LARGEST
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

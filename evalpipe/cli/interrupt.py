@@ -14,9 +14,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING, NoReturn, Self
 
+from evalpipe.base.folders import remove_litter
 from evalpipe.cli.output import silence, tell_person
 from evalpipe.errors import UsageError
-from evalpipe.folders import remove_litter
 from evalpipe.run import Progress
 
 if TYPE_CHECKING:

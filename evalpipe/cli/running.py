@@ -46,9 +46,9 @@ def _safe(folder: Path) -> Iterator[None]:
 
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
+    from evalpipe.base.formats import files
     from evalpipe.cli.gates import print_annotations
     from evalpipe.cli.standards import annotate_standards
-    from evalpipe.formats import files
 
     results, spec, folder, moved, same = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
@@ -108,7 +108,7 @@ def render_folder(
     folder: str, forms: Sequence[str], template: str | Literal[False] | None, key: str | None
 ) -> None:
     """Render the card again beside its results, each file replaced whole."""
-    from evalpipe.ed25519 import signer
+    from evalpipe.base.ed25519 import signer
     from evalpipe.record import replace_files
     from evalpipe.run import render
 

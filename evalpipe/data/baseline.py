@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.constants import LARGEST, SMALLEST
+from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.origin import path_text
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
-from evalpipe.origin import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from evalpipe.cells import CellType
-    from evalpipe.origin import Loc
+    from evalpipe.base.cells import CellType
+    from evalpipe.base.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.data.columns import Columns
     from evalpipe.plan.models import ModelPlan

@@ -22,10 +22,10 @@ from evalpipe.words.spelling import closest, listed
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.data.block import RowBlock
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.plan import Plan
 
 ROUNDING = 1e-9

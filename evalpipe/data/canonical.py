@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.base.arraytypes import Wholes
 
 
 def in_order(table: pl.DataFrame) -> pl.DataFrame:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.base.origin import Origin
     from evalpipe.data.files import Found
     from evalpipe.errors import Place
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import Condition, DatasetSource, Source, Sources
 
     Schema = dict[str, pl.DataType]

@@ -15,7 +15,7 @@ from evalpipe.data.values import shown
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.cells import CellType
+    from evalpipe.base.cells import CellType
 
 # Of 18 digits at most, which Int64 always holds.
 _INTEGER = r"^-?(?:0|[1-9]\d{0,17})$"

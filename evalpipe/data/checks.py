@@ -15,8 +15,8 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.block import RowBlock
-    from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.plan import ColumnPlan
     from evalpipe.data.block import RowBlock
     from evalpipe.data.rounding import Rounded
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Warned

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evalpipe.arraytypes import Values, Wholes
+    from evalpipe.base.arraytypes import Values, Wholes
 
 CHUNK = 1 << 24
 _HEAD = 1 << 20

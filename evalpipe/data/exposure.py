@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.constants import LARGEST, SMALLEST
+from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.numeric import EXTREME, extreme
 from evalpipe.data.words import are, cells, noun, sql_name
@@ -12,8 +12,8 @@ from evalpipe.data.words import are, cells, noun, sql_name
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.origin import Loc
 
 def check(columns: Columns, column: str) -> None:
     """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""

@@ -14,8 +14,8 @@ from evalpipe.errors import Problem
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
+    from evalpipe.base.origin import Origin
     from evalpipe.data.table import Format
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import Source
 
 SUFFIXES: dict[str, Format] = {

@@ -11,8 +11,8 @@ from evalpipe.plan.sources import FitSource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.base.origin import Origin
     from evalpipe.data.table import DataTable
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import Sources
 
 FEWEST = 2

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.block import RowBlock
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.fits import Fit
     from evalpipe.plan.models import ModelPlan
 

@@ -17,7 +17,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.plan.plan import Plan
 
 

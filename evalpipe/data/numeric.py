@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.constants import LARGEST, SMALLEST
+from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.words import noun
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
 
 

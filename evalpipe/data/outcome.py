@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
 from evalpipe.data.words import are, cells, counted
 from evalpipe.errors import Problem
-from evalpipe.levels import find_level, level_value, meant_level, other_level
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.origin import Loc
     from evalpipe.plan.plan import Plan
 
 _OUTCOME: Loc = ("outcome", "column")

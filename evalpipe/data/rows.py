@@ -6,10 +6,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import file_sha256
 from evalpipe.data.block import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import are, cells, counted
-from evalpipe.digests import file_sha256
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import QuerySource
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.cells import CellType
+    from evalpipe.base.cells import CellType
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.tasks import Task
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
@@ -17,7 +18,6 @@ from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
 from evalpipe.data.words import rows_have
-from evalpipe.levels import level_text
 from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Values, Wholes
+    from evalpipe.base.arraytypes import Values, Wholes
+    from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.origin import Loc
     from evalpipe.plan.plan import Plan
 
 MISSING = "(missing)"

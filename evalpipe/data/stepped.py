@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.block import RowBlock
     from evalpipe.data.columns import Columns
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
 
 LARGEST = 2**53

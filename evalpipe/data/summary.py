@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.block import RowBlock
     from evalpipe.data.columns import Columns
 

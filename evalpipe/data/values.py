@@ -17,7 +17,7 @@ _MOMENT = (r"^(\d{4}-\d\d-\d\d)(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """Return the text of each value as `evalpipe.levels.level_text` gives it; null for an empty cell or NaN.
+    """Return the text of each value as `evalpipe.base.levels.level_text` gives it; null for an empty cell or NaN.
 
     Raises Unreadable for lists, mappings and bytes.
     """

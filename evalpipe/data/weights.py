@@ -14,8 +14,8 @@ from evalpipe.results import DatasetSummary, Warned
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.origin import Loc
 
 COUNTED = 2**53
 """The most observations that frequency weights may stand for: whole numbers are exact in double precision up to it."""

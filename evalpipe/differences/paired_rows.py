@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.digests import file_sha256
+from evalpipe.base.digests import file_sha256
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,9 +11,9 @@ from evalpipe.differences.verdicts import gate_aspects
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.base.records import Record
     from evalpipe.differences.tolerance import Tolerance
     from evalpipe.differences.verdicts import FindingPairs, GatePairs
-    from evalpipe.records import Record
     from evalpipe.results import Results
 
 APART = {

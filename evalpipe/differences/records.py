@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from evalpipe.base.records import Record, Scalar, Slice
 from evalpipe.chapters.gates.records import Kind, Subject
-from evalpipe.records import Record, Scalar, Slice
 from evalpipe.results.datasets import InputFile
 from evalpipe.results.findings import Finding
 

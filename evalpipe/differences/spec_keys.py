@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.origin import path_text
 from evalpipe.differences.matching import text_of
 from evalpipe.differences.records import SpecChange
-from evalpipe.origin import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
 
 
 def spec_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[SpecChange]:

@@ -11,7 +11,7 @@ from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Summary
 

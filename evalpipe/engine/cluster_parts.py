@@ -16,7 +16,7 @@ from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import ClusterCounts, Sample
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.plan import Plan

@@ -23,7 +23,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
 

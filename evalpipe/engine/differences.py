@@ -17,7 +17,7 @@ from evalpipe.intervals.recovered import recovered_limits
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.engine.drawn import Drawn
     from evalpipe.intervals.contrasts import Contrast
     from evalpipe.plan.measures import KnownPlan

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.intervals.bootstrap import excluding
 from evalpipe.intervals.clusters import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.results import Status
 
     LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]

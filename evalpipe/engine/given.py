@@ -15,7 +15,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.engine.drawn import Drawn
     from evalpipe.plan.measures import MetricPlan
 

@@ -15,7 +15,7 @@ from evalpipe.statistics.rows import present
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.metrics.declare import Metric
     from evalpipe.statistics import Rows
 

@@ -21,7 +21,7 @@ from evalpipe.statistics.rows import present
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.statistics.rows import present
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.statistics import Rows
 
 MOST_CELLS = 4096

@@ -17,7 +17,7 @@ from evalpipe.statistics.rows import present
 from evalpipe.statistics.scores import CLIPPED
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics import Summary
 
 

@@ -17,7 +17,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
 

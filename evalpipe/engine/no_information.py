@@ -15,7 +15,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan

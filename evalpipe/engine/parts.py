@@ -39,7 +39,7 @@ from evalpipe.statistics.grid import first_rows, joint
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.coarse import Coarse
     from evalpipe.engine.subsets import Subset

@@ -31,7 +31,7 @@ from evalpipe.statistics import Draws, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
     from evalpipe.engine.parts import DrawnPart

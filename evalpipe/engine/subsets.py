@@ -15,7 +15,7 @@ from evalpipe.statistics.groups import Groups
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Values, Wholes
+    from evalpipe.base.arraytypes import Values, Wholes
     from evalpipe.data.sample import ClusterCounts, Predictions, Sample
     from evalpipe.plan.plan import Plan
 

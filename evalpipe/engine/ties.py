@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.statistics.groups import Groups
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 MIDDLE = 0.5
 """Values from here on are moved down and others up, so that probabilities stay between 0 and 1."""

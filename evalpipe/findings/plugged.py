@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.plugins import failing, load, plugins_of, refuse
 from evalpipe.findings.claims import Claim
-from evalpipe.plugins import failing, load, plugins_of, refuse
 from evalpipe.results.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.base.plugins import Plugin
     from evalpipe.findings.claims import Say
-    from evalpipe.plugins import Plugin
     from evalpipe.results import Results
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evalpipe.base.records import Measured
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, number_word
-from evalpipe.records import Measured
 from evalpipe.results.findings import Finding
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from evalpipe.records import Scalar
+    from evalpipe.base.records import Scalar
     from evalpipe.results import Results
     from evalpipe.results.findings import FindingKind
 

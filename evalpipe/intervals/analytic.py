@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 

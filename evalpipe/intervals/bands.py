@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
     Band = tuple[Floats, Floats]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
     Limits = tuple[Floats, Floats]
 

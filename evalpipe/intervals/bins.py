@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.later import np
+from evalpipe.base.later import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 ENOUGH = 20
 """The rows of a bin that tell the variance of an event in it; of fewer, the bins next to it help. Of squares in bins

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.intervals.quantiles import quantiles
 from evalpipe.intervals.scales import limits_on_scale, slope
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
 
 Limits = tuple[float, float]
 

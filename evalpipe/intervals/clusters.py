@@ -10,7 +10,7 @@ from evalpipe.intervals.declare import FEW_CLUSTERS, Limits, interval
 from evalpipe.intervals.scales import limits_on_scale, slope
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 FEWEST = 3
 """The clusters from which on these limits cover as often as they say; with two, shares cover 88 to 96 %."""

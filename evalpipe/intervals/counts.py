@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.arithmetic.functions import exp, log
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 GUIDES = 128
 """Parts of 0 to 1 for which each unit knows the least count, from which a count is looked for."""

@@ -10,8 +10,8 @@ returns the limits, or None where it has none: then percentile limits stand in, 
 A method that is not asked for in full is chosen by what it is ``for_``: the kinds of measure, each with the reason that
 `evalpipe plan` prints, `EVERY` kind where the spec must ask for it by name. Of several for one kind, the first that is
 declared is taken unless the spec asks for another; those that need no replicates come before those that do. ``fails``
-says under what a method does not hold, and why. The families take numpy from `evalpipe.later`, so that a card takes
-their words from here without it.
+says under what a method does not hold, and why. The families take numpy from `evalpipe.base.later`, so that a card
+takes their words from here without it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Obstacle = Literal["uncertain", "clusters", "reweighted", "averaged", "weights", "weighted_even_bins"]
 """What may keep limits from holding: a prevalence that is drawn anew in each replicate, clusters, classes weighed to a

@@ -12,13 +12,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.intervals.bootstrap import ROUNDING
 from evalpipe.intervals.declare import interval
 from evalpipe.intervals.scales import limits_on_scale, slope
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 FEW = 5
 """The fits from which on their spread is known well enough for limits to cover as often as they say."""

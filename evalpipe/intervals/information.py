@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import expit
+from evalpipe.base.later import np
 from evalpipe.intervals.declare import NoLimits, interval
-from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 MOST = 50
 """Newton's steps to the intercept beside a known slope; it takes a few."""

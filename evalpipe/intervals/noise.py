@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import power
+from evalpipe.base.later import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
-from evalpipe.later import np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Limits = tuple[float, float]
 

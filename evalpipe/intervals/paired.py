@@ -11,7 +11,7 @@ from evalpipe.intervals.analytic import variance_of_mean
 from evalpipe.intervals.contrasts import Wald
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
 
 
 def paired_auc(truth: Flags, first: Floats, second: Floats, weight: Floats | None = None) -> Wald:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.later import np
+from evalpipe.base.later import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 
 def quantiles(values: Floats, shares: Sequence[float] | Floats) -> Floats:

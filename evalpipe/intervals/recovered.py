@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.base.later import np
 from evalpipe.intervals.analytic import FAILS
 from evalpipe.intervals.binomial import wilson
 from evalpipe.intervals.declare import interval
-from evalpipe.later import np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 
 @interval(

@@ -20,7 +20,7 @@ from evalpipe.intervals.counts import MultinomialCounts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
 
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""

@@ -13,7 +13,7 @@ import numpy as np
 from evalpipe.arithmetic.functions import exp
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 PLACES = 100
 """The most found differences, evenly by rank, at which true ones are taken to lie; 0 is one more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.digests import json_sha256
+from evalpipe.base.digests import json_sha256
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Gate, GateEvidence, Results

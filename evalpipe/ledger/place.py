@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.uris import DatabaseUri
 from evalpipe.errors import UsageError
-from evalpipe.uris import DatabaseUri
 
 if TYPE_CHECKING:
     from sqlalchemy import URL

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import NullPool, create_engine, event, select
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from evalpipe.digests import file_sha256
+from evalpipe.base.digests import file_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
 from evalpipe.ledger.tables import (

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 ROUNDING = 1e-9
 """A share of the weight that misses the border of a bin by less than this part of a bin misses it by rounding alone."""

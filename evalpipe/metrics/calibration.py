@@ -18,7 +18,7 @@ from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 Bins = Annotated[int, Field(ge=2, le=1000)]

@@ -15,7 +15,7 @@ from evalpipe.metrics.values import ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.metrics.ranges import BinRanges
 
 UNIT = (0.0, 1.0)

@@ -20,7 +20,7 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)

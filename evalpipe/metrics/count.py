@@ -14,7 +14,7 @@ from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 POSITIVE = (0.0, np.inf)
 NOT_POSITIVE = "a prediction is zero or negative"

@@ -29,7 +29,7 @@ from evalpipe.tasks import CLASSES, NUMBERS, Task
 from evalpipe.words.spelling import closest, joined
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.metrics.ranges import BinRanges
 
 Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]

@@ -20,7 +20,7 @@ from evalpipe.metrics.smooth import isotonic
 from evalpipe.metrics.values import Gaps, ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Digits = Annotated[int, Field(ge=1, le=4)]
 QUARTER = (0.0, 0.25)

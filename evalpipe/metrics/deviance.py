@@ -19,7 +19,7 @@ from evalpipe.metrics.regression import CONSTANT_RATE, EXPLAINED, POSITIVE, ROUN
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 NO_GAMMA = "a truth or a prediction is zero or negative, or a deviance too large for a number"
 NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from power 2 on, zero, or a deviance is too "

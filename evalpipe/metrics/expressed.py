@@ -14,7 +14,7 @@ from evalpipe.metrics.grammar import BinaryNode, CallNode, MinusNode, NameNode, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.metrics.grammar import Node
 
 SUM, PRODUCT, SIGNED, POWER, VALUE = range(5)

@@ -16,7 +16,7 @@ from evalpipe.words.spelling import joined
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.metrics.declare import Direction
     from evalpipe.metrics.grammar import Node
     from evalpipe.tasks import Task

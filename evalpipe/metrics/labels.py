@@ -15,7 +15,7 @@ from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from evalpipe.arithmetic.functions import exp, log
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
 
 SLACK = 1e-9
 """Log odds that differ by no more than this are equal."""

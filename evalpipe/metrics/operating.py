@@ -19,7 +19,7 @@ from evalpipe.metrics.values import ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"

@@ -16,7 +16,7 @@ from evalpipe.tasks import Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 ORDERED: tuple[Task, ...] = ("ordinal",)
 FAR = (0.0, np.inf)

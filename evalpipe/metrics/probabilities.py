@@ -17,7 +17,7 @@ from evalpipe.metrics.values import ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 ONE_CLASS = "only one class occurs"
 

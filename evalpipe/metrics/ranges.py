@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.metrics.values import TWO, ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 
 class BinRanges(NamedTuple):

@@ -17,7 +17,7 @@ from evalpipe.metrics.logistic import dot
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
 
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"

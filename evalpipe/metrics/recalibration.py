@@ -20,7 +20,7 @@ from evalpipe.metrics.smooth import Smooth, curve
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 ANY = (-np.inf, np.inf)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.constants import LARGEST, SMALLEST
+from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 POSITIVE = (0.0, np.inf)
 ANY = (-np.inf, np.inf)

@@ -15,7 +15,7 @@ from evalpipe.metrics.regression import median_size
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 size = partial(metric, needs="probabilities", sees="classes", direction="minimize", range=(0.0, 1.0),
                undefined="no rows", ref="Biecek & Burzykowski (2021)")

@@ -16,7 +16,7 @@ from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 sharpness = partial(metric, needs="probabilities", sees="classes", direction="none", linear=True, undefined="no rows")
 """Declare a mean impurity of the predicted probabilities; smaller is more decided, and only better where it is right.

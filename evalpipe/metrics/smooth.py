@@ -11,7 +11,7 @@ from evalpipe.metrics.bins import quantiles
 from evalpipe.metrics.logistic import SLACK, chosen, combined, dot, fit, line, overlapping, rates
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 Smooth = Literal["spline", "logistic", "isotonic"]
 

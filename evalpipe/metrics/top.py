@@ -12,7 +12,7 @@ from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import Proportion, ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 Count = Annotated[int, Field(ge=1)]

@@ -21,7 +21,7 @@ from evalpipe.plan.streaming import StreamingPlan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
 

@@ -15,10 +15,10 @@ from evalpipe.words.spelling import closest, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.data.table import Catalog, DataTable
-    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
 HERE: Loc = ("candidates",)

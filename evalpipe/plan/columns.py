@@ -13,8 +13,8 @@ from evalpipe.words.spelling import closest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.base.origin import Loc, Origin
     from evalpipe.data.table import DataTable
-    from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
 

@@ -13,9 +13,9 @@ from evalpipe.plan.sources import conditions
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.data.table import Catalog, DataTable
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.sources import Condition
     from evalpipe.spec.models import Spec
 

@@ -18,7 +18,7 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
-from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 
 if TYPE_CHECKING:
     from evalpipe.spec.models import Spec

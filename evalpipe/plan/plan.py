@@ -11,6 +11,9 @@ from evalpipe.plan.streaming import HELD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.base.formats import FormatName
+    from evalpipe.base.origin import Origin
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.candidates.plan import CandidatesPlan
@@ -28,15 +31,12 @@ if TYPE_CHECKING:
     from evalpipe.chapters.statement.plan import StatementPlan
     from evalpipe.chapters.trend.plan import TrendPlan
     from evalpipe.errors import Problem
-    from evalpipe.formats import FormatName
-    from evalpipe.origin import Origin
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
     from evalpipe.plan.streaming import StreamingPlan
     from evalpipe.tasks import Task
-    from evalpipe.uris import DatabaseUri
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.base.uris import DatabaseUri
 from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
 from evalpipe.chapters.compare.plan import compare_plan
@@ -34,7 +35,6 @@ from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
 from evalpipe.spec.parts import PERMUTATIONS
-from evalpipe.uris import DatabaseUri
 
 if TYPE_CHECKING:
     from evalpipe.chapters.candidates.plan import CandidatesPlan

@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.queries import query_sha256, query_text
+from evalpipe.base.queries import query_sha256, query_text
 from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.separated import Csv
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from evalpipe.cells import CellType
+    from evalpipe.base.cells import CellType
+    from evalpipe.base.origin import Loc, Origin
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.candidates.spec import CandidateTable
-    from evalpipe.origin import Loc, Origin
     from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
-    from evalpipe.uris import DatabaseUri
 
 
 @dataclass(frozen=True, slots=True)

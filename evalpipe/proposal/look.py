@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.origin import Origin
 from evalpipe.data import hive
 from evalpipe.data.block import SEPARATED, TEXT_FORMATS
 from evalpipe.data.catalog import look
@@ -15,7 +16,6 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
 from evalpipe.errors import DataError, Problem
-from evalpipe.origin import Origin
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.proposal.columns import NULLS, ColumnLook, ColumnPart, column_look
 from evalpipe.spec.named import bad_key, is_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import find_level
+from evalpipe.base.levels import find_level
 from evalpipe.proposal.names import like_prediction, model_name
 from evalpipe.spec.named import is_key
 

@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import find_level
+from evalpipe.base.levels import find_level
 from evalpipe.proposal.names import like_prediction, subject
 from evalpipe.words.spelling import quoted
 

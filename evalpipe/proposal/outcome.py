@@ -6,9 +6,9 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from evalpipe.base.levels import find_level, meant_level
 from evalpipe.data.words import counted
 from evalpipe.errors import UsageError
-from evalpipe.levels import find_level, meant_level
 from evalpipe.proposal.families import Family, families
 from evalpipe.proposal.models import predicted_levels
 from evalpipe.proposal.named_after import named_after

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from evalpipe.base.origin import Origin
 from evalpipe.errors import InternalError, SpecError
-from evalpipe.origin import Origin
 from evalpipe.proposal.written import NOT_HERE
 from evalpipe.spec.load import load
 from evalpipe.spec.text import SpecText

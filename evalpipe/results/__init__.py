@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
+from evalpipe.base.digests import text_sha256
+from evalpipe.base.records import Record, Scalar, Slice, Status
 from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
@@ -29,9 +31,7 @@ from evalpipe.chapters.row_file.records import RowColumn, RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
-from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, Problem
-from evalpipe.records import Record, Scalar, Slice, Status
 from evalpipe.results.curves import Curve
 from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile, LevelCount, Matched
 from evalpipe.results.document import Document

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from evalpipe.records import Record
+from evalpipe.base.records import Record
 
 
 class InputFile(Record):

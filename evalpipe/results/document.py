@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from evalpipe.base.records import Record
 from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.chapters.candidates.records import Candidates
 from evalpipe.chapters.compare.records import Comparison
@@ -27,7 +28,6 @@ from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.chapters.trend.records import Trend
 from evalpipe.chapters.what_if.records import WhatIf
-from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
 from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile
 from evalpipe.results.findings import Finding

@@ -8,7 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from evalpipe.cells import FORMULA, NUMBER
+from evalpipe.base.cells import FORMULA, NUMBER
 from evalpipe.results.tables import Estimate
 
 if TYPE_CHECKING:

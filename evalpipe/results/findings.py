@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.records import Measured, Record
+from evalpipe.base.records import Measured, Record
 
 FindingKind = Literal["holds", "fails", "open", "same", "note"]
 

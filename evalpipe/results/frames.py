@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.records import Record
+    from evalpipe.base.records import Record
     from evalpipe.results.document import Document
 
 
@@ -36,7 +36,7 @@ def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
 
 def _row_of(annotation: object) -> type[Record] | None:
     """Return the record that a list or tuple holds, the common one of several; None of anything else."""
-    from evalpipe.records import Record as Base
+    from evalpipe.base.records import Record as Base
 
     items = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
     records = [kind for item in items for kind in _alternatives(item) if isinstance(kind, type)]

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from evalpipe.base.records import Measured, Record, Scalar, Slice, Status
 from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.records import Measured, Record, Scalar, Slice, Status
 
 
 class ModelSummary(Record):

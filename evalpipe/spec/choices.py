@@ -16,7 +16,7 @@ from evalpipe.metrics.grammar import IDENTIFIER
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
 
 MEASURE = "a measure"
 """What marks the place of a measure in a schema that pydantic makes."""

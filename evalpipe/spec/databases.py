@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.base.queries import READING, line_and_column, query_text
+from evalpipe.base.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
 from evalpipe.errors import UsageError
-from evalpipe.queries import READING, line_and_column, query_text
 from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.day import dated_path
 from evalpipe.spec.environment import literal
-from evalpipe.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
 from evalpipe.words.spelling import joined, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.tree import Node
 

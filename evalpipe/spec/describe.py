@@ -9,7 +9,7 @@ from evalpipe.spec.kinds import RULES
 from evalpipe.words.spelling import joined, listed, quoted
 
 if TYPE_CHECKING:
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
 
 Schema = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 from evalpipe.spec.explain import existing
 from evalpipe.spec.models import kind_of_spec
 from evalpipe.spec.partial import partial
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Literal
 
+    from evalpipe.base.origin import Loc
+    from evalpipe.base.plugins import Plugin
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
-    from evalpipe.plugins import Plugin
     from evalpipe.spec.expressions import Measures
     from evalpipe.spec.parts import Model
     from evalpipe.spec.texts import ProseText
     from evalpipe.spec.tree import Tree
     from evalpipe.templating.files import Templates
-    from evalpipe.uris import DatabaseUri
 
 Entry = TypeVar("Entry")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evalpipe.base.origin import Loc
     from evalpipe.metrics import Metric
-    from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
 
 

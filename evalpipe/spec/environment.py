@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.ed25519 import SIGNING_KEY
-from evalpipe.uris import holds_secret
+from evalpipe.base.ed25519 import SIGNING_KEY
+from evalpipe.base.uris import holds_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,9 +9,9 @@ from encodings.aliases import aliases
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalpipe.base.colours import COLOUR
+from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
-from evalpipe.colours import COLOUR
-from evalpipe.constants import LARGEST, SMALLEST
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.datasets import is_query
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationError
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.describe import Schema
     from evalpipe.spec.tree import Tree
 

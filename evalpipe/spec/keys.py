@@ -12,7 +12,7 @@ from evalpipe.spec.models import Spec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
     from evalpipe.tasks import Task
 
 NAMED = "<name>"

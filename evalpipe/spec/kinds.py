@@ -27,9 +27,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
-from evalpipe.colours import COLOUR
-from evalpipe.constants import LARGEST, SMALLEST
-from evalpipe.documented import Documented
+from evalpipe.base.colours import COLOUR
+from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.base.documented import Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:

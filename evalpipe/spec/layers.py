@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.origin import SpecFile
 from evalpipe.errors import Place, Problem
-from evalpipe.origin import SpecFile
 from evalpipe.spec.environment import Dated
 from evalpipe.spec.models import Spec
 from evalpipe.spec.text import STDIN, read_text

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.origin import Origin
 from evalpipe.errors import SpecError, UsageError
-from evalpipe.origin import Origin
 from evalpipe.spec.databases import check_ledger, check_queries, with_references, without_passwords
 from evalpipe.spec.day import on_day
 from evalpipe.spec.draft import Draft

@@ -11,6 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, StrictBool, StrictInt, Tag
 
+from evalpipe.base.origin import Loc, Origin
+from evalpipe.base.plugins import Plugin
+from evalpipe.base.uris import DatabaseUri
 from evalpipe.chapters.calibration.spec import Calibration
 from evalpipe.chapters.candidates.spec import CandidateTable
 from evalpipe.chapters.compare.spec import Compare
@@ -29,8 +32,6 @@ from evalpipe.chapters.steps.spec import StepMeasures
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.chapters.trend.spec import TrendKey
 from evalpipe.errors import Problem
-from evalpipe.origin import Loc, Origin
-from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.datasets import AnyDataset
 from evalpipe.spec.expressions import MeasureEntry, MeasureExpression, Measures, expressed
@@ -52,7 +53,6 @@ from evalpipe.spec.parts import Engine, Exposure, Intervals, Model, NoInformatio
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
 from evalpipe.templating.files import Templates
-from evalpipe.uris import DatabaseUri
 
 
 class Spec(SpecPart):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic.fields import FieldInfo
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
     from evalpipe.spec.tree import Tree
 
 _BLANKS: dict[object, object] = {str: "", int: math.nan, float: math.nan, bool: False, tuple: (), Literal: "",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.deviance.spec import FittedOn
 from evalpipe.chapters.equivocal.spec import EquivocalZone
@@ -13,7 +14,6 @@ from evalpipe.chapters.optimism.spec import BootstrapFits
 from evalpipe.chapters.row_file.spec import RowFormat
 from evalpipe.chapters.steps.spec import StepColumn
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
-from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.choices import MeasureOfSpec
 from evalpipe.spec.kinds import (

@@ -6,8 +6,8 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters import functions
-from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.keys import NAMED, applies
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.named import alike, odd_letter
@@ -23,8 +23,8 @@ from evalpipe.words.spelling import listed, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model
 

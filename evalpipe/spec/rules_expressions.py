@@ -18,9 +18,9 @@ from evalpipe.words.spelling import closest, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
     from evalpipe.metrics.grammar import NameNode
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 ONE = "an expression takes one value of each of its measures"

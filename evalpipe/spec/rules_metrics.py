@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences
-from evalpipe.levels import level_text
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.expression import ExpressionMetric
@@ -25,8 +25,8 @@ from evalpipe.words.spelling import closest, joined, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 

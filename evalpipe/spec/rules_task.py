@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import level_text, meant_level
+from evalpipe.base.levels import level_text, meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
 from evalpipe.spec.keys import NAMED, TASKS
@@ -15,8 +15,8 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model
     from evalpipe.tasks import Task

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.candidates.spec import ALONE
 from evalpipe.chapters.desirability.spec import file_schema
-from evalpipe.digests import json_sha256
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.choices import MEASURE

@@ -8,14 +8,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.origin import Origin
 from evalpipe.errors import Place
-from evalpipe.origin import Origin
 from evalpipe.spec.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.origin import Loc
+    from evalpipe.base.origin import Loc
     from evalpipe.spec.models import Spec
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictStr, Tag
 
-from evalpipe.cells import CellType
+from evalpipe.base.cells import CellType
 from evalpipe.spec.kinds import AnyOf, ColumnName, SpecPart
 
 NullTexts = Annotated[

@@ -15,8 +15,8 @@ from evalpipe.spec.rules_metrics import check_measure, effective
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import KnownValue
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from evalpipe.digests import bytes_sha256
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.errors import Place, Problem
 from evalpipe.words.spelling import closest, printable
 

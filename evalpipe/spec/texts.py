@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.digests import bytes_sha256
+from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.origin import path_text
 from evalpipe.errors import Place, Problem
-from evalpipe.origin import path_text
 from evalpipe.spec.text import SpecText
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalpipe.origin import Loc, Origin
+    from evalpipe.base.origin import Loc, Origin
     from evalpipe.spec.tree import Tree
 
 LONGEST = 20_000

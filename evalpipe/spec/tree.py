@@ -9,9 +9,9 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from evalpipe.base.levels import level_text
+from evalpipe.base.origin import Loc, Origin, path_text
 from evalpipe.errors import Place, Problem
-from evalpipe.levels import level_text
-from evalpipe.origin import Loc, Origin, path_text
 from evalpipe.spec.environment import Dated
 from evalpipe.words.spelling import quoted
 

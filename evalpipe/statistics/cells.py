@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary

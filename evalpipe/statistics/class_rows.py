@@ -12,7 +12,7 @@ from evalpipe.arithmetic.functions import log, log_sum_exp
 from evalpipe.statistics.rows import OfLevels, Rows, present
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from evalpipe.statistics.residuals import logarithm, possible
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics.number_rows import NumberRows
     from evalpipe.statistics.summary import Summary
 

@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Self
 
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
 
 WIDTH = 24
 """Bits of a window: 2^29 terms fill no more than the 53 bits that a float holds exactly."""

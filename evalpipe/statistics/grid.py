@@ -11,7 +11,7 @@ from evalpipe.arithmetic.functions import exp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 HUNDREDTHS = np.arange(1, 100) / 100
 TAILS = 1 / (1 + exp(-np.arange(4.5, 36.5, 0.5)))

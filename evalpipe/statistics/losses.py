@@ -10,7 +10,7 @@ from evalpipe.arithmetic.functions import log
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary

@@ -12,7 +12,7 @@ from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.rows import present, taken_of
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 SAME = 1e-13
 """The part of a count up to which it and an expected count are the same but for rounding."""

@@ -13,7 +13,7 @@ import numpy as np
 from evalpipe.statistics.summary import pairs, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics.number_rows import Merge
     from evalpipe.statistics.summary import Summary
 

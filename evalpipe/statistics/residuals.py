@@ -16,7 +16,7 @@ from evalpipe.arithmetic.functions import log, log1p
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.statistics.number_rows import NumberRows
     from evalpipe.statistics.summary import Summary
 

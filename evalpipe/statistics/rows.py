@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Self
 
-    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
 
 Array = TypeVar("Array", bound="Values")
 Held = TypeVar("Held")

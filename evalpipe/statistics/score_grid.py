@@ -15,7 +15,7 @@ import numpy as np
 from evalpipe.arithmetic.functions import expit
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
 
 EVEN = 2**16
 """Cells of equal width that 1 would hold."""

@@ -11,7 +11,7 @@ from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_ru
 from evalpipe.statistics.summary import table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics.summary import Summary
 
 CLIPPED = 1e-12

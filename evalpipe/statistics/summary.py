@@ -21,7 +21,7 @@ from evalpipe.metrics.shared_fits import SharedFit, shared_fits
 from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.metrics.declare import Metric
     from evalpipe.metrics.values import Gaps
 

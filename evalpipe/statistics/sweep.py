@@ -16,7 +16,7 @@ from evalpipe.statistics.summary import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 CELLS = Rows(truth=np.array([True, True, False, False]), predicted=np.array([True, False, True, False]))
 """A true positive, a false negative, a false positive and a true negative."""

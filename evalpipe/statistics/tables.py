@@ -10,7 +10,7 @@ from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csc_array
 
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.statistics.number_rows import NumberRows
 
 EXACT = 4096

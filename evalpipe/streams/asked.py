@@ -17,7 +17,7 @@ from evalpipe.statistics.summary import statistics
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.base.arraytypes import Wholes
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

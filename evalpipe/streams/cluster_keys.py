@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.digests import text_sha256
+from evalpipe.base.digests import text_sha256
 from evalpipe.plan.drawing import GROUPS
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.arraytypes import Keys, Wholes
+    from evalpipe.base.arraytypes import Keys, Wholes
 
 LONG = 64
 """Characters from which on a name is shortened to its sha256 before it is hashed."""

@@ -21,7 +21,7 @@ from evalpipe.streams.tables import CellCounts, RowGroup, Tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 FORMAT = 3
 """The version of the format; bytes of another version are not read."""

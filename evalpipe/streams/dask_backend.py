@@ -9,9 +9,9 @@ from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.signals import postponed
 from evalpipe.errors import UsageError
-from evalpipe.folders import TemporaryFolder
-from evalpipe.signals import postponed
 from evalpipe.streams.codec import DamagedError, decode
 from evalpipe.streams.local import AHEAD
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.base.levels import find_level
 from evalpipe.data.rows import met_by_none, without_rows
 from evalpipe.data.sample import Sample
 from evalpipe.data.slices import MISSING, intervals, ordered, too_many
 from evalpipe.data.summary import unknown_conditions
 from evalpipe.data.weights import COUNTED, COUNTS, sums_to
 from evalpipe.errors import DataError, Place, Problem
-from evalpipe.levels import find_level
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.score_grid import UNITS

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.folders import TemporaryFolder
 from evalpipe.data import checks, leaks
 from evalpipe.data.block import POSITION, RowBlock, SourceFile
 from evalpipe.data.columns import Columns
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
-from evalpipe.folders import TemporaryFolder
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.streams.cache import TEMPORARY
 from evalpipe.streams.local import in_order
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.base.arraytypes import Wholes
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan

@@ -24,7 +24,7 @@ from evalpipe.streams.tables import same
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables

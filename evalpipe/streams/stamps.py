@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.digests import file_sha256
+from evalpipe.base.digests import file_sha256
 from evalpipe.errors import DataError, Place, Problem
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evalpipe.streams.cluster_keys import renumbered, smallest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats, Keys, Wholes
+    from evalpipe.base.arraytypes import Floats, Keys, Wholes
     from evalpipe.streams.asked import Asked, Option
 
 Labels = tuple[tuple[str, str], ...]

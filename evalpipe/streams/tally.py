@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.data.block import RowBlock
     from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Predictions, SlicedRows

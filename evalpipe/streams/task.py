@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.digests import text_sha256
 from evalpipe.data.catalog import look
-from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, EvalpipeError, Place, Problem, SpecError, UsageError
 from evalpipe.plan.resolve import plan as make_plan
 from evalpipe.plan.sources import sources

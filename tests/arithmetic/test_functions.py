@@ -16,7 +16,7 @@ from evalpipe.arithmetic import functions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 RNG = np.random.default_rng(7)
 WIDE = np.r_[RNG.uniform(-700, 700, 600), RNG.uniform(-2, 2, 600),

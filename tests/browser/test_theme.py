@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import evalpipe
-from evalpipe.colours import DARK, readable
+from evalpipe.base.colours import DARK, readable
 
 ACCENT = "#8a1538"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><rect width="24" height="24" fill="red"/></svg>'

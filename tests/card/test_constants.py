@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from card.blocks import facts
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card import method
 from evalpipe.card.figures import residuals
 from evalpipe.chapters.curves.card import clipping

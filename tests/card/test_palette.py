@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalpipe.arraytypes import Floats
+from evalpipe.base.arraytypes import Floats
 from evalpipe.card.html import html_page
 from evalpipe.card.locate import text
 from evalpipe.card.palette import APART, MARKERS, MODELS, MODELS_DARK, OUTLINES, ROLES, inks, style_sheet

@@ -12,11 +12,11 @@ import pytest
 from pypdf import PdfReader
 
 import evalpipe
+from evalpipe.base.digests import text_sha256
 from evalpipe.card import ready, render
 from evalpipe.card.contents import Card
 from evalpipe.card.own import PLAIN
 from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
-from evalpipe.digests import text_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
 from evalpipe.templating import sandbox

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 
 import evalpipe
 from evalpipe.acceptance import accept
+from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.card import pdf
-from evalpipe.digests import bytes_sha256
-from evalpipe.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.errors import DataError, SpecError, UsageError
 from evalpipe.manifest import KEY_SIGNATURE, is_whole, read_manifest
 from evalpipe.record import put_files

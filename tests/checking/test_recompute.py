@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
 from evalpipe.checking import Verification
 from evalpipe.checking.same_numbers import apart_in_results, apart_in_rows
-from evalpipe.digests import bytes_sha256
 from evalpipe.manifest import read_manifest
 from evalpipe.record import replace_files
 from evalpipe.results import Results

@@ -14,11 +14,11 @@ import pytest
 from pypdf import PdfReader
 
 import evalpipe
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
 from evalpipe.card.edition import Edition
 from evalpipe.card.pdf_reading import files_in
 from evalpipe.checking import Verification
-from evalpipe.digests import bytes_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.manifest import Manifest, read_manifest
 from evalpipe.results import Results

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
-from evalpipe.digests import bytes_sha256
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.exports import EXPORTS
 from evalpipe.results import Results
 

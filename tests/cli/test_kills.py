@@ -18,8 +18,8 @@ import pytest
 
 import evalpipe
 from cli.conftest import SPEC
+from evalpipe.base.lock import locked
 from evalpipe.errors import UsageError
-from evalpipe.lock import locked
 from evalpipe.verification import verified
 
 GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"

@@ -15,7 +15,7 @@ from evalpipe.statistics import Rows, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 ROUNDING = 1e-12
 """The fit to a whole batch takes the levels of blocks from their totals, SciPy's from running means."""

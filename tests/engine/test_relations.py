@@ -16,7 +16,7 @@ from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.results import Results
 
 MEASURES = ["accuracy", "balanced_accuracy", "f1", "mcc"]

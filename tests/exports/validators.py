@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evalpipe.digests import bytes_sha256
+from evalpipe.base.digests import bytes_sha256
 
 Files = Mapping[str, str]
 

@@ -19,9 +19,9 @@ import polars as pl
 import yaml
 
 import evalpipe
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
-from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
 from evalpipe.spec.datasets import Dataset, QueryDataset
 from evalpipe.spec.load import load

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 from evalpipe.proposal.look import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
@@ -79,7 +79,7 @@ NAMES = TEXTS.filter(lambda text: bool(text.strip()) and "\x00" not in text)
 @example("${date}", "{level}", "1e-3", "007")
 @settings(max_examples=40)
 def test_a_spec_names_any_columns_and_levels(outcome: str, probability: str, event: str, other: str) -> None:
-    from evalpipe.levels import level_value
+    from evalpipe.base.levels import level_value
 
     assume(outcome != probability and level_value(event) != level_value(other))
     with tempfile.TemporaryDirectory() as folder:

@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import evalpipe
+from evalpipe.base.ed25519 import SIGNING_KEY
+from evalpipe.base.uris import WAY, holds_secret
 from evalpipe.cli import main
-from evalpipe.ed25519 import SIGNING_KEY
 from evalpipe.spec.environment import BadReferenceError, expand, is_private
 from evalpipe.spec.sent import from_text, to_text
-from evalpipe.uris import WAY, holds_secret
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - that of nobody
 SPEC = """evalpipe: 1

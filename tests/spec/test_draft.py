@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from evalpipe.base.origin import Origin
 from evalpipe.chapters.desirability.spec import Ramp
 from evalpipe.chapters.slices.spec import Cut
-from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import Draft, choose, refer
 from evalpipe.spec.load import load

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalpipe.base.levels import level_text
 from evalpipe.errors import SpecError, UsageError
-from evalpipe.levels import level_text
 from evalpipe.metrics import metric, registry
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import json_schema, resolved, spec_sha256

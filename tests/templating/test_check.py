@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.digests import text_sha256
+from evalpipe.base.digests import text_sha256
 from evalpipe.errors import UsageError
 from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import MOST_BYTES, Templates, read_templates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
 from evalpipe.card.figures.declare import figure_of

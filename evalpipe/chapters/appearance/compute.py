@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import text_sha256
 from evalpipe.chapters.appearance.records import Appearance, PluginRecord, TemplateRecord
-from evalpipe.digests import text_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from evalpipe.plugins import Plugin
+    from evalpipe.base.plugins import Plugin
     from evalpipe.spec.models import Spec
     from evalpipe.templating.files import Templates
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.colours import COLOUR
-from evalpipe.records import Record
+from evalpipe.base.colours import COLOUR
+from evalpipe.base.records import Record
 
 
 class TemplateRecord(Record):

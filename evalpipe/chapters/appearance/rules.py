@@ -6,15 +6,15 @@ from dataclasses import replace
 from math import floor
 from typing import TYPE_CHECKING
 
-from evalpipe.colours import LIGHT, READABLE, contrast, hardest, readable
+from evalpipe.base.colours import LIGHT, READABLE, contrast, hardest, readable
+from evalpipe.base.plugins import Plugin
 from evalpipe.errors import UsageError
-from evalpipe.plugins import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 
@@ -30,7 +30,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _plugins(draft: Draft) -> Iterator[Problem]:
     """Look for the plugins among the installed packages; loads those that are named."""
-    from evalpipe.plugins import installed, problem_of
+    from evalpipe.base.plugins import installed, problem_of
 
     known, named = installed(), list[Plugin]()
     for loc, name in draft.entries(draft.spec.report.plugins, "report", "plugins"):

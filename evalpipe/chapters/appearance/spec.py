@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic_core import PydanticCustomError
 
-from evalpipe.colours import COLOUR, is_colour
+from evalpipe.base.colours import COLOUR, is_colour
 from evalpipe.spec.kinds import SpecPart
 
 

@@ -14,7 +14,7 @@ from evalpipe.results import Warned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.chapters.desirability.plan import GoalPlan

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
 
 

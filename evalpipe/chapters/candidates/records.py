@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from evalpipe.base.records import Record, Scalar, Status
 from evalpipe.chapters.desirability.records import Goal
-from evalpipe.records import Record, Scalar, Status
 
 
 class CandidateGoal(Goal):

@@ -14,9 +14,9 @@ from evalpipe.words.spelling import closest, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 BOTH = 2

@@ -17,7 +17,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalpipe.arraytypes import Flags
+    from evalpipe.base.arraytypes import Flags
     from evalpipe.engine.estimates import Scope
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.records import Measured, Scalar, Status
+from evalpipe.base.records import Measured, Scalar, Status
 
 
 class Comparison(Measured):

@@ -14,7 +14,7 @@ from evalpipe.intervals.bootstrap import percentile_limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan

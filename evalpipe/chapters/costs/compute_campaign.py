@@ -11,7 +11,7 @@ from evalpipe.engine.ranked import ranked
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.chapters.costs.plan import ProfitPlan
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 from evalpipe.plan.outcome import levels
 
 if TYPE_CHECKING:

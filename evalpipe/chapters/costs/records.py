@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import OfModel, Record
+from evalpipe.base.records import OfModel, Record
 
 
 class NamedCost(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_task import unknown_level
 from evalpipe.tasks import CLASSES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text

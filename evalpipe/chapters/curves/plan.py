@@ -11,8 +11,8 @@ from evalpipe.spec.choices import MetricChoice
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.curves.spec import ResidualFigure, ResidualKind
-    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
 RESIDUALS: Loc = ("curves", "residuals")

@@ -15,9 +15,9 @@ from evalpipe.tasks import CLASSES, MANY, NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.curves.spec import Relations
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 HERE: Loc = ("curves", "marks")

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text

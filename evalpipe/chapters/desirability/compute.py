@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import constants
+from evalpipe.base import constants
 from evalpipe.chapters.desirability import compute_scale as scale
 from evalpipe.chapters.desirability.records import (
     FACTORS,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan

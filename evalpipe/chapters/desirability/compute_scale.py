@@ -16,7 +16,7 @@ from evalpipe.arithmetic.functions import power
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 TIE = 1e-12
 """How far apart two desirabilities may lie and still be the same: what rounding leaves, and nothing that matters."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.levels import level_text
+from evalpipe.base.levels import level_text
 from evalpipe.plan.measures import goal_entries
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evalpipe.records import OfModel, Record, Scalar, Status
+from evalpipe.base.records import OfModel, Record, Scalar, Status
 
 FACTORS = {0.5: "halved", 2.0: "doubled"}
 """By what the weight of each goal is multiplied, to see whether the ranking holds, and what that is called."""

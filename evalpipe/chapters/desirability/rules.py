@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters.desirability.spec import KINDS, OWN, Custom, goal_names
 from evalpipe.chapters.prevalence.rules import prevalences
-from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.rules_metrics import check_measure, effective, misspelt_keys
@@ -21,9 +21,9 @@ from evalpipe.words.spelling import closest, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.entry import Entry
 

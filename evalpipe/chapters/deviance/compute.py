@@ -17,7 +17,7 @@ from evalpipe.metrics import registry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan

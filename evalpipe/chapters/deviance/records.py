@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import OfModel
+from evalpipe.base.records import OfModel
 
 
 class DevianceTest(OfModel):

@@ -10,8 +10,8 @@ from evalpipe.spec.parts import gives
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.chapters.equivocal.records import Zone
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.chapters.equivocal.plan import ZonePlan
 
 

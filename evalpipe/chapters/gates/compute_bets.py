@@ -16,7 +16,7 @@ from evalpipe.arithmetic.functions import log1p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 SHARES = tuple(2.0**-k for k in range(1, 11))
 """The bets on rows, as shares of the largest that no row can ruin: from a half down, each half of the one before.

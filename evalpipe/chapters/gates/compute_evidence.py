@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.compare.compute_paired import LOSSES, flags, reportable_alike
 from evalpipe.chapters.gates.compute_bets import (
     BETS,
@@ -21,7 +22,6 @@ from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.plan import GateLimits, made_of
 from evalpipe.chapters.gates.records import GateEvidence
-from evalpipe.digests import json_sha256
 from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
 
 if TYPE_CHECKING:

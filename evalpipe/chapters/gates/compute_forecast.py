@@ -15,7 +15,7 @@ from evalpipe.chapters.gates.compute_sequence import process
 from evalpipe.intervals.binomial import clopper_pearson
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.chapters.gates.compute_verdict import On
 
 YEARS = 200

@@ -12,7 +12,7 @@ import numpy as np
 from evalpipe.chapters.gates.compute_bets import NightEvidence, of_a_value
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 ENOUGH = 50.0
 """The rows of the rarer outcome that a night needs to count by itself, or several nights need together."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.gates.compute_bets import NightEvidence
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_of, evidence_row, sides
 from evalpipe.chapters.gates.compute_groups import ENOUGH, Nights, agreement, evidence, gathered
@@ -18,7 +19,6 @@ from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.compute_sequence import RECENT, last, recent, threshold
 from evalpipe.chapters.gates.compute_verdict import limit_text, written
 from evalpipe.chapters.gates.plan import GateLimits, least_night
-from evalpipe.digests import json_sha256
 from evalpipe.results import GateSequence, Warned
 from evalpipe.words import numbers
 from evalpipe.words.spelling import joined

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import bytes_sha256
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.records import Subject
-from evalpipe.digests import bytes_sha256
 from evalpipe.intervals.recovered import recovered_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.base.records import Measured
     from evalpipe.chapters.gates.plan import GatePlan
-    from evalpipe.records import Measured
     from evalpipe.results import Comparison, Estimate, Individual, Overall, Results
 
 

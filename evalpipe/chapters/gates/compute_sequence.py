@@ -12,7 +12,7 @@ from evalpipe.arithmetic.functions import exp, log_add_exp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 AT_ONCE = 0.25
 """The share of the stake for a limit that was missed from the first night on."""

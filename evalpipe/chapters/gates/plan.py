@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, SequenceRule
-from evalpipe.levels import level_text
 from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from evalpipe.records import Record, Scalar, Slice
+from evalpipe.base.records import Record, Scalar, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters.desirability.rules import names_of_goals
 from evalpipe.chapters.gates.rules_sequence import nights_rules, sequence_rules
 from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, AgainstEarlier
 from evalpipe.chapters.prevalence.rules import single_prevalence
-from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.rules_metrics import check_measure, misspelt_keys
@@ -20,9 +20,9 @@ from evalpipe.words.spelling import closest, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.entry import Entry

@@ -12,10 +12,10 @@ from evalpipe.tasks import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 INFLATED = (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.base.constants import TOLERATED
 from evalpipe.chapters.optimism.records import Optimism
-from evalpipe.constants import TOLERATED
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.rows import rows_of
@@ -18,7 +18,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import BootstrapFit, Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import Measured, Status
+from evalpipe.base.records import Measured, Status
 
 
 class Optimism(Measured):

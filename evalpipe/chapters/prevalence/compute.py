@@ -23,7 +23,7 @@ from evalpipe.tasks import MANY, NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Flags, Floats, Values
+    from evalpipe.base.arraytypes import Flags, Floats, Values
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated

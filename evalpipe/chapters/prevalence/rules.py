@@ -16,8 +16,8 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.entry import Entry
 

@@ -25,7 +25,7 @@ from evalpipe.tasks import MANY, NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.chapters.recalibrate.plan import MethodPlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalpipe.records import Record, Scalar
+from evalpipe.base.records import Record, Scalar
 
 
 class Applied(Record):

@@ -22,10 +22,10 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.calibration import Recalibrator
     from evalpipe.chapters.recalibrate.spec import Folds, MethodChoice
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 HERE: Loc = ("recalibrate",)

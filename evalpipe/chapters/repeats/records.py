@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from evalpipe.records import Measured, OfModel, Status
+from evalpipe.base.records import Measured, OfModel, Status
 
 
 class RepeatedModel(OfModel):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 MAGIC = frozenset("*?[")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.chapters.row_file.records import RowColumn
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan

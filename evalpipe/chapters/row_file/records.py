@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalpipe.records import Record
+from evalpipe.base.records import Record
 
 
 class RowColumn(Record):

@@ -17,7 +17,7 @@ from evalpipe.intervals.noise import range_limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.slices.plan import DisparityPlan
     from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.evaluated import Evaluated

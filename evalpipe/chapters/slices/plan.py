@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.chapters.slices.spec import DISPARITIES, Cut, PeriodLength
-from evalpipe.levels import level_text
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.spec import DatePeriod, SlicingRule
-    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
 LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import Measured, OfModel, Record, Scalar, Slice, Status
+from evalpipe.base.records import Measured, OfModel, Record, Scalar, Slice, Status
 
 
 class SliceSummary(Record):

@@ -19,9 +19,9 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.spec import SlicingRule
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 Parts = dict["Loc", "str | Cut | DatePeriod"]

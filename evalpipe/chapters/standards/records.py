@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.records import Record
+from evalpipe.base.records import Record
 
 ItemStatus = Literal["present", "missing", "not_applicable"]
 

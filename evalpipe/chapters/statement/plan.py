@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
-from evalpipe.levels import level_text
 from evalpipe.plan.measures import LACKING
 from evalpipe.words.fields import FIELDS
 from evalpipe.words.prose import WHERE, NumberReference, references
@@ -18,8 +18,8 @@ from evalpipe.words.spelling import closest, joined, listed, quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.base.origin import Loc
     from evalpipe.errors import Place, Problem
-    from evalpipe.origin import Loc
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.spec.models import Spec

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from evalpipe.records import Measured, Record
+from evalpipe.base.records import Measured, Record
 from evalpipe.words.fields import FIELDS
 
 

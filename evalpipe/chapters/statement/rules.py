@@ -18,8 +18,8 @@ from evalpipe.words.spelling import closest, listed, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.base.origin import Loc
     from evalpipe.metrics import Metric
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 

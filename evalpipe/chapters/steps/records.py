@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import OfModel, Scalar
+from evalpipe.base.records import OfModel, Scalar
 
 
 class StepHistory(OfModel):

@@ -12,9 +12,9 @@ from evalpipe.spec.single import one_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.steps.spec import StepMeasures
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model
 

@@ -16,9 +16,9 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalpipe.base.records import Scalar
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
-    from evalpipe.records import Scalar
     from evalpipe.results import ModelSummary, Results
 
 WITHOUT_ROWS = {"fixed": "written in the spec", "bayes": "decided by the costs"}

@@ -22,7 +22,7 @@ from evalpipe.statistics import Rows, Summary, cut_values, sweep
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.chapters.recalibrate.compute import Variants
     from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample

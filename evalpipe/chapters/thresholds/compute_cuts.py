@@ -17,7 +17,7 @@ from evalpipe.metrics.operating import ROUNDING
 from evalpipe.statistics import Draws, Stack, Summary, cut_values, sweep, view
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from evalpipe.records import Record, Scalar, Status
+from evalpipe.base.records import Record, Scalar, Status
 
 
 class Constraint(Record):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
-from evalpipe.levels import level_text
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
@@ -19,10 +19,10 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.thresholds.spec import MeasureBounds
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.trend.compute_limits import ControlLimits, CountedNight
 from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
-from evalpipe.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

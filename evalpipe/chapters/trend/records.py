@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.records import OfModel, Record, Scalar
+from evalpipe.base.records import OfModel, Record, Scalar
 
 
 class TrendNight(Record):

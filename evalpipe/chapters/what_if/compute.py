@@ -11,7 +11,7 @@ from evalpipe.chapters.what_if.records import GroupCounts, WhatIf
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.engine.estimates import Scope
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan

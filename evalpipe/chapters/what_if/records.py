@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import Record, Slice
+from evalpipe.base.records import Record, Slice
 
 
 class GroupCounts(Record):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.digests import json_sha256
+from evalpipe.base.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from evalpipe.arraytypes import Values
+    from evalpipe.base.arraytypes import Values
 
 MODULUS = 1 << 256
 

@@ -14,8 +14,8 @@ from evalpipe.words.spelling import first_repeated
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.base.origin import Origin
     from evalpipe.data.sql.database import Database, QueryColumn
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import QuerySource
 
 

@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from evalpipe.base.uris import SCHEMES
 from evalpipe.data.sql.database import TooSlowError
 from evalpipe.data.sql.faults import cannot_connect, cannot_read, too_slow
 from evalpipe.errors import DataError, EvalpipeError, Problem, UsageError
 from evalpipe.plan.sources import QuerySource
-from evalpipe.uris import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.base.origin import Origin
     from evalpipe.data.sql.database import Database
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import Sources
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.queries import line_and_column
 from evalpipe.data.sql.database import ALIAS
 from evalpipe.errors import Problem
-from evalpipe.queries import line_and_column
 
 if TYPE_CHECKING:
+    from evalpipe.base.origin import Origin
     from evalpipe.errors import Place
-    from evalpipe.origin import Origin
     from evalpipe.plan.sources import QuerySource
 
 READ_ONLY, CANCELLED = "25006", "57014"

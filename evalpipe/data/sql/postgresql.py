@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.plan.sources import QuerySource
-    from evalpipe.uris import DatabaseUri
 
 CONNECT = 30
 """The seconds that a server may take to answer at all."""

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.folders import TemporaryFolder
 from evalpipe.data.sql.content import Content
 from evalpipe.data.sql.described import columns_of
 from evalpipe.data.sql.drivers import opened, told
 from evalpipe.errors import DataError, Problem, UsageError
-from evalpipe.folders import TemporaryFolder
 from evalpipe.plan.columns import unreadable
 from evalpipe.plan.sources import QuerySource
 

@@ -14,7 +14,7 @@ from evalpipe.results.curves import bands
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.statistics import Summary
 
 PLACES = np.arange(101) / 100

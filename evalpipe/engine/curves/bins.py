@@ -11,7 +11,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics import Rows, Summary
 
 

@@ -26,7 +26,7 @@ from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.plan.plan import Plan
 
 B = TypeVar("B", BandLine, BandCurve)

@@ -9,7 +9,7 @@ from evalpipe.arithmetic.functions import exp
 from evalpipe.engine.curves.residual_tests import ResidualTest
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 FEW = 25
 """The variance from which on a number of rows is near enough to normal."""

@@ -13,7 +13,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.calibration import NetBenefit, NetBenefitNotes
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics import Summary
 
 THRESHOLDS = np.arange(1, 100) / 100

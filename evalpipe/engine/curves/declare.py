@@ -20,7 +20,7 @@ from evalpipe.results.curves import CURVES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.results.curves import Column, Curve, Notes

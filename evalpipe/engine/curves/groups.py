@@ -10,7 +10,7 @@ from evalpipe.engine.ranked import ranked
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics import Summary
 
 

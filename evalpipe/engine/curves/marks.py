@@ -17,7 +17,7 @@ from evalpipe.results.curves import Notes, events
 from evalpipe.statistics import sweep
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe import constants
 from evalpipe.arithmetic.functions import exp, log
+from evalpipe.base import constants
 from evalpipe.engine.curves import count_tests, residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve
 from evalpipe.engine.curves.smoothing import smooth
@@ -24,7 +24,7 @@ from evalpipe.statistics.groups import Groups
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
 
 
 POINTS, VERTICES = 400, 500

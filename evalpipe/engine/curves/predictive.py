@@ -14,7 +14,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValues
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 GRID = np.arange(101) / 100
 """The prevalences."""

@@ -22,7 +22,7 @@ from evalpipe.statistics import sweep
 from evalpipe.statistics.groups import runs_within
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.statistics import Summary
 
 HISTOGRAM_BINS = 20

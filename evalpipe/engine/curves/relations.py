@@ -18,7 +18,7 @@ from evalpipe.statistics import of_cells, sweep, swept_in_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.chapters.curves.plan import RelationsPlan
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Summary

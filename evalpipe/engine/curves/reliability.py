@@ -25,7 +25,7 @@ from evalpipe.results.curves.calibration import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 

@@ -21,7 +21,7 @@ from evalpipe.results.curves import residual_kinds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.results.curves.residual_kinds import ResidualKind
 
 GROUPS = 20

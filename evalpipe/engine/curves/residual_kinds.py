@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from evalpipe import constants
 from evalpipe.arithmetic.functions import log, log1p
+from evalpipe.base import constants
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.engine.curves.numbers import (
     deciles,
@@ -32,7 +32,7 @@ from evalpipe.statistics.residuals import unit_deviance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.results.curves.residual_kinds import ResidualKind
 
 KINDS: tuple[Literal["deviance", "pearson"], ...] = ("deviance", "pearson")

@@ -15,7 +15,7 @@ import numpy as np
 from evalpipe.arithmetic.matrices import product, singular, solve
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 FEWEST = 20
 """So many rows these tests take; their p-values are for many."""

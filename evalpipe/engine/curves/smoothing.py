@@ -10,7 +10,7 @@ from evalpipe.arithmetic.functions import power
 from evalpipe.results.curves.residuals import SmoothNotes
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 GROUPS = 200
 """The most groups that a smooth line is drawn through, and the fewest that are smoothed."""

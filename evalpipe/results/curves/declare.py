@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar, get_args
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
-from evalpipe.records import Record, Slice
+from evalpipe.base.records import Record, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from evalpipe.records import Record
+from evalpipe.base.records import Record
 from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points, Thinned
 
 

@@ -22,7 +22,7 @@ from evalpipe.chapters.gates.compute_groups import (
 from evalpipe.chapters.gates.compute_sequence import process, threshold
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats
 
 NEEDED = threshold(0.05, 1)
 YEARS, NIGHTS = 100, 365

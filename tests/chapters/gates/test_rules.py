@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from evalpipe.base.origin import Origin
 from evalpipe.chapters.gates.rules import rules
 from evalpipe.chapters.gates.spec import KEYS, GateRule
 from evalpipe.metrics import registry
-from evalpipe.origin import Origin
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import resolved

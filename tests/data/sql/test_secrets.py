@@ -13,8 +13,8 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, spec
+from evalpipe.base.uris import DatabaseUri
 from evalpipe.cli import main
-from evalpipe.uris import DatabaseUri
 from servers import PASSWORD
 
 

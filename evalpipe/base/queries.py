@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.digests import json_sha256
+from evalpipe.base.digests import json_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

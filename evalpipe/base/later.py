@@ -1,6 +1,6 @@
 """numpy, imported when it is first used: files that declare something can be read for their words without it.
 
-`from evalpipe.later import np` stands for `import numpy as np` in the files of recalibrators and of interval
+`from evalpipe.base.later import np` stands for `import numpy as np` in the files of recalibrators and of interval
 methods. To import numpy takes a tenth of a second, which who reads words alone need not wait for.
 """
 

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evalpipe.folders import LITTER
+from evalpipe.base.folders import LITTER
 
 if TYPE_CHECKING:
     import io

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from evalpipe.documented import Documented
+from evalpipe.base.documented import Documented
 
 Status = Literal["ok", "undefined", "degenerate", "insufficient"]
 Scalar = str | bool | int | float
