@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results, RowFile
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.models import Spec
     from evalpipe.streams.work import Work
@@ -354,7 +354,7 @@ def _written(
     from evalpipe.chapters.gates.earlier import BEFORE, REFERENCE
     from evalpipe.history import enter
     from evalpipe.inputs import manifest_of, start_of_paths
-    from evalpipe.signatures import carried
+    from evalpipe.results.signatures import carried
 
     clock(6)
     signatures, signed, moved = carried(folder.out, results.evidence_sha256)
@@ -406,7 +406,7 @@ def render(
     from evalpipe.base.formats import FORMATS
     from evalpipe.errors import UsageError
     from evalpipe.results import Results
-    from evalpipe.signatures import signatures_of
+    from evalpipe.results.signatures import signatures_of
 
     folder = None if isinstance(results, Results) else Path(results)
     run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
 from evalpipe.errors import DataError, UsageError
+from evalpipe.results.signatures import SIGNATURES, Signature, faults, newest, signatures_json
 from evalpipe.run import templates_from
-from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
     from evalpipe.base.ed25519 import Signer
-    from evalpipe.signatures import Decision, Role
+    from evalpipe.results.signatures import Decision, Role
     from evalpipe.templating.files import Templates
 
 

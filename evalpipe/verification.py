@@ -26,8 +26,8 @@ from evalpipe.file_differences import notes_on, of_csv, of_json, of_lines, of_wo
 from evalpipe.manifest import read_manifest
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
 from evalpipe.run_facts import run_facts
-from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalpipe.card.page_text import PageText
     from evalpipe.file_differences import Difference
     from evalpipe.manifest import Manifest
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 RESULTS, ESTIMATES = "results.json", "estimates.csv"

@@ -109,7 +109,7 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
 def drawn_once(shared_pdfs: dict[Any, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw each PDF once for all tests of a process: the same card with the same templates has the same bytes."""
     from evalpipe.card import pdf
-    from evalpipe.signatures import signatures_json
+    from evalpipe.results.signatures import signatures_json
 
     document = pdf.document
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe.addresses import Addresses
+from evalpipe.card.addresses import Addresses
 from evalpipe.errors import UsageError
 from evalpipe.results import Results
 

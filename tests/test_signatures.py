@@ -13,8 +13,7 @@ import pytest
 import evalpipe
 from evalpipe.errors import DataError
 from evalpipe.results import Results
-from evalpipe.run import Progress
-from evalpipe.signatures import (
+from evalpipe.results.signatures import (
     Signature,
     carried,
     faults,
@@ -22,6 +21,7 @@ from evalpipe.signatures import (
     read_signatures,
     signatures_json,
 )
+from evalpipe.run import Progress
 
 EVIDENCE = "0123456789abcdef" * 4
 RIGHT: dict[str, Any] = {

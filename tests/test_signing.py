@@ -24,7 +24,7 @@ from evalpipe.card.pdf_reading import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.record import locked_folder
 from evalpipe.results import Results
-from evalpipe.signatures import read_signatures
+from evalpipe.results.signatures import read_signatures
 from forged_pdf import WORDS, drawn_anew, painted_over
 
 pytestmark = pytest.mark.usefixtures("drawn_once")

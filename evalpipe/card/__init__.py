@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Results
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.spec_text import spec_text
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.signatures import SIGNATURES, signatures_json
+from evalpipe.results.signatures import SIGNATURES, signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

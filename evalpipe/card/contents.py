@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 TITLES: dict[Part, str] = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 FIGURE_SCHEME, FORMULA_SCHEME = "figure:", "formula:"

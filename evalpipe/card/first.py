@@ -13,7 +13,7 @@ from evalpipe.card.stated import PLACES, missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
-from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
 from evalpipe.words.fields import FIELDS
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
     from evalpipe.results.findings import Finding, FindingKind
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
 
 MOST_FINDINGS = 5
 """The findings on the first screen; all stand further down."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Section
     from evalpipe.results import Results
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
 
 
 def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:

@@ -22,14 +22,14 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.prose import line
 from evalpipe.card.wording import capital
-from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Results
-    from evalpipe.signatures import Decision, Signature
+    from evalpipe.results.signatures import Decision, Signature
 
 STATES = {"draft": "DRAFT", "in_review": "IN REVIEW", "final": "FINAL"}
 """What a document is called by the status that its spec states."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.verification import PDF
 
 Kind = Literal["output", "spec", "input", "ledger", "recomputed"]

@@ -12,7 +12,7 @@ from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.file_differences import notes_on, of_json
 from evalpipe.ledger.place import OPTION, LedgerPlace
 from evalpipe.manifest import read_manifest
-from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.verification import RESULTS
 
 if TYPE_CHECKING:

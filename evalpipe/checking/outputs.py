@@ -12,7 +12,7 @@ from evalpipe.errors import DataError
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, read_manifest
 from evalpipe.ownership import WRITTEN
 from evalpipe.results import Results
-from evalpipe.signatures import SIGNATURES, signatures_of
+from evalpipe.results.signatures import SIGNATURES, signatures_of
 from evalpipe.verification import (
     PDF,
     RESULTS,

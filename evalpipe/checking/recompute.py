@@ -18,7 +18,7 @@ from evalpipe.errors import EvalpipeError
 from evalpipe.file_differences import notes_on, of_json
 from evalpipe.manifest import libraries
 from evalpipe.results import Results
-from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES
 from evalpipe.verification import ESTIMATES, PDF, RESULTS, formats_in, not_compared
 from evalpipe.version import VERSION
 
@@ -143,8 +143,8 @@ def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
     from evalpipe.history import evidence_again
+    from evalpipe.results.signatures import signatures_of
     from evalpipe.run import run_again
-    from evalpipe.signatures import signatures_of
 
     outputs = repeat.outputs
     again.mkdir()
@@ -197,7 +197,7 @@ def _following(outputs: Outputs) -> dict[str, bytes]:
     """Return the files that follow from results.json of the folder, as they are written now, by name."""
     from evalpipe.card import render
     from evalpipe.results.estimates_csv import estimates_csv
-    from evalpipe.signatures import signatures_of
+    from evalpipe.results.signatures import signatures_of
 
     if outputs.results is None:
         return {}

@@ -20,7 +20,7 @@ def doctor(out: str, form: str) -> int:
     from dataclasses import asdict
     from pathlib import Path
 
-    from evalpipe.doctor import examined
+    from evalpipe.cli.doctor import examined
 
     checks = examined(Path(out))
     failed = sum(check.state == "failed" for check in checks)

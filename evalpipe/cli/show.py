@@ -13,7 +13,7 @@ from evalpipe.words.spelling import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.addresses import Addresses
+    from evalpipe.card.addresses import Addresses
     from evalpipe.results import Estimate, Results
 
     Fact = tuple[str, str]
@@ -46,7 +46,7 @@ def show(folder: str, estimate: str | None, form: str) -> None:
 
 def show_estimate(folder: str, address: str | None, form: str) -> None:
     """Print an estimate and what it was made from, or the addresses of all."""
-    from evalpipe.addresses import Addresses
+    from evalpipe.card.addresses import Addresses
     from evalpipe.results import Results
 
     results = Results.read(folder)

@@ -13,7 +13,7 @@ from evalpipe.chapters.gates.card import KINDS, LIMITS
 from evalpipe.differences.matching import text_of
 from evalpipe.differences.numbers_table import REST, numbers_table
 from evalpipe.differences.spec_keys import without_null
-from evalpipe.signatures import EVIDENCE_DIGITS
+from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
 from evalpipe.words.spelling import clipped, legible, printable
 

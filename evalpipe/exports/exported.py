@@ -16,7 +16,7 @@ from evalpipe.words.spelling import closest, listed, quoted
 if TYPE_CHECKING:
     import os
 
-    from evalpipe.addresses import Addresses
+    from evalpipe.card.addresses import Addresses
     from evalpipe.card.names import Names
     from evalpipe.manifest import Manifest
     from evalpipe.results import Estimate, Results, Scalar, Slice
@@ -80,7 +80,7 @@ class ExportedRun:
     @cached_property
     def addresses(self) -> Addresses:
         """The addresses of the estimates."""
-        from evalpipe.addresses import Addresses
+        from evalpipe.card.addresses import Addresses
 
         return Addresses(self.results)
 

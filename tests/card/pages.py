@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
-    from evalpipe.signatures import Signature
+    from evalpipe.results.signatures import Signature
 
 HEADS = {"h1", "h2", "h3", "h4", "caption"}
 SPARE = 1.5

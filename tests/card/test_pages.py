@@ -9,7 +9,7 @@ import weasyprint
 
 from card.pages import content, cut, fill, lone_rows, pages_of, parted, sparse
 from evalpipe.results import Results
-from evalpipe.signatures import Role, Signature
+from evalpipe.results.signatures import Role, Signature
 
 LEAST = 1 / 3
 """How full a page is at least, but for the last of a part."""

@@ -13,7 +13,7 @@ from evalpipe.card.markdown import escaped
 from evalpipe.card.page import BlockGroup, Bullets, Heading, Section, Table, plain
 from evalpipe.card.sign_off import section, signed, status
 from evalpipe.results import Results
-from evalpipe.signatures import Signature, signatures_json
+from evalpipe.results.signatures import Signature, signatures_json
 
 EVIDENCE = "0123456789abcdef" * 4
 

@@ -22,7 +22,7 @@ from evalpipe.checking import Verification
 from evalpipe.errors import DataError, UsageError
 from evalpipe.manifest import Manifest, read_manifest
 from evalpipe.results import Results
-from evalpipe.signatures import read_signatures
+from evalpipe.results.signatures import read_signatures
 from forged_pdf import WORDS, drawn_anew, painted_over
 
 pytestmark = pytest.mark.usefixtures("drawn_once")

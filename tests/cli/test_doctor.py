@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from cli.conftest import Command
-from evalpipe.doctor import DEVELOPERS, EXTRAS, Seen, examined, meets
+from evalpipe.cli.doctor import DEVELOPERS, EXTRAS, Seen, examined, meets
 from evalpipe.errors import UsageError
 
 NAMES = ("python", "libraries", "pdf", "fonts", "cores", "memory", "temporary", "reports")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
-from evalpipe.signatures import read_signatures
+from evalpipe.results.signatures import read_signatures
 
 SIGN = ("sign", "out", "--role", "validator", "--name", "A. Reader", "--decision", "approved", "--date", "2026-11-21")
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evalpipe.addresses import Addresses
+from evalpipe.card.addresses import Addresses
 from evalpipe.results import Results
 
 Numbers = Mapping[str, tuple[Any, ...]]

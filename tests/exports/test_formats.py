@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from evalpipe.addresses import Addresses
+from evalpipe.card.addresses import Addresses
 from evalpipe.exports import EXPORTS
 from evalpipe.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
 from evalpipe.exports.exported import ExportedRun
