@@ -15,7 +15,7 @@ from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.inputs import overrides_of
-from evalpipe.ledger_changes import changed_in_ledger
+from evalpipe.ledger.changes import changed_in_ledger
 from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results

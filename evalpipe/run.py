@@ -189,7 +189,7 @@ def _from_the_plan(
     cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
     """Run steps 2 to 7, with the earlier nights that results ``before`` and ``evidence`` hold, else the ledger's."""
-    from evalpipe.history import earlier_evidence, nights_before, open_ledger
+    from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
 
     clock(2)
     planned, written = _planned(spec, frames)
@@ -216,7 +216,7 @@ def _from_the_plan(
 def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
     """Return the results in the output folder where a run would write the same again; tell what has changed else."""
     from evalpipe.changes import changes
-    from evalpipe.history import open_ledger
+    from evalpipe.ledger.history import open_ledger
     from evalpipe.plan.resolve import ledger_named
 
     results, reasons = changes(spec, folder.out, fail_on, folder.by)
@@ -324,7 +324,7 @@ def _gathered(
 def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None) -> Results:
     """Return the results with what the ledger warns of, or did in results ``before``, and with their findings."""
     from evalpipe.findings import with_findings
-    from evalpipe.history import warnings_of_ledger
+    from evalpipe.ledger.history import warnings_of_ledger
     from evalpipe.results.tables import OF_LEDGER
 
     if before is not None:
@@ -352,8 +352,8 @@ def _written(
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
     from evalpipe.chapters.gates.earlier import BEFORE, REFERENCE
-    from evalpipe.history import enter
     from evalpipe.inputs import manifest_of, start_of_paths
+    from evalpipe.ledger.history import enter
     from evalpipe.results.signatures import carried
 
     clock(6)
@@ -374,7 +374,7 @@ def _written(
 def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
     """Return the earlier nights of the trend; None where there is no trend, or no ledger to read."""
     from evalpipe.chapters.trend.compute import earlier_of
-    from evalpipe.history import earlier_nights
+    from evalpipe.ledger.history import earlier_nights
 
     if before is not None:
         return earlier_of(before.trend)

@@ -90,12 +90,12 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "templating", "version", "words",
     },
     "findings": {"base", "card.names", "card.wording", "chapters.all", "intervals", "results", "words"},
-    "history": {
+    "ledger.history": {
         "base", "chapters.compute", "chapters.earlier", "chapters.plan", "errors", "ledger", "plan", "results", "spec",
     },
-    "ledger_changes": {"chapters.compute", "chapters.earlier", "chapters.spec", "history", "ledger", "results", "spec"},
+    "ledger.changes": {"chapters.compute", "chapters.earlier", "chapters.spec", "ledger", "results", "spec"},
     "changes": {
-        "base", "chapters.earlier", "data", "errors", "inputs", "ledger_changes", "manifest", "plan", "results", "spec",
+        "base", "chapters.earlier", "data", "errors", "inputs", "ledger.changes", "manifest", "plan", "results", "spec",
         "templating.files", "version", "words",
     },
     "cli.doctor": {"base", "card.locate", "card.pdf", "errors", "plan.memory", "version"},
@@ -106,7 +106,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "ledger": {"base", "errors", "results", "words"},
     "run": {
         "base", "card", "changes", "chapters.compute", "chapters.earlier", "data", "engine", "errors", "findings",
-        "history", "inputs", "ledger", "plan", "reading", "record", "results", "row_writing", "spec", "streams",
+        "inputs", "ledger", "plan", "reading", "record", "results", "row_writing", "spec", "streams",
         "templating.files",
     },
     "arguments": {"base", "errors"},
@@ -124,10 +124,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "differences.paired": {"base", "differences", "errors", "results", "run", "tasks"},
     "checking": {
-        "base", "card", "errors", "file_differences", "history", "ledger", "ledger_changes", "manifest", "ownership",
-        "plan.resolve", "record", "results", "run", "run_facts", "spec", "templating", "verification", "version",
+        "base", "card", "errors", "file_differences", "ledger", "manifest", "ownership", "plan.resolve", "record",
+        "results", "run", "run_facts", "spec", "templating", "verification", "version",
     },
-    "forecasts": {"chapters.compute", "chapters.plan", "errors", "ledger", "plan"},
+    "ledger.forecasts": {"chapters.compute", "chapters.plan", "errors", "ledger", "plan"},
     "acceptance": {
         "base", "chapters.compute", "chapters.earlier", "checking", "errors", "ledger", "record", "results", "run",
         "verification",
@@ -145,9 +145,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cli": {
         "acceptance", "base", "card.addresses", "card.drawing", "card.first", "card.names", "card.page", "card.tables",
         "card.wording", "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "checking",
-        "cli.doctor", "differences", "errors", "exports", "forecasts", "intervals.declare", "ledger", "manifest",
-        "metrics", "ownership", "plan", "proposal", "recalibration", "record", "results", "run", "run_facts", "signing",
-        "spec", "streams", "tasks", "version", "words",
+        "cli.doctor", "differences", "errors", "exports", "intervals.declare", "ledger", "manifest", "metrics",
+        "ownership", "plan", "proposal", "recalibration", "record", "results", "run", "run_facts", "signing", "spec",
+        "streams", "tasks", "version", "words",
     },
 }
 

@@ -65,7 +65,7 @@ class _Repeat:
     @cached_property
     def reference(self) -> Path | None:
         """The file of the results that it was judged against: in the folder, or where the ledger leads to."""
-        from evalpipe.history import reference_in_ledger
+        from evalpipe.ledger.history import reference_in_ledger
 
         if self.against_last is None:
             return None
@@ -101,8 +101,8 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
 
 def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
-    from evalpipe.history import ledger_to_read
-    from evalpipe.ledger_changes import changed_nights
+    from evalpipe.ledger.changes import changed_nights
+    from evalpipe.ledger.history import ledger_to_read
 
     outputs, what = repeat.outputs, "the earlier nights"
     if outputs.results is None or outputs.results.trend.sha256 is None:
@@ -142,7 +142,7 @@ def _has(path: Path, wanted: str) -> bool:
 def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
-    from evalpipe.history import evidence_again
+    from evalpipe.ledger.history import evidence_again
     from evalpipe.results.signatures import signatures_of
     from evalpipe.run import run_again
 

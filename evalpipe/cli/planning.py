@@ -80,7 +80,7 @@ def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str,
     """Return what is to be expected of gates night after night."""
     if not plan.gates:
         return {"margin": margin, "drop": drop, "gates": []}
-    from evalpipe.forecasts import forecasts
+    from evalpipe.ledger.forecasts import forecasts
 
     gates = forecasts(plan, folder, margin, drop)
     return {"margin": margin, "drop": drop, "gates": [gate.document() for gate in gates]}

@@ -57,7 +57,7 @@ def test_a_plan_imports_no_library_of_ledgers_where_there_is_none(loaded: Loaded
         spec.write(GATES)
     modules = loaded("plan", "small.yaml")
 
-    assert "evalpipe.forecasts" in modules
+    assert "evalpipe.ledger.forecasts" in modules
     assert not modules & {
         "scipy", "sqlalchemy", "rich", "jinja2", "markdown_it", "evalpipe.results", "evalpipe.streams", *HEAVY}
 

@@ -8,7 +8,7 @@ from evalpipe.chapters.gates.compute_nights import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier import Tonight, reference_for
 from evalpipe.chapters.trend.spec import asked_trend
-from evalpipe.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
+from evalpipe.ledger.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
 from evalpipe.ledger.sequences import evidence_before
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.results.tables import OF_LEDGER
