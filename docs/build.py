@@ -29,12 +29,12 @@ from evalpipe.cli.app import SCHEMAS, app
 from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
-from evalpipe.exports import EXPORTS
 from evalpipe.findings import declare
 from evalpipe.findings.rules import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
+from evalpipe.runs.exports import EXPORTS
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.texts import LONGEST
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
     from evalpipe.calibration import Recalibrator
     from evalpipe.chapters.standards.spec_profiles import ProfileItem
-    from evalpipe.exports import Export
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
     from evalpipe.metrics.other_names import OtherName
+    from evalpipe.runs.exports import Export
     from evalpipe.tasks import Task
 
 HERE = Path(__file__).parent

@@ -11,9 +11,9 @@ from evalpipe.base.signals import postponed
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.record import held, put_files
 from evalpipe.results import Results
 from evalpipe.run import templates_from
+from evalpipe.runs.record import held, put_files
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +35,7 @@ def accept(
     """
     from evalpipe.checking.in_ledger import refuse_other_record
     from evalpipe.ledger.store import Ledger
-    from evalpipe.verification import verified
+    from evalpipe.runs.verification import verified
 
     path = Path(folder)
     kept, by = kept_in(path, str(folder)), signer(key)

@@ -15,8 +15,8 @@ from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
     from evalpipe.results import Estimate, Results
+    from evalpipe.runs.exports.exported import ExportedRun
 
 FOLDER = "evalpipe"
 """The folder of the files among the artifacts of a run."""
@@ -128,8 +128,8 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
     """Return the results, read from a folder or as they are, with the model that is asked for."""
     from dataclasses import replace
 
-    from evalpipe.exports.exported import ExportedRun
     from evalpipe.results import Results
+    from evalpipe.runs.exports.exported import ExportedRun
 
     if not isinstance(results, Results):
         return ExportedRun.read(results, model)
@@ -169,7 +169,7 @@ def _named(exported: ExportedRun) -> dict[str, Estimate]:
 
 def _name(exported: ExportedRun, row: Estimate) -> str:
     """Name a metric by dataset, model and measure; where one model is asked for, without the model."""
-    from evalpipe.exports.exported import Predictor, measure_name
+    from evalpipe.runs.exports.exported import Predictor, measure_name
 
     model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
     return "/".join(map(_fit, (row.dataset, *model, measure_name(row).removesuffix(")"))))
@@ -187,8 +187,8 @@ def _unfit(name: str, what: str, before: str) -> Problem:
 
 def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
     """Return what is said of the run as a whole, and the verdict of each gate."""
-    from evalpipe.exports.judged import judged
     from evalpipe.ledger.entries import run_row
+    from evalpipe.runs.exports.judged import judged
 
     kinds: dict[str, str] = {}
     for test in judged(exported.results, exported.chosen):
@@ -212,7 +212,7 @@ def _files(exported: ExportedRun) -> list[Path]:
     Raises DataError where one is missing or changed.
     """
     from evalpipe.base.digests import file_sha256
-    from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
+    from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST
 
     manifest, folder = exported.manifest, Path(exported.place).parent
     if manifest is None:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
-    from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results, RowFile
     from evalpipe.results.signatures import Signature
+    from evalpipe.runs.record import Recorder
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.models import Spec
     from evalpipe.streams.work import Work
@@ -175,7 +175,7 @@ def abandon(folder: Path | None) -> None:
     ``folder`` is the output folder that the run holds, None where it holds none.
     """
     from evalpipe.data.quiet import turn_back
-    from evalpipe.record import abandon as abandon_folder
+    from evalpipe.runs.record import abandon as abandon_folder
     from evalpipe.streams.cache import cache_folder, sweep
 
     turn_back()
@@ -215,9 +215,9 @@ def _from_the_plan(
 
 def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
     """Return the results in the output folder where a run would write the same again; tell what has changed else."""
-    from evalpipe.changes import changes
     from evalpipe.ledger.history import open_ledger
     from evalpipe.plan.resolve import ledger_named
+    from evalpipe.runs.changes import changes
 
     results, reasons = changes(spec, folder.out, fail_on, folder.by)
     progress.changed(reasons)
@@ -298,7 +298,7 @@ def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> Row
         return None
     from evalpipe.chapters.row_file.compute import columns_of, frames, schema
     from evalpipe.results import RowFile
-    from evalpipe.row_writing import write_rows
+    from evalpipe.runs.row_writing import write_rows
 
     file, form = planned.row_file.file, planned.row_file.format
     with folder.refused:
@@ -352,9 +352,9 @@ def _written(
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
     from evalpipe.chapters.gates.earlier import BEFORE, REFERENCE
-    from evalpipe.inputs import manifest_of, start_of_paths
     from evalpipe.ledger.history import enter
     from evalpipe.results.signatures import carried
+    from evalpipe.runs.inputs import manifest_of, start_of_paths
 
     clock(6)
     signatures, signed, moved = carried(folder.out, results.evidence_sha256)
@@ -387,7 +387,7 @@ def _recorder(
     out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
     from evalpipe.base.ed25519 import signer
-    from evalpipe.record import Recorder
+    from evalpipe.runs.record import Recorder
 
     return nullcontext() if out is None else Recorder(out, signer(key), commit_of(spec.origin.path))
 

@@ -69,8 +69,8 @@ def _signed(
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
     from evalpipe.checking.in_ledger import refuse_other_record
-    from evalpipe.record import held, put_files
-    from evalpipe.verification import PDF, formats_in, not_compared, verified
+    from evalpipe.runs.record import held, put_files
+    from evalpipe.runs.verification import PDF, formats_in, not_compared, verified
 
     path = Path(folder)
     if not path.is_dir():

@@ -18,13 +18,13 @@ from pypdf import PdfReader
 
 import evalpipe
 from conftest import Shared
-from evalpipe import verification
 from evalpipe.card import pdf
 from evalpipe.card.pdf_reading import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
-from evalpipe.record import locked_folder
 from evalpipe.results import Results
 from evalpipe.results.signatures import read_signatures
+from evalpipe.runs import verification
+from evalpipe.runs.record import locked_folder
 from forged_pdf import WORDS, drawn_anew, painted_over
 
 pytestmark = pytest.mark.usefixtures("drawn_once")

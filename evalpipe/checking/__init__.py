@@ -18,9 +18,9 @@ from evalpipe.checking.origins import ROWS, Origins
 from evalpipe.checking.outputs import Outputs
 from evalpipe.checking.recompute import recomputed
 from evalpipe.errors import DataError, UsageError
-from evalpipe.manifest import MANIFEST
 from evalpipe.run import templates_from
-from evalpipe.verification import PDF, RESULTS
+from evalpipe.runs.manifest import MANIFEST
+from evalpipe.runs.verification import PDF, RESULTS
 
 if TYPE_CHECKING:
     from evalpipe.run import Progress

@@ -10,7 +10,7 @@ from typing import Literal
 
 from evalpipe.base.digests import file_sha256
 from evalpipe.results.signatures import EVIDENCE_DIGITS
-from evalpipe.verification import PDF
+from evalpipe.runs.verification import PDF
 
 Kind = Literal["output", "spec", "input", "ledger", "recomputed"]
 Status = Literal["same", "same numbers", "differs", "not checked"]

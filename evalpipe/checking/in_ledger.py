@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from evalpipe.checking.checked import CheckedFile
 from evalpipe.checking.origins import Origins
 from evalpipe.errors import DataError, EvalpipeError, Problem
-from evalpipe.file_differences import notes_on, of_json
 from evalpipe.ledger.place import OPTION, LedgerPlace
-from evalpipe.manifest import read_manifest
 from evalpipe.results.signatures import EVIDENCE_DIGITS
-from evalpipe.verification import RESULTS
+from evalpipe.runs.file_differences import notes_on, of_json
+from evalpipe.runs.manifest import read_manifest
+from evalpipe.runs.verification import RESULTS
 
 if TYPE_CHECKING:
     from pathlib import Path

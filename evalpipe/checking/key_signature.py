@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
 from evalpipe.checking.checked import CheckedFile
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path

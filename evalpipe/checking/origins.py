@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.queries import query_sha256
 from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
-from evalpipe.manifest import ReadFile
-from evalpipe.run_facts import run_facts
+from evalpipe.runs.manifest import ReadFile
+from evalpipe.runs.run_facts import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.checking.checked import Kind
-    from evalpipe.manifest import Manifest
     from evalpipe.results import Results
+    from evalpipe.runs.manifest import Manifest
 
 ROWS = "they are in a database: --recompute asks for them again"
 """Why rows of a query are not checked."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from evalpipe.card.edition import Edition
 from evalpipe.checking.checked import CheckedFile, other_digest
 from evalpipe.errors import DataError
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, read_manifest
-from evalpipe.ownership import WRITTEN
 from evalpipe.results import Results
 from evalpipe.results.signatures import SIGNATURES, signatures_of
-from evalpipe.verification import (
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, read_manifest
+from evalpipe.runs.ownership import WRITTEN
+from evalpipe.runs.verification import (
     PDF,
     RESULTS,
     Deviation,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evalpipe.manifest import Manifest
+    from evalpipe.runs.manifest import Manifest
     from evalpipe.templating.files import Templates
 
 RUN, REFERENCES = "run.json", ("reference.json", "reference-before.json")

@@ -15,11 +15,11 @@ from evalpipe.checking.checked import CheckedFile, digest_of
 from evalpipe.checking.outputs import REFERENCES
 from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
-from evalpipe.file_differences import notes_on, of_json
-from evalpipe.manifest import libraries
 from evalpipe.results import Results
 from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES
-from evalpipe.verification import ESTIMATES, PDF, RESULTS, formats_in, not_compared
+from evalpipe.runs.file_differences import notes_on, of_json
+from evalpipe.runs.manifest import libraries
+from evalpipe.runs.verification import ESTIMATES, PDF, RESULTS, formats_in, not_compared
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:

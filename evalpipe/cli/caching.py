@@ -36,7 +36,7 @@ def list_cache(folder: str, form: str) -> None:
 
 def collect_cache(folder: str) -> None:
     """Remove from the cache of an output folder what its last whole run did not use; no run may be writing to it."""
-    from evalpipe.record import held
+    from evalpipe.runs.record import held
 
     path = cache_folder(Path(folder))
     if not path.is_dir():

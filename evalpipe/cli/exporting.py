@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.exports import EXPORTS
-from evalpipe.exports.every_eval_ever import RELATIONSHIPS
+from evalpipe.runs.exports import EXPORTS
+from evalpipe.runs.exports.every_eval_ever import RELATIONSHIPS
 
 if TYPE_CHECKING:
-    from evalpipe.exports import Export
-    from evalpipe.exports.declare import Files
+    from evalpipe.runs.exports import Export
+    from evalpipe.runs.exports.declare import Files
 
 _WIDTH = max(map(len, EXPORTS))
 FORMATS = "\n".join(f"    {name:<{_WIDTH}}  {export.title} {export.version}" for name, export in EXPORTS.items())
@@ -41,7 +41,7 @@ HELP = f"""Write the results in the output folder DIR in a format of others.
               help="What the evaluator is to the model; every-eval-ever requires it.")
 def export(folder: str, form: str, out: str | None, model: str | None, evaluator: str | None) -> None:
     """Write the results of an output folder in a format of others."""
-    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.runs.exports.exported import ExportedRun
 
     chosen = EXPORTS[form]
     _check(chosen, folder, out, model, evaluator)

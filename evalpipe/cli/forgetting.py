@@ -29,7 +29,7 @@ def gc(
     from evalpipe.errors import UsageError
     from evalpipe.ledger.retention import Keep, forget_nights, forget_runs
     from evalpipe.ledger.store import Ledger
-    from evalpipe.record import sweep_killed
+    from evalpipe.runs.record import sweep_killed
 
     if keep_runs is None and keep_days is None:
         raise UsageError.of("usage", "nothing says which runs to keep", "give --keep-runs, --keep-days or both")

@@ -109,8 +109,8 @@ def render_folder(
 ) -> None:
     """Render the card again beside its results, each file replaced whole."""
     from evalpipe.base.ed25519 import signer
-    from evalpipe.record import replace_files
     from evalpipe.run import render
+    from evalpipe.runs.record import replace_files
 
     by = signer(key)
     card = render(folder, forms or None, template=template)

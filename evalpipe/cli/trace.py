@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry as methods
 from evalpipe.metrics import registry as metrics
-from evalpipe.run_facts import run_facts_of
+from evalpipe.runs.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

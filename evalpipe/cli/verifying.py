@@ -110,7 +110,7 @@ def _print_file(file: CheckedFile, widest: int, indent: int) -> None:
 @contextmanager
 def telling_lost_signature(folder: str) -> Iterator[None]:
     """Tell, on stderr, that a command has changed a manifest whose signature by a key was of it as it was."""
-    from evalpipe.manifest import KEY_SIGNATURE
+    from evalpipe.runs.manifest import KEY_SIGNATURE
 
     signature = Path(folder) / KEY_SIGNATURE
     was_signed = signature.exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import DataError
 from evalpipe.results import Results
-from evalpipe.run_facts import run_facts_of
+from evalpipe.runs.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from evalpipe.data.files import SUFFIXES
 from evalpipe.errors import UsageError
-from evalpipe.ownership import refuse_to_replace
 from evalpipe.proposal.written import NOT_HERE, spec_name
+from evalpipe.runs.ownership import refuse_to_replace
 
 
 def target_of(out: str | None, data: str) -> str:

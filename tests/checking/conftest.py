@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 import evalpipe
 from conftest import Shared
 from evalpipe.cli import main
-from evalpipe.record import replace_files
+from evalpipe.runs.record import replace_files
 
 BASE = """\
 evalpipe: 1

@@ -30,8 +30,8 @@ from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.card import pdf
 from evalpipe.errors import DataError, SpecError, UsageError
-from evalpipe.manifest import KEY_SIGNATURE, is_whole, read_manifest
-from evalpipe.record import put_files
+from evalpipe.runs.manifest import KEY_SIGNATURE, is_whole, read_manifest
+from evalpipe.runs.record import put_files
 
 Keys = Callable[[str], tuple[Path, Path]]
 SPEC: dict[str, Any] = {

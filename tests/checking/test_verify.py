@@ -20,9 +20,9 @@ from evalpipe.card.edition import Edition
 from evalpipe.card.pdf_reading import files_in
 from evalpipe.checking import Verification
 from evalpipe.errors import DataError, UsageError
-from evalpipe.manifest import Manifest, read_manifest
 from evalpipe.results import Results
 from evalpipe.results.signatures import read_signatures
+from evalpipe.runs.manifest import Manifest, read_manifest
 from forged_pdf import WORDS, drawn_anew, painted_over
 
 pytestmark = pytest.mark.usefixtures("drawn_once")

@@ -66,7 +66,7 @@ def test_a_run_that_takes_too_long_is_ended_with_an_error(process: Command, comm
 
 STUCK = """
 import signal, sys, time
-import evalpipe.record, evalpipe.run, evalpipe.spec.load
+import evalpipe.runs.record, evalpipe.run, evalpipe.spec.load
 from evalpipe.cli import interrupt, main
 
 def waits(*_):

@@ -10,8 +10,8 @@ import pytest
 
 from cli.conftest import Command
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.exports import EXPORTS
 from evalpipe.results import Results
+from evalpipe.runs.exports import EXPORTS
 
 EXAMPLE = Path(__file__).parents[2] / "reports" / "example"
 

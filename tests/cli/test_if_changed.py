@@ -15,8 +15,8 @@ import pytest
 
 import evalpipe
 from cli.conftest import SPEC, Command
-from evalpipe.changes import changes
-from evalpipe.manifest import read_manifest
+from evalpipe.runs.changes import changes
+from evalpipe.runs.manifest import read_manifest
 
 LINE = ("run", "small.yaml", "--out", "out", "--no-progress", "--if-changed")
 HOLDS = "gates:\n  - {metric: brier, max: 0.9}\n"

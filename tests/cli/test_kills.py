@@ -20,7 +20,7 @@ import evalpipe
 from cli.conftest import SPEC
 from evalpipe.base.lock import locked
 from evalpipe.errors import UsageError
-from evalpipe.verification import verified
+from evalpipe.runs.verification import verified
 
 GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from evalpipe.card.addresses import Addresses
-from evalpipe.exports import EXPORTS
-from evalpipe.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
-from evalpipe.exports.exported import ExportedRun
 from evalpipe.results import Results
+from evalpipe.runs.exports import EXPORTS
+from evalpipe.runs.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
+from evalpipe.runs.exports.exported import ExportedRun
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 

@@ -11,8 +11,8 @@ import pytest
 
 import evalpipe
 from conftest import ROOT, Shared
-from evalpipe.exports import EXPORTS
-from evalpipe.exports.exported import ExportedRun
+from evalpipe.runs.exports import EXPORTS
+from evalpipe.runs.exports.exported import ExportedRun
 from evalpipe.words.fields import FIELDS
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results

@@ -16,8 +16,8 @@ import pytest
 import evalpipe
 from conftest import Shared
 from evalpipe.cli import main
-from evalpipe.exports import EXPORTS
 from evalpipe.results import Results
+from evalpipe.runs.exports import EXPORTS
 from exports import validators
 from exports.conftest import rows, text_of
 from servers import PASSWORD

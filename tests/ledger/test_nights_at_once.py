@@ -9,12 +9,12 @@ import yaml
 from sqlalchemy import func, select
 
 from chapters.gates.test_nights import SCORED, SENSITIVITY, SPEC, data, day
-from evalpipe.changes import changes
 from evalpipe.ledger import tables
 from evalpipe.ledger.sequences import evidence_before
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 from evalpipe.run import load
+from evalpipe.runs.changes import changes
 from ledger.test_store import at_once
 
 if TYPE_CHECKING:

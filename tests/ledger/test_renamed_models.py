@@ -11,13 +11,13 @@ import pytest
 import yaml
 
 import evalpipe
-from evalpipe.changes import changes
 from evalpipe.cli import main
 from evalpipe.differences.compare import compare
 from evalpipe.differences.reading import read_run
 from evalpipe.errors import SpecError
 from evalpipe.ledger.nights import names_now
 from evalpipe.run import load
+from evalpipe.runs.changes import changes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,10 +19,10 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.evaluate import evaluate
 from evalpipe.engine.gather import gather
-from evalpipe.manifest import Manifest, versions
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
-from evalpipe.record import Recorder
+from evalpipe.runs.manifest import Manifest, versions
+from evalpipe.runs.record import Recorder
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import SpecPart
 from evalpipe.spec.load import load

@@ -93,7 +93,7 @@ def test_an_earlier_run_is_known_by_its_results_or_its_manifest(here: Path, kept
 
 
 def test_a_folder_that_was_filled_while_the_run_computed_is_left(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evalpipe.record import Recorder
+    from evalpipe.runs.record import Recorder
 
     write = Recorder.write
 

@@ -11,9 +11,9 @@ import yaml
 
 import evalpipe
 from evalpipe.acceptance import accept
-from evalpipe.changes import changes
 from evalpipe.results import Results
 from evalpipe.run import load
+from evalpipe.runs.changes import changes
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},

@@ -10,8 +10,8 @@ import yaml
 
 import evalpipe
 from evalpipe.acceptance import accept
-from evalpipe.changes import changes
 from evalpipe.run import load
+from evalpipe.runs.changes import changes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,17 +17,17 @@ from evalpipe.base.folders import TemporaryFolder, exchanged, remove, settle, se
 from evalpipe.base.lock import locked
 from evalpipe.base.signals import postponed
 from evalpipe.errors import UsageError
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
-from evalpipe.ownership import WRITTEN, refuse_foreign
 from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
+from evalpipe.runs.ownership import WRITTEN, refuse_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from evalpipe.base.ed25519 import Signer
-    from evalpipe.manifest import Manifest
     from evalpipe.results import Results
+    from evalpipe.runs.manifest import Manifest
 
 class Recorder:
     """Holds an output folder for one run, so that two runs cannot write to it at once.

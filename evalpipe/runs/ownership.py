@@ -7,8 +7,8 @@ from pathlib import Path
 
 from evalpipe.base.formats import FORMATS
 from evalpipe.errors import UsageError
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST
 from evalpipe.results.signatures import SIGNATURES
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST
 from evalpipe.words.spelling import some_of
 
 RESULTS = "results.json"

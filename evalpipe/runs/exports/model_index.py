@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.runs.exports.exported import ExportedRun
 
 
 def write(exported: ExportedRun) -> Files:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
     from evalpipe.results import Estimate
+    from evalpipe.runs.exports.exported import ExportedRun
 
 METRICS = "evalpipe-metrics.json"
 ESTIMATES = "evalpipe-estimates.json"
@@ -32,8 +32,8 @@ def write(exported: ExportedRun) -> Files:
 
 def _metrics(exported: ExportedRun) -> dict[str, Any]:
     """Return the headline values and their limits by dataset, model and measure, and the verdicts of gates."""
-    from evalpipe.exports.exported import Predictor, measure_name
-    from evalpipe.exports.judged import judged
+    from evalpipe.runs.exports.exported import Predictor, measure_name
+    from evalpipe.runs.exports.judged import judged
 
     document: dict[str, Any] = {}
     for row in exported.headline:
@@ -50,7 +50,7 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
 
 def _estimate(row: Estimate) -> dict[str, Any]:
     """Return an estimate, those of slices and classes too, as a row of a table."""
-    from evalpipe.exports.exported import Predictor, measure_name, options
+    from evalpipe.runs.exports.exported import Predictor, measure_name, options
 
     document = row.model_dump(mode="json", by_alias=True)
     kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
@@ -60,7 +60,7 @@ def _estimate(row: Estimate) -> dict[str, Any]:
 
 def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:
     """Return the points of a kind of curve on all rows, each with its dataset and model."""
-    from evalpipe.exports.exported import Predictor
+    from evalpipe.runs.exports.exported import Predictor
 
     rows = []
     for curve in exported.results.curves:

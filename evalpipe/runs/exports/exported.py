@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from evalpipe.card.addresses import Addresses
     from evalpipe.card.names import Names
-    from evalpipe.manifest import Manifest
     from evalpipe.results import Estimate, Results, Scalar, Slice
+    from evalpipe.runs.manifest import Manifest
 
 ORIGINAL = "original"
 """The variant of predictions as they were given."""
@@ -58,8 +58,8 @@ class ExportedRun:
         Raises DataError where it cannot be read, was changed, or is of another version, UsageError for an unknown
         model.
         """
-        from evalpipe.manifest import read_manifest
         from evalpipe.results import Results
+        from evalpipe.runs.manifest import read_manifest
 
         path = Path(folder)
         file = path / "results.json" if path.is_dir() else path

@@ -13,8 +13,8 @@ from evalpipe.base.digests import text_sha256
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import Problem
-from evalpipe.manifest import Manifest, ReadFile, ReadSpec, versions
 from evalpipe.plan.sources import sources
+from evalpipe.runs.manifest import Manifest, ReadFile, ReadSpec, versions
 from evalpipe.spec.schema import COMPUTING
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from evalpipe.chapters.gates.earlier import LAST, REFERENCE, has_another_referen
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
-from evalpipe.inputs import overrides_of
 from evalpipe.ledger.changes import changed_in_ledger
-from evalpipe.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results import Results
+from evalpipe.runs.inputs import overrides_of
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
 from evalpipe.spec.schema import resolved, spec_sha256
 from evalpipe.version import VERSION
 from evalpipe.words.spelling import joined
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.base.origin import Loc
-    from evalpipe.manifest import Manifest
     from evalpipe.results import FailOn
+    from evalpipe.runs.manifest import Manifest
     from evalpipe.spec.models import Spec
 
 MOST = 3

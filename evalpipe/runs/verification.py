@@ -22,12 +22,12 @@ from evalpipe.card.page_text import page_text
 from evalpipe.card.pdf import drawn_otherwise
 from evalpipe.card.pdf_reading import files_in
 from evalpipe.errors import DataError, Problem
-from evalpipe.file_differences import notes_on, of_csv, of_json, of_lines, of_words
-from evalpipe.manifest import read_manifest
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
-from evalpipe.run_facts import run_facts
+from evalpipe.runs.file_differences import notes_on, of_csv, of_json, of_lines, of_words
+from evalpipe.runs.manifest import read_manifest
+from evalpipe.runs.run_facts import run_facts
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from evalpipe.base.formats import FormatName
     from evalpipe.card.page_text import PageText
-    from evalpipe.file_differences import Difference
-    from evalpipe.manifest import Manifest
     from evalpipe.results.signatures import Signature
+    from evalpipe.runs.file_differences import Difference
+    from evalpipe.runs.manifest import Manifest
     from evalpipe.templating.files import Templates
 
 RESULTS, ESTIMATES = "results.json", "estimates.csv"

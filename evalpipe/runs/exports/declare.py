@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
+    from evalpipe.runs.exports.exported import ExportedRun
 
 Files = Mapping[str, str]
 """The texts of files by their names."""

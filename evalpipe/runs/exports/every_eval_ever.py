@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
     from evalpipe.results import Estimate, MetricSummary
+    from evalpipe.runs.exports.exported import ExportedRun
 
 Document = dict[str, Any]
 
@@ -22,7 +22,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 def write(exported: ExportedRun) -> Files:
     """Return the record; raises SpecError with all that the format requires and nobody stated."""
-    from evalpipe.exports.exported import json_text
+    from evalpipe.runs.exports.exported import json_text
 
     results, predictor = exported.results, exported.only
     problems = list(_unstated(exported))
@@ -95,7 +95,7 @@ def _model(exported: ExportedRun) -> Document:
 
 def _result(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate with its interval."""
-    from evalpipe.exports.exported import interval_text, options
+    from evalpipe.runs.exports.exported import interval_text, options
 
     where = {} if row.slice is None else {"slice": options(row.slice)}
     of_class = {} if row.class_ is None else {"class": row.class_}

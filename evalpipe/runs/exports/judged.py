@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import Predictor
     from evalpipe.results import Gate, Results
+    from evalpipe.runs.exports.exported import Predictor
 
 
 class Judged(NamedTuple):

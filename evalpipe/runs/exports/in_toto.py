@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.exports.exported import ExportedRun
-    from evalpipe.manifest import ReadFile, ReadSpec
+    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.manifest import ReadFile, ReadSpec
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -22,8 +22,8 @@ LISTS = {"pass": "passedTests", "indeterminate": "warnedTests", "warn": "warnedT
 
 def write(exported: ExportedRun) -> Files:
     """Return the statement. Raises SpecError where nothing was judged: no test can have passed."""
-    from evalpipe.exports.exported import json_text
-    from evalpipe.exports.judged import judged
+    from evalpipe.runs.exports.exported import json_text
+    from evalpipe.runs.exports.judged import judged
 
     results = exported.results
     if not results.judged:

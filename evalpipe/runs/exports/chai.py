@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from evalpipe.exports.exported import ExportedRun, Predictor
     from evalpipe.results import Estimate, Gate
+    from evalpipe.runs.exports.exported import ExportedRun, Predictor
 
 NAMESPACE = "https://mc.chai.org/v0.2/schema.xsd"
 
@@ -141,7 +141,7 @@ def _numbers(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tupl
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
-    from evalpipe.exports.exported import place_of
+    from evalpipe.runs.exports.exported import place_of
 
     measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
     return ", ".join(filter(None, (measure, place_of(exported, row)))), _value(
@@ -149,7 +149,7 @@ def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
 
 
 def _of_gate(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
-    from evalpipe.exports.exported import options
+    from evalpipe.runs.exports.exported import options
 
     names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
