@@ -12,11 +12,11 @@ from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from evalpipe.arrays import evaluate
-    from evalpipe.checking import verify
     from evalpipe.metrics import metric
     from evalpipe.recalibration import recalibrate
     from evalpipe.results import Results
-    from evalpipe.signing import sign
+    from evalpipe.review.checking import verify
+    from evalpipe.review.signing import sign
 
 __all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run", "sign",
            "verify"]
@@ -24,7 +24,7 @@ __all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "reca
 __version__ = VERSION
 
 _LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "recalibrate": "evalpipe.recalibration",
-         "Results": "evalpipe.results", "sign": "evalpipe.signing", "verify": "evalpipe.checking"}
+         "Results": "evalpipe.results", "sign": "evalpipe.review.signing", "verify": "evalpipe.review.checking"}
 
 
 def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.

@@ -107,25 +107,18 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "mlflow": {"base", "errors", "ledger.entries", "results", "runs", "words"},
     "sklearn": {"arrays", "base", "errors", "results", "run", "words"},
     "card.addresses": {"card.names", "card.wording", "errors", "metrics", "results", "words"},
-    "differences": {
-        "base", "card", "chapters.card", "chapters.records", "errors", "results", "runs", "version", "words",
-    },
-    "differences.paired": {"base", "differences", "errors", "results", "run", "tasks"},
-    "checking": {
-        "base", "card", "errors", "ledger", "plan.resolve", "results", "run", "runs", "spec", "templating", "version",
+    "review": {
+        "base", "card", "chapters.card", "chapters.compute", "chapters.earlier", "chapters.records", "errors", "ledger",
+        "plan.resolve", "results", "run", "runs", "spec", "tasks", "templating", "version", "words",
     },
     "ledger.forecasts": {"chapters.compute", "chapters.plan", "errors", "ledger", "plan"},
-    "acceptance": {
-        "base", "chapters.compute", "chapters.earlier", "checking", "errors", "ledger", "results", "run", "runs",
-    },
-    "signing": {"base", "card", "checking", "errors", "results.signatures", "run", "runs", "templating"},
     "recalibration": {"base", "calibration", "data", "errors", "plan", "results", "run", "runs", "spec", "tasks"},
     "proposal": {"base", "data", "errors", "plan", "reading", "run", "runs", "spec", "tasks", "words"},
     "cli": {
-        "acceptance", "base", "card.addresses", "card.drawing", "card.first", "card.names", "card.page", "card.tables",
-        "card.wording", "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "checking",
-        "cli.doctor", "differences", "errors", "intervals.declare", "ledger", "metrics", "plan", "proposal",
-        "recalibration", "results", "run", "runs", "signing", "spec", "streams", "tasks", "version", "words",
+        "base", "card.addresses", "card.drawing", "card.first", "card.names", "card.page", "card.tables",
+        "card.wording", "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "cli.doctor", "errors",
+        "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
+        "runs", "spec", "streams", "tasks", "version", "words",
     },
 }
 

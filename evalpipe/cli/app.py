@@ -206,9 +206,9 @@ def accept(folder: str, key: str | None, where: str | None, template: str | None
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
     done, 2 where DIR cannot be written, 3 where it holds no results of a run or a file was changed.
     """
-    from evalpipe.acceptance import accept as accept_newest
     from evalpipe.cli.gates import print_accepted
     from evalpipe.cli.verifying import telling_lost_signature
+    from evalpipe.review.acceptance import accept as accept_newest
 
     with telling_lost_signature(folder):
         print_accepted(folder, *accept_newest(folder, key=key, ledger=where, template=template))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def json_schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of the spec, or of a document that evalpipe writes."""
-    from evalpipe.differences.records import Difference
     from evalpipe.results import Results
+    from evalpipe.review.differences.records import Difference
     from evalpipe.spec.schema import json_schema
 
     if kind == "spec":

@@ -87,11 +87,11 @@ def diff(
 def print_difference(a: str, b: str, form: Any, out: str | None, options: dict[str, Any]) -> int:
     """Compare two runs and print the comparison, or write it to the file ``out``; return the exit code."""
     from evalpipe.cli.output import printing, write_file
-    from evalpipe.differences.compare import compare
-    from evalpipe.differences.reading import read_run
-    from evalpipe.differences.text import shown
-    from evalpipe.differences.tolerance import Tolerance
-    from evalpipe.differences.writing import write
+    from evalpipe.review.differences.compare import compare
+    from evalpipe.review.differences.reading import read_run
+    from evalpipe.review.differences.text import shown
+    from evalpipe.review.differences.tolerance import Tolerance
+    from evalpipe.review.differences.writing import write
 
     first, second = read_run(a), read_run(b)
     tolerance = Tolerance(options["atol"], options["rtol"], dict(options["tolerances"]))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.acceptance import begins_anew
 from evalpipe.card.names import names_of
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.cli.annotations import annotation
 from evalpipe.errors import Problem
+from evalpipe.review.acceptance import begins_anew
 from evalpipe.words.numbers import number
 
 if TYPE_CHECKING:

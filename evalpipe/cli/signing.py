@@ -11,12 +11,12 @@ from evalpipe.cli.output import printing
 from evalpipe.cli.verifying import telling_lost_signature
 
 if TYPE_CHECKING:
-    from evalpipe.signing import SignedCard
+    from evalpipe.review.signing import SignedCard
 
 
 def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
     """Sign the card in a folder, then print its status from now on, the evidence and what was written."""
-    from evalpipe.signing import sign
+    from evalpipe.review.signing import sign
 
     with telling_lost_signature(folder):
         signed = sign(folder, **fields)

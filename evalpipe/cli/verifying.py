@@ -15,7 +15,7 @@ from evalpipe.words.spelling import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.checking import CheckedFile, Verification
+    from evalpipe.review.checking import CheckedFile, Verification
     from evalpipe.run import Progress
 
 HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "ledger": "the ledger",
@@ -53,7 +53,7 @@ def verify(
     version drew the PDF, so that its pages cannot be compared, and no --public-key vouches for it. It is 3 where DIR
     cannot be read.
     """
-    from evalpipe.checking import verify as verify_folder
+    from evalpipe.review.checking import verify as verify_folder
 
     progress = _lines() if recompute else None
     verification = verify_folder(

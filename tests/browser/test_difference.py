@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from differences.conftest import write_runs
-from evalpipe.differences.compare import compare
-from evalpipe.differences.reading import read_run
-from evalpipe.differences.writing import write
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.reading import read_run
+from evalpipe.review.differences.writing import write
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evalpipe
-from evalpipe.acceptance import accept
 from evalpipe.errors import DataError
+from evalpipe.review.acceptance import accept
 
 if TYPE_CHECKING:
     from collections.abc import Callable

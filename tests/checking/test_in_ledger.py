@@ -16,10 +16,10 @@ from sqlalchemy import create_engine, text
 
 import evalpipe
 from checking.test_recompute import forge
-from evalpipe.checking import CheckedFile
 from evalpipe.errors import DataError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.results import Results
+from evalpipe.review.checking import CheckedFile
 
 SPEC = """\
 evalpipe: 1

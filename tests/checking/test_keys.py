@@ -25,11 +25,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalpipe
-from evalpipe.acceptance import accept
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
 from evalpipe.card import pdf
 from evalpipe.errors import DataError, SpecError, UsageError
+from evalpipe.review.acceptance import accept
 from evalpipe.runs.manifest import KEY_SIGNATURE, is_whole, read_manifest
 from evalpipe.runs.record import put_files
 

@@ -14,10 +14,10 @@ import pytest
 import evalpipe
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
-from evalpipe.checking import Verification
-from evalpipe.checking.same_numbers import apart_in_results, apart_in_rows
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.review.checking import Verification
+from evalpipe.review.checking.same_numbers import apart_in_results, apart_in_rows
 from evalpipe.runs.manifest import read_manifest
 from evalpipe.runs.record import replace_files
 

@@ -18,10 +18,10 @@ from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
 from evalpipe.card.edition import Edition
 from evalpipe.card.pdf_reading import files_in
-from evalpipe.checking import Verification
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
 from evalpipe.results.signatures import read_signatures
+from evalpipe.review.checking import Verification
 from evalpipe.runs.manifest import Manifest, read_manifest
 from forged_pdf import WORDS, drawn_anew, painted_over
 

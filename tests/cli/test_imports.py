@@ -83,7 +83,7 @@ def test_reading_what_a_run_has_written_imports_nothing_that_computes(loaded: Lo
     assert not listed & {"sqlalchemy", "rich", "jinja2", "evalpipe.metrics", *computing, *HEAVY}
     assert "sqlalchemy" in told
     assert not told & {"pydantic", "rich", "jinja2", "evalpipe.results", *computing, *HEAVY}
-    assert "evalpipe.checking" in verified
+    assert "evalpipe.review.checking" in verified
     assert "sqlalchemy" in verified
     assert not verified & {"rich", "scipy", "evalpipe.streams", *HEAVY}
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import evalpipe
-from evalpipe.differences.reading import Run, read_run
 from evalpipe.results import Results
+from evalpipe.review.differences.reading import Run, read_run
 
 SPEC = """\
 evalpipe: 1

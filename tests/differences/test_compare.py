@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from differences.conftest import Pair, alone
-from evalpipe.differences.compare import compare
-from evalpipe.differences.records import Difference
-from evalpipe.differences.tolerance import Tolerance
-from evalpipe.differences.writing import write
 from evalpipe.errors import UsageError
 from evalpipe.results import Individual, Overall, Results
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.records import Difference
+from evalpipe.review.differences.tolerance import Tolerance
+from evalpipe.review.differences.writing import write
 
 SWAPPED = {"added": "removed", "removed": "added", "appeared": "went", "went": "appeared", "a": "b", "b": "a"}
 ROWS = ("gates", "subjects", "estimates", "thresholds", "desirability", "findings", "spec", "data", "versions", "other")

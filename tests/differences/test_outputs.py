@@ -11,10 +11,10 @@ import pytest
 
 from differences.conftest import Pair, alone
 from evalpipe.cli.catalogue import json_schema_of
-from evalpipe.differences.compare import compare
-from evalpipe.differences.tolerance import Tolerance
-from evalpipe.differences.writing import Format, write
 from evalpipe.results import Results
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.tolerance import Tolerance
+from evalpipe.review.differences.writing import Format, write
 from evalpipe.version import VERSION
 
 EXPECTED = Path(__file__).parent / "expected"

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from differences.conftest import Pair
-from evalpipe.differences.compare import compare
-from evalpipe.differences.inputs import input_changes
-from evalpipe.differences.reading import read_run
-from evalpipe.differences.spec_keys import spec_changes
-from evalpipe.differences.tolerance import Tolerance
 from evalpipe.errors import DataError
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.inputs import input_changes
+from evalpipe.review.differences.reading import read_run
+from evalpipe.review.differences.spec_keys import spec_changes
+from evalpipe.review.differences.tolerance import Tolerance
 
 
 def refused(source: str) -> str:

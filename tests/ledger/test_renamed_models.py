@@ -12,10 +12,10 @@ import yaml
 
 import evalpipe
 from evalpipe.cli import main
-from evalpipe.differences.compare import compare
-from evalpipe.differences.reading import read_run
 from evalpipe.errors import SpecError
 from evalpipe.ledger.nights import names_now
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.reading import read_run
 from evalpipe.run import load
 from evalpipe.runs.changes import changes
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import evalpipe
-from evalpipe.acceptance import accept
 from evalpipe.results import Results
+from evalpipe.review.acceptance import accept
 from evalpipe.run import load
 from evalpipe.runs.changes import changes
 

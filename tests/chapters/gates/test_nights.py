@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 import evalpipe
-from evalpipe.acceptance import accept
 from evalpipe.chapters.gates.compute_bets import SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.chapters.gates.compute_sequence import last
 from evalpipe.ledger import tables
@@ -22,6 +21,7 @@ from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.sequences import evidence_before
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Gate, Results
+from evalpipe.review.acceptance import accept
 from evalpipe.run import load
 from evalpipe.runs.changes import changes
 

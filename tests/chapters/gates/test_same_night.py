@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import evalpipe
-from evalpipe.acceptance import accept
+from evalpipe.review.acceptance import accept
 from evalpipe.run import load
 from evalpipe.runs.changes import changes
 

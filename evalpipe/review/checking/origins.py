@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.queries import query_sha256
-from evalpipe.checking.checked import CheckedFile, digest_of, other_digest
+from evalpipe.review.checking.checked import CheckedFile, digest_of, other_digest
 from evalpipe.runs.manifest import ReadFile
 from evalpipe.runs.run_facts import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.checking.checked import Kind
     from evalpipe.results import Results
+    from evalpipe.review.checking.checked import Kind
     from evalpipe.runs.manifest import Manifest
 
 ROWS = "they are in a database: --recompute asks for them again"

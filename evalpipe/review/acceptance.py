@@ -33,8 +33,8 @@ def accept(
     now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or of which a file
     was changed; UsageError where it, or the ledger, cannot be written. Nothing is written then.
     """
-    from evalpipe.checking.in_ledger import refuse_other_record
     from evalpipe.ledger.store import Ledger
+    from evalpipe.review.checking.in_ledger import refuse_other_record
     from evalpipe.runs.verification import verified
 
     path = Path(folder)

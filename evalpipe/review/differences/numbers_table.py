@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.names import Names
     from evalpipe.card.page import Cell
-    from evalpipe.differences.records import NumberChange, NumberSide
+    from evalpipe.review.differences.records import NumberChange, NumberSide
 
 REST = "the output of --format json"
 """Where the rows are that a table leaves out."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.differences.page import facts, names_of_both, sections
+from evalpipe.review.differences.page import facts, names_of_both, sections
 
 if TYPE_CHECKING:
     from evalpipe.card.contents import Card
-    from evalpipe.differences.reading import Run
-    from evalpipe.differences.records import Difference
+    from evalpipe.review.differences.reading import Run
+    from evalpipe.review.differences.records import Difference
 
 Format = Literal["text", "json", "markdown", "html"]
 
@@ -31,7 +31,7 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
 
 
 def _text(difference: Difference, a: Run, b: Run) -> str:
-    from evalpipe.differences.text import shown, text
+    from evalpipe.review.differences.text import shown, text
 
     if difference.identical:
         return f"{shown(difference.verdict)}\n"
@@ -77,7 +77,7 @@ def _card(difference: Difference, a: Run, b: Run) -> Card:
 
 def _look(difference: Difference) -> tuple[str, str]:
     """Return the style and the sign of the verdict: failed where a gate got worse, open where else anything differs."""
-    from evalpipe.differences.verdicts import loudness
+    from evalpipe.review.differences.verdicts import loudness
 
     if difference.same:
         return "pass", "✓"

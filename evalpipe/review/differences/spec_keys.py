@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.origin import path_text
-from evalpipe.differences.matching import text_of
-from evalpipe.differences.records import SpecChange
+from evalpipe.review.differences.matching import text_of
+from evalpipe.review.differences.records import SpecChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

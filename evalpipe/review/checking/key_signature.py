@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
-from evalpipe.checking.checked import CheckedFile
+from evalpipe.review.checking.checked import CheckedFile
 from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.base.ed25519 import KeySignature
-    from evalpipe.checking.checked import Status
+    from evalpipe.review.checking.checked import Status
 
 
 def check_key_signature(folder: Path, public: bytes | None) -> CheckedFile:

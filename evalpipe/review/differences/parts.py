@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.differences.matching import matched, text_of
-from evalpipe.differences.records import PartChange
-from evalpipe.differences.verdicts import gate_aspects
+from evalpipe.review.differences.matching import matched, text_of
+from evalpipe.review.differences.records import PartChange
+from evalpipe.review.differences.verdicts import gate_aspects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.base.records import Record
-    from evalpipe.differences.tolerance import Tolerance
-    from evalpipe.differences.verdicts import FindingPairs, GatePairs
     from evalpipe.results import Results
+    from evalpipe.review.differences.tolerance import Tolerance
+    from evalpipe.review.differences.verdicts import FindingPairs, GatePairs
 
 APART = {
     "schema_version", "evalpipe_version", "name", "title", "as_of", "spec", "spec_sha256", "inputs", "estimates",

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.differences.matching import text_of
-from evalpipe.differences.paired_rows import PROBABILITY, RefusedError, joined_rows, refusal
-from evalpipe.differences.records import PairedDifference, Unpaired
 from evalpipe.errors import EvalpipeError
+from evalpipe.review.differences.matching import text_of
+from evalpipe.review.differences.paired_rows import PROBABILITY, RefusedError, joined_rows, refusal
+from evalpipe.review.differences.records import PairedDifference, Unpaired
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.differences.reading import Run
-    from evalpipe.differences.records import Difference, NumberChange
     from evalpipe.results import Results
+    from evalpipe.review.differences.reading import Run
+    from evalpipe.review.differences.records import Difference, NumberChange
 
     Place = tuple[str | None, str, str]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.folders import TemporaryFolder
-from evalpipe.checking.checked import CheckedFile, digest_of
-from evalpipe.checking.outputs import REFERENCES
-from evalpipe.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.errors import EvalpipeError
 from evalpipe.results import Results
 from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES
+from evalpipe.review.checking.checked import CheckedFile, digest_of
+from evalpipe.review.checking.outputs import REFERENCES
+from evalpipe.review.checking.same_numbers import ALIKE, apart_in_results, apart_in_rows
 from evalpipe.runs.file_differences import notes_on, of_json
 from evalpipe.runs.manifest import libraries
 from evalpipe.runs.verification import ESTIMATES, PDF, RESULTS, formats_in, not_compared
@@ -25,9 +25,9 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.checking.origins import Origins
-    from evalpipe.checking.outputs import Outputs
     from evalpipe.results import Gate
+    from evalpipe.review.checking.origins import Origins
+    from evalpipe.review.checking.outputs import Outputs
     from evalpipe.run import Progress
     from evalpipe.spec.models import Spec
 

@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.checking.checked import CheckedFile
-from evalpipe.checking.origins import Origins
 from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.place import OPTION, LedgerPlace
 from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.review.checking.checked import CheckedFile
+from evalpipe.review.checking.origins import Origins
 from evalpipe.runs.file_differences import notes_on, of_json
 from evalpipe.runs.manifest import read_manifest
 from evalpipe.runs.verification import RESULTS

@@ -10,9 +10,9 @@ from evalpipe.base.digests import file_sha256
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.differences.reading import Run
-    from evalpipe.differences.records import Difference
     from evalpipe.results import Results
+    from evalpipe.review.differences.reading import Run
+    from evalpipe.review.differences.records import Difference
 
     Place = tuple[str | None, str, str]
 

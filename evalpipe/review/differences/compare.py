@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.differences.inputs import input_changes, subject_changes, version_changes
-from evalpipe.differences.parts import part_changes
-from evalpipe.differences.records import ComparedRun, Difference, GivenTolerance
-from evalpipe.differences.spec_keys import spec_changes
-from evalpipe.differences.tolerance import Tolerance
-from evalpipe.differences.values import desirability_changes, estimate_changes, threshold_changes
-from evalpipe.differences.verdict import verdict
-from evalpipe.differences.verdicts import finding_changes, finding_pairs, gate_changes, gate_pairs, restated
 from evalpipe.errors import Problem, UsageError
+from evalpipe.review.differences.inputs import input_changes, subject_changes, version_changes
+from evalpipe.review.differences.parts import part_changes
+from evalpipe.review.differences.records import ComparedRun, Difference, GivenTolerance
+from evalpipe.review.differences.spec_keys import spec_changes
+from evalpipe.review.differences.tolerance import Tolerance
+from evalpipe.review.differences.values import desirability_changes, estimate_changes, threshold_changes
+from evalpipe.review.differences.verdict import verdict
+from evalpipe.review.differences.verdicts import finding_changes, finding_pairs, gate_changes, gate_pairs, restated
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from evalpipe.differences.reading import Run
-    from evalpipe.differences.records import Ignorable
+    from evalpipe.review.differences.reading import Run
+    from evalpipe.review.differences.records import Ignorable
 
 EXACT = Tolerance()
 
@@ -39,7 +39,7 @@ def compare(
         return _identical(a, b, tolerance, ignored)
     difference = _compared(a, b, tolerance, ignored)
     if paired:
-        from evalpipe.differences.paired import with_paired
+        from evalpipe.review.differences.paired import with_paired
 
         difference = with_paired(difference, a, b)
     return verdict(difference)

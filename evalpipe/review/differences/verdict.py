@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.differences.records import Difference, GateChange
+    from evalpipe.review.differences.records import Difference, GateChange
 
 BEFORE = {"pass": "held", "skipped": "was skipped", "indeterminate": "was inconclusive",
           "warn": "failed with severity warn", "fail": "failed"}

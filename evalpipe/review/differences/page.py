@@ -10,10 +10,10 @@ from evalpipe.card.names import Names
 from evalpipe.card.page import Aside, Bullets, Code, Column, Facts, Row, Section, Table, Text, Verdict
 from evalpipe.card.wording import capital, joined
 from evalpipe.chapters.gates.card import KINDS, LIMITS
-from evalpipe.differences.matching import text_of
-from evalpipe.differences.numbers_table import REST, numbers_table
-from evalpipe.differences.spec_keys import without_null
 from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.review.differences.matching import text_of
+from evalpipe.review.differences.numbers_table import REST, numbers_table
+from evalpipe.review.differences.spec_keys import without_null
 from evalpipe.words import numbers
 from evalpipe.words.spelling import clipped, legible, printable
 
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.differences.records import ComparedRun, Difference, FindingChange, GateChange, GateSide, InputChange
     from evalpipe.results import InputFile, Results
+    from evalpipe.review.differences.records import (
+        ComparedRun,
+        Difference,
+        FindingChange,
+        GateChange,
+        GateSide,
+        InputChange,
+    )
 
 OVERLAPPING = ("Intervals that overlap do not prove that two values are the same. A paired difference, where there is "
                "one, is of the same rows in both runs: its interval says more than the two intervals beside it.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.differences.matching import matched, matched_twice
-from evalpipe.differences.records import InputChange, SubjectChange, VersionChange
+from evalpipe.review.differences.matching import matched, matched_twice
+from evalpipe.review.differences.records import InputChange, SubjectChange, VersionChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import Edition
-from evalpipe.checking.checked import CheckedFile, other_digest
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.signatures import SIGNATURES, signatures_of
+from evalpipe.review.checking.checked import CheckedFile, other_digest
 from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, read_manifest
 from evalpipe.runs.ownership import WRITTEN
 from evalpipe.runs.verification import (

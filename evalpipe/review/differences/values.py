@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalpipe.differences.matching import matched, text_of
-from evalpipe.differences.records import Aspect, Counts, NumberChange, NumberSide
+from evalpipe.review.differences.matching import matched, text_of
+from evalpipe.review.differences.records import Aspect, Counts, NumberChange, NumberSide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.differences.tolerance import Tolerance
     from evalpipe.results import Estimate, Individual, Overall, Results, Threshold
+    from evalpipe.review.differences.tolerance import Tolerance
 
     Compared = Estimate | Individual | Overall | Threshold
 

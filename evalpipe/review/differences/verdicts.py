@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.differences.matching import matched_twice, text_of
-from evalpipe.differences.records import FindingChange, GateChange, GateSide
-from evalpipe.differences.tolerance import NUMBER
+from evalpipe.review.differences.matching import matched_twice, text_of
+from evalpipe.review.differences.records import FindingChange, GateChange, GateSide
+from evalpipe.review.differences.tolerance import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
