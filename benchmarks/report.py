@@ -56,7 +56,7 @@ def measure(folder: str) -> dict[str, Any]:
     from importlib import import_module
 
     from evalpipe.card import ready, render
-    from evalpipe.card.figures import canvas
+    from evalpipe.card.figures import svg
     from evalpipe.results import Results
 
     results, seconds, drawn = Results.read(Path(folder) / "results.json"), dict[str, float](), Counter[str]()
@@ -64,7 +64,7 @@ def measure(folder: str) -> dict[str, Any]:
     ready(formats)
     for name in formats:
         _time(import_module(f"evalpipe.card.{name}"), name, seconds)
-    _count(canvas.Drawing, drawn)
+    _count(svg.Drawing, drawn)
     begun = time.process_time()
     files = render(results, formats)
     whole = time.process_time() - begun

@@ -6,11 +6,11 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.scales import width
-from evalpipe.card.figures.sheet import FONTS
+from evalpipe.card.figures.axes import width
+from evalpipe.card.figures.svg import FONTS
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.figures.svg import Drawing
 
 MARGIN, GAP, COLUMNS = 10, 24, 2
 """Pixels about and between the sheets of a figure, and how many sheets stand side by side."""

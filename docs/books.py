@@ -29,7 +29,7 @@ from evalpipe.errors import EvalpipeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.figures.svg import Drawing
 
 __all__ = [
     "Builder", "Compared", "Text", "UnfitItemError", "items_table", "main", "read_text", "stale", "value_of",

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from pydantic import BaseModel, RootModel
 
 from evalpipe.calibration import registry as recalibrators
+from evalpipe.card.assets import templates
 from evalpipe.card.figures.formula import prepared
-from evalpipe.card.locate import templates
 from evalpipe.chapters.row_file.compute_columns import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec_profiles import profiles
@@ -30,7 +30,7 @@ from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
 from evalpipe.findings import declare
-from evalpipe.findings.rules import registry as rules
+from evalpipe.findings.claims import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES

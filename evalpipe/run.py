@@ -420,7 +420,7 @@ def render(
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
     """Return the templates to render with; None for those that the results hold."""
-    from evalpipe.card.own import PLAIN, given_templates
+    from evalpipe.card.custom_templates import PLAIN, given_templates
 
     return None if template is None else PLAIN if template is False else given_templates(template)
 

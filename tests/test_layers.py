@@ -25,19 +25,18 @@ ROLES = {
         "words",
     },
     "compute": {
-        "arithmetic", "base", "calibration", "card.names", "card.wording", "chapters.evidence", "chapters.plan",
-        "chapters.records", "data.sample", "engine", "errors", "intervals", "metrics", "plan", "results", "statistics",
-        "tasks", "templating.files", "words",
+        "arithmetic", "base", "calibration", "card.wording", "chapters.evidence", "chapters.plan", "chapters.records",
+        "data.sample", "engine", "errors", "intervals", "metrics", "plan", "results", "statistics", "tasks",
+        "templating.files", "words",
     },
     "earlier": {
         "card.wording", "chapters.compute", "chapters.plan", "data.sample", "errors", "plan", "results", "words",
     },
     "records": {"base", "words"},
-    "evidence": {"card.stated", "results", "words"},
-    "words": {"base", "card.names", "card.wording", "chapters.records", "results", "words"},
+    "evidence": {"card.statements", "results", "words"},
+    "words": {"base", "card.wording", "chapters.records", "results", "words"},
     "findings": {
-        "base", "card.names", "card.wording", "chapters.records", "chapters.words", "findings", "intervals", "results",
-        "words",
+        "base", "card.wording", "chapters.records", "chapters.words", "findings", "intervals", "results", "words",
     },
     "card": {
         "base", "calibration", "card", "chapters.evidence", "chapters.records", "chapters.words", "results", "words",
@@ -48,7 +47,7 @@ ROLES = {
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
 may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates,
 of steps and of the trend, whose names and sentences the findings, the card and the terminal share. The reasons that
-results give for a verdict name measures and models as the card does, hence `card.names`.
+results give for a verdict name measures and models as the card does, hence `card.wording`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
@@ -90,12 +89,12 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "base", "calibration", "chapters.all", "chapters.records", "errors", "intervals.declare", "results",
         "templating", "version", "words",
     },
-    "findings": {"base", "card.names", "card.wording", "chapters.all", "intervals", "results", "words"},
+    "findings": {"base", "card.wording", "chapters.all", "intervals", "results", "words"},
     "ledger.history": {
         "base", "chapters.compute", "chapters.earlier", "chapters.plan", "errors", "ledger", "plan", "results", "spec",
     },
     "ledger.changes": {"chapters.compute", "chapters.earlier", "chapters.spec", "ledger", "results", "spec"},
-    "cli.doctor": {"base", "card.locate", "card.pdf", "errors", "plan.memory", "version"},
+    "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version"},
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "words"},
     "run": {
@@ -106,7 +105,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "arrays": {"arguments", "base", "errors", "results", "run"},
     "mlflow": {"base", "errors", "ledger.entries", "results", "runs", "words"},
     "sklearn": {"arrays", "base", "errors", "results", "run", "words"},
-    "card.addresses": {"card.names", "card.wording", "errors", "metrics", "results", "words"},
+    "card.addresses": {"card.wording", "errors", "metrics", "results", "words"},
     "review": {
         "base", "card", "chapters.card", "chapters.compute", "chapters.earlier", "chapters.records", "errors", "ledger",
         "plan.resolve", "results", "run", "runs", "spec", "tasks", "templating", "version", "words",
@@ -115,8 +114,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"base", "calibration", "data", "errors", "plan", "results", "run", "runs", "spec", "tasks"},
     "proposal": {"base", "data", "errors", "plan", "reading", "run", "runs", "spec", "tasks", "words"},
     "cli": {
-        "base", "card.addresses", "card.drawing", "card.first", "card.names", "card.page", "card.tables",
-        "card.wording", "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "cli.doctor", "errors",
+        "base", "card.addresses", "card.method", "card.page", "card.summary", "card.tables", "card.wording",
+        "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "cli.doctor", "errors",
         "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
         "runs", "spec", "streams", "tasks", "version", "words",
     },

@@ -19,7 +19,7 @@ from pypdf import PdfReader
 import evalpipe
 from conftest import Shared
 from evalpipe.card import pdf
-from evalpipe.card.pdf_reading import drawn_by, files_in
+from evalpipe.card.attachments import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.results import Results
 from evalpipe.results.signatures import read_signatures

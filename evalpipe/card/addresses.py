@@ -13,8 +13,7 @@ import re
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import scalar
+from evalpipe.card.wording import names_of, scalar
 from evalpipe.errors import UsageError
 from evalpipe.words.spelling import closest, listed, printable, quoted
 

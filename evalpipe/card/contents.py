@@ -1,4 +1,4 @@
-"""The parts of the card and its sections in their order, and the card that they make."""
+"""The whole card: what stands above its contents, its parts, and its sections in their order."""
 
 from __future__ import annotations
 
@@ -6,31 +6,54 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
-from evalpipe.card import (
-    data,
-    dataset_results,
-    definitions,
-    findings,
-    further,
-    method,
-    models,
-    provenance,
-    reference_list,
-    sign_off,
-)
-from evalpipe.card.first import identity
-from evalpipe.card.masthead import masthead, short_spec, subject
-from evalpipe.card.page import Code, Part, Section
-from evalpipe.card.plugged import sections_of_plugins
+from evalpipe.card import appendix, data, dataset_results, method, provenance, sign_off, summary
+from evalpipe.card.data import SHORT_HASH
+from evalpipe.card.page import Code, ModelBoxes, Part, Section
+from evalpipe.card.palette import look_of
+from evalpipe.card.plugins import sections_of_plugins
+from evalpipe.card.summary import at_a_glance, identity, verdict
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
     from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
+
+
+def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:
+    """Write what follows the title: the verdict, the key measures, the facts, and what chapters add."""
+    yield verdict(results)
+    yield at_a_glance(results, signatures)
+    if len(results.models) > 1:
+        yield _boxes(results)
+    for beneath in functions("card", "beneath"):
+        yield from beneath(results)
+
+
+def _boxes(results: Results) -> ModelBoxes:
+    """Write the boxes of the models; those that share an ink share a box."""
+    inks: dict[str, list[str]] = {}
+    for place, model in enumerate(results.models):
+        inks.setdefault(look_of(place)[0], []).append(model.label)
+    return ModelBoxes(tuple((ink, ", ".join(labels)) for ink, labels in inks.items()))
+
+
+def short_spec(results: Results) -> Code:
+    """Write the fingerprint of the resolved spec, shortened."""
+    return Code(results.spec_sha256[:SHORT_HASH], results.spec_sha256, "hash")
+
+
+def subject(results: Results) -> str:
+    """Say what is predicted."""
+    if results.event is not None:
+        return f"event: {results.event}"
+    if results.levels:
+        return f"levels: {', '.join(results.levels)}"
+    return f"outcome: {results.task}" + (f" in {results.unit}" if results.unit else "")
+
 
 TITLES: dict[Part, str] = {
     "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
@@ -87,11 +110,10 @@ def _sections(
     results: Results, signatures: Sequence[Signature], templates: Templates | None
 ) -> list[Section]:
     """Return the sections of the card by part; those of a part in the order in which they are written here."""
-    before = (dataset_results,)
-    after = (data, models, findings, further, method, definitions, reference_list)
     written = [section for sections in (
-        *(room.sections for room in before), *functions("card", "sections"), *(room.sections for room in after))
-        for section in sections(results)]
+        dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections,
+        summary.finding_sections, appendix.further_sections, method.sections, appendix.definition_sections,
+        appendix.reference_sections) for section in sections(results)]
     written += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
     written += sections_of_plugins(results, [section.anchor for section in written])
     order = get_args(Part)

@@ -1,24 +1,285 @@
-"""The card's sections on each dataset that is evaluated: its measures, its calibration, and its decisions."""
+"""The card's sections on each dataset that is evaluated: its measures, its calibration, and its decisions.
+
+Before them stand their tables: measures of models, measures of classes, and confusion matrices.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalpipe.card.classes import class_blocks
-from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card import wording
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.parts import has_curves
-from evalpipe.card.measures import measure_tables
-from evalpipe.card.page import Figures, Section, Text
-from evalpipe.card.tables import evaluated
+from evalpipe.card.figures.declare import has_curves
+from evalpipe.card.page import (
+    Aside,
+    BlockGroup,
+    Column,
+    Figures,
+    Heading,
+    Line,
+    Number,
+    Row,
+    Section,
+    Strong,
+    Styled,
+    Table,
+    Text,
+)
+from evalpipe.card.tables import MODELS_ABREAST, abreast, evaluated, overall, shown, with_limits
+from evalpipe.card.wording import names_of
 from evalpipe.chapters import functions
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.card.page import Block
-    from evalpipe.results import Results
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results, Scalar
+
+
+class MeasureRow(NamedTuple):
+    """A measure with one choice of options: its estimates for some models that have it, and a number for each model."""
+
+    metric: MetricSummary
+    params: Mapping[str, Scalar]
+    average: str | None
+    estimates: tuple[Estimate, ...]
+    cells: tuple[Number, ...]
+
+    @property
+    def title(self) -> str:
+        """What the measure is called, without its options."""
+        return wording.titled(self.metric.title, self.params)
+
+    @property
+    def options(self) -> str:
+        """The options and the average, such as "beta = 2"."""
+        return wording.options(self.params, self.average)
+
+
+def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
+    """Make the tables of all measures of a dataset, at most `MODELS_ABREAST` models each."""
+    groups = list(_measured(results, dataset))
+    for models, measures in groups:
+        columns = (
+            Column("Measure", style="what"), *(Column(model.label, "num") for model in models),
+            Column("Better", style="better side"), Column("n", "num", "n side"),
+            Column("Interval", style="method side"),
+        )
+        rows = tuple(_measure_row(measure) for measure in measures)
+        labels = f", models {', '.join(model.label for model in models)}" if len(groups) > 1 else ""
+        yield Table(f"Measures on {dataset}{with_limits(results, rows)}{labels}", columns, rows, "", stacked=True,
+                    rest="estimates.csv")
+
+
+def _measured(results: Results, dataset: str) -> Iterator[tuple[list[ModelSummary], list[MeasureRow]]]:
+    """Yield models side by side with their measures."""
+    metrics = {metric.name: metric for metric in results.metrics}
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    models = [model for model in results.models if any(e.model == model.name for e in estimates)]
+    grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    for e in estimates:
+        grouped.setdefault((e.metric, e.average, *e.params.items()), {})[e.model] = e
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield together, [_of_models(metrics[str(key[0])], by_model, together) for key, by_model in grouped.items()]
+
+
+def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[ModelSummary]) -> MeasureRow:
+    names = [model.name for model in models]
+    estimates = tuple(by_model[name] for name in names if name in by_model)
+    anyone = next(iter(by_model.values()))
+    cells = abreast(by_model, names, whole=metric.is_whole)
+    return MeasureRow(metric, anyone.params, anyone.average, estimates, cells)
+
+
+def _measure_row(measure: MeasureRow) -> Row:
+    metric, estimates = measure.metric, measure.estimates
+    methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
+    n = dict.fromkeys(numbers.count(e.n) for e in estimates)
+    freedom = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
+    below = (without_information(estimates), f"Degrees of freedom {' / '.join(freedom)}" if freedom else "")
+    return Row((
+        (measure.title, *([Aside(f"({measure.options})", "options")] if measure.options else []),
+         Aside(wording.definition(metric, measure.params), "definition meaning"),
+         *(Aside(text, "definition") for text in below if text)),
+        *measure.cells, wording.BETTER[metric.direction], " / ".join(n) or "–", ", ".join(methods) or "–",
+    ))
+
+
+def without_information(estimates: Sequence[Estimate]) -> str:
+    """Write the values without information and the skills, models parted by strokes; nothing where there are none."""
+    if all(e.no_information is None for e in estimates):
+        return ""
+    values, skills = (
+        " / ".join("–" if value is None else numbers.number(value) for value in column)
+        for column in ([e.no_information for e in estimates], [e.skill for e in estimates])
+    )
+    known = any(e.skill is not None for e in estimates)
+    return f"Without information {values}" + (f"; skill {skills}" if known else "")
+
+
+MEASURES_ABREAST = 4
+
+
+def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the measures of each class, for each model at most `MEASURES_ABREAST` in a table; nothing without any."""
+    estimates = [e for e in overall(results, dataset) if e.class_ is not None]
+    if not estimates:
+        return
+    yield Heading("Measures of each class")
+    yield Text("Each class is the event, against all others. Rows: those of this true class.",
+               "lead")
+    for model in results.models:
+        yield from _class_tables(results, dataset, model, [e for e in estimates if e.model == model.name])
+
+
+def class_sizes(results: Results, dataset: str) -> dict[str, str]:
+    """Write the observations of each level of a dataset: its rows, or the sum of their frequency weights."""
+    counted = results.weight is not None and results.weight.get("kind") == "frequency"
+    summary = next(summary for summary in results.datasets if summary.name == dataset)
+    return {level.level: numbers.count(level.weight if counted else level.rows) for level in summary.levels}
+
+
+def _class_tables(
+    results: Results, dataset: str, model: ModelSummary, estimates: Sequence[Estimate]
+) -> Iterator[Table]:
+    titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
+    measures: dict[str, dict[str | None, Estimate]] = {}
+    for e in estimates:
+        own = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
+        measures.setdefault(wording.measure(titles[e.metric], own), {})[e.class_] = e
+    for start in range(0, len(measures), MEASURES_ABREAST):
+        together = list(measures)[start : start + MEASURES_ABREAST]
+        rows = tuple(
+            Row((level, sizes[level], *(shown(measures[name][level]) for name in together)))
+            for level in results.levels)
+        columns = (Column("Class"), Column("Rows", "num"), *(Column(name, "num") for name in together))
+        yield Table(f"{model.label}{with_limits(results, rows)}", columns, rows, "classes",
+                    label=f"Measures of each class, {model.label} on {dataset}")
+
+
+SHADED = 4
+"""The levels from which on cells are shaded by their share of the row, and leave out that of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shading:
+    """What darkens the cells of matrices: their ``counts`` or their ``shares`` of the row, None where nothing does.
+
+    ``many`` says that there are many levels, so that cells leave out their share of the whole.
+    """
+
+    by: Literal["counts", "shares"] | None
+    many: bool
+
+    @classmethod
+    def of(cls, results: Results) -> Shading:
+        """Read what the spec asks for; many levels are shaded by shares without being asked."""
+        many, asked = len(results.levels) >= SHADED, results.spec.get("report", {}).get("confusion")
+        return cls(asked or ("shares" if many else None), many)
+
+    def style(self, count: float, row: float, most: float) -> str:
+        """Return the class of a cell for its shade, from 0 to 10: its ``count``, of a ``row`` or of the ``most``."""
+        whole = most if self.by == "counts" else row
+        return "" if self.by is None else f" shade-{math.ceil(10 * count / whole) if whole else 0}"
+
+    @property
+    def said(self) -> str:
+        """How the shade is to be read."""
+        larger = {"counts": "its count", "shares": "its share of the row"}
+        return "" if self.by is None else f"; the stronger the colour of a cell, the larger {larger[self.by]}"
+
+
+def confusion_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the confusion matrices of a dataset; nothing where there are none."""
+    matrices = [matrix for matrix in _matrices(results, dataset) if matrix.variant == "original"]
+    yield from _matrix_blocks(results, matrices, f"Confusion {'matrix' if len(matrices) == 1 else 'matrices'}")
+
+
+def variant_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the confusion matrices of a dataset's recalibrated variants; nothing where there are none."""
+    matrices = [matrix for matrix in _matrices(results, dataset) if matrix.variant != "original"]
+    yield from _matrix_blocks(results, matrices, "Confusion matrices of recalibrated variants")
+
+
+def _matrices(results: Results, dataset: str) -> list[Confusion]:
+    return [matrix for matrix in results.confusion if matrix.dataset == dataset and matrix.slice is None]
+
+
+def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) -> Iterator[Block]:
+    """Write matrices under a heading."""
+    if not matrices:
+        return
+    shading, models = Shading.of(results), {model.name: model for model in results.models}
+    yield Heading(title)
+    yield Text(_matrix_lead(results, matrices, shading), "lead")
+    yield BlockGroup(tuple(_matrix_table(results, matrix, models[matrix.model], shading) for matrix in matrices),
+                     "wide" if shading.many else "matrices")
+
+
+def _matrix_lead(results: Results, matrices: Sequence[Confusion], shading: Shading) -> str:
+    weights = " (total weights)" if results.weight is not None else ""
+    reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
+    if shading.many:
+        return f"Counts{weights} and per cent of the table's row{shading.said}."
+    return f"Counts{weights}, per cent of all {reportable}rows, and per cent of the table's row{shading.said}."
+
+
+def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, shading: Shading) -> Table:
+    totals = [sum(row) for row in confusion.counts]
+    sizes = sum(totals), max(map(max, confusion.counts))
+    columns = (
+        Column("Truth", style="corner"), *(Column(level, "num", over="Predicted") for level in confusion.levels),
+        Column("Total", "num"),
+    )
+    rows = tuple(
+        Row((level, *(_matrix_cell(count, total, sizes, shading, right=i == j) for j, count in enumerate(counts)),
+             numbers.count(total)))
+        for i, (level, counts, total) in enumerate(zip(confusion.levels, confusion.counts, totals, strict=True)))
+    predicted = [numbers.count(sum(column)) for column in zip(*confusion.counts, strict=True)]
+    called = names_of(results).model(model.name, confusion.variant)
+    return Table(
+        (called, *_rules(results, confusion, model)), columns, rows, "confusion many" if shading.many else "confusion",
+        label=f"Confusion matrix of {called} on {confusion.dataset}",
+        foot=Row(("Total", *predicted, numbers.count(sizes[0]))),
+    )
+
+
+def _matrix_cell(count: float, row: float, sizes: tuple[float, float], shading: Shading, *, right: bool) -> Styled:
+    """Write a count with its shares of the ``row`` of the table and of the whole; ``sizes`` are whole and largest."""
+    style, (whole, most) = "right" if right else "wrong", sizes
+    style += shading.style(count, row, most)
+    if not shading.many:
+        return Styled((Strong(numbers.count(count)), Line(f"{numbers.percent(count, whole)} of all", "shares"),
+                       Line(f"{numbers.percent(count, row)} of row", "shares")), style)
+    text: Cell = (Strong(numbers.count(count)), Line(numbers.percent(count, row), "shares")) if count else (
+        Aside(numbers.count(count), "none"))
+    return Styled(text, style)
+
+
+def _rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
+    """Say how the levels were predicted, and which rows are in no cell."""
+    ruled_by = _ruled_by(results, model, confusion.variant)
+    yield Aside(wording.rule(confusion, ruled_by), "rule")
+    for sentences in functions("card", "matrix"):
+        yield from (Aside(sentence, "rule") for sentence in sentences(results, confusion, ruled_by))
+
+
+def _ruled_by(results: Results, model: ModelSummary, variant: str) -> str:
+    """Name what decides the predicted level: a given "prediction", the most probable "level", or what a cut is on.
+
+    A variant has classes of its own probabilities, whatever the data give.
+    """
+    if variant == "original" and "prediction" in model.columns:
+        return "prediction"
+    if variant == "original" and "score" in model.columns and model.scale is None:
+        return "score"
+    return "probability" if results.task == "binary" else "level"
+
 
 COUNTED = (
     "n is the denominator of the measure: for sensitivity the events, for precision the predicted events. For "

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.contents import Card
-    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.figures.svg import Drawing
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
     from evalpipe.results.signatures import Signature
@@ -43,7 +43,7 @@ class Edition:
     @cached_property
     def templates(self) -> Templates:
         """The templates of others that the page and the PDF are made with; without any, evalpipe's own are."""
-        from evalpipe.card.own import held_templates
+        from evalpipe.card.custom_templates import held_templates
 
         return held_templates(self.results) if self.given is None else self.given
 
@@ -71,7 +71,7 @@ class Edition:
 
     def images(self) -> dict[str, str]:
         """Return the figures and formulas of the pages written so far as images for WeasyPrint, by address."""
-        from evalpipe.card.figures.anchors import placed_by_the_left
+        from evalpipe.card.figures.svg import placed_by_the_left
 
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
         return {address: placed_by_the_left(image) for drawing in drawings

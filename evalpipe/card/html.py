@@ -7,17 +7,15 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from evalpipe.card.assets import sheets, text
+from evalpipe.card.assets import templates as packaged
+from evalpipe.card.custom_templates import PLAIN, card_names
 from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, Edition
-from evalpipe.card.explorer import Explorer
-from evalpipe.card.figures.canvas import data_tables
-from evalpipe.card.locate import templates as packaged
-from evalpipe.card.locate import text
-from evalpipe.card.own import PLAIN, card_names
-from evalpipe.card.theme import sheets
+from evalpipe.card.figures.svg import data_tables
+from evalpipe.card.page import Explorer
 from evalpipe.chapters.appearance.records import Appearance
-from evalpipe.templating.evidence import check_evidence
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
-from evalpipe.templating.page import Allowed, check_page, has_pictures
+from evalpipe.templating.page_checks import Allowed, check_evidence, check_page, has_pictures
 from evalpipe.templating.sandbox import Bounded, Compiled, rendered
 from evalpipe.words.spelling import legible
 

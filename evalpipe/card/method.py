@@ -1,15 +1,14 @@
-"""The card's section on the method: rules, intervals, recalibration, procedures."""
+"""The card's section on the method: rules, what replicates drew, intervals, recalibration, procedures."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
 from evalpipe.card import wording
-from evalpipe.card.drawing import drawn as drawings
 from evalpipe.card.page import Facts, Heading, Section, Text
-from evalpipe.card.procedures import HEADINGS, procedures
 from evalpipe.card.references import cited
 from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
@@ -17,12 +16,71 @@ from evalpipe.results.curves.calibration import Reliability
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.card.procedures import Procedure
     from evalpipe.intervals.declare import IntervalMethod
-    from evalpipe.results import Results
+    from evalpipe.results import Draw, Results
+
+
+RECALIBRATION, DIFFERENCES = "Recalibration", "Bands, differences and slices"
+
+HEADINGS = (RECALIBRATION, DIFFERENCES)
+"""What procedures are of, in the order of the section on the method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What is done, and who says so; ``heading`` is one of `HEADINGS`."""
+
+    name: str
+    text: str
+    reference: str | None = None
+    heading: str = DIFFERENCES
+
+
+BANDS = Procedure(
+    "Bands",
+    "Around a curve, or the bins of a reliability diagram. At each point: limits of that point alone; they cover the "
+    "whole curve less often. For the whole curve: a sup-t band, the standard error over the replicates times a "
+    "quantile of their largest standardised distance from the curve. For all bins together: binomial limits at the "
+    "higher level at which independent bins reach the stated level together.",
+    "Montiel Olea, J. L. & Plagborg-Møller, M. (2019). Simultaneous confidence bands: theory, implementation, and an "
+    "application to SVARs. Journal of Applied Econometrics 34(1), 1–17.",
+)
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how bands are made, where the results hold one."""
+    bands = (curve.points.columns.get("simultaneous_lower", ()) for curve in results.curves)
+    if any(limit is not None for band in bands for limit in band):
+        yield BANDS
+
+
+DRAW_MODES = {"rows": "row by row", "clusters": "in whole clusters", "groups": "in random groups of whole clusters",
+         "cells": "in cells of like rows"}
+
+
+def drawn(results: Results) -> Iterator[str]:
+    """Yield a sentence or two for each dataset that replicates were drawn of."""
+    for name in dict.fromkeys(draw.dataset for draw in results.intervals.draws):
+        yield _draws_of(name, [draw for draw in results.intervals.draws if draw.dataset == name])
+
+
+def _draws_of(name: str, draws: Sequence[Draw]) -> str:
+    """Say how one dataset was drawn, and what lies within its cells."""
+    first = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
+    lost = max(draw.lost for draw in draws)
+    within = f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells." if lost else ""
+    if draws[0].mode != "cells":
+        return f"{first}{within}"
+    whole, slices = ([draw.units for draw in draws if (draw.slicing is None) is all_rows] for all_rows in (True, False))
+    apart = " for each model" if len(draws[0].models) < len({model for draw in draws for model in draw.models}) else ""
+    counted = f" All rows are {numbers.count(max(whole))} cells{apart}"
+    if slices:
+        counted += f"; each slicing is drawn apart, in up to {numbers.count(max(slices))}"
+    return f"{first}{counted}.{within}"
+
 
 AVERAGES = (
     "Measures of an event take each class as the event, against all others. Mean over classes: all classes count the "
@@ -39,7 +97,7 @@ RESIDUALS = (
 )
 
 
-KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
+BIN_KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
 """What bins are called, in the words of a sentence."""
 
 
@@ -127,7 +185,7 @@ def _reliability(results: Results) -> Iterator[tuple[str, str]]:
         return
     bins = wording.capital(wording.number_word(max(curve.notes.bins_requested or 0 for curve in diagrams)))
     present = {curve.curve.rpartition("_")[2] for curve in diagrams}
-    kinds = " and ".join(words for kind, words in KINDS.items() if kind in present)
+    kinds = " and ".join(words for kind, words in BIN_KINDS.items() if kind in present)
     used = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
     methods = ", ".join(map(wording.method, used)) or wording.method("none")
     position = "mean predicted probability" if diagrams[0].points.midpoint is None else "middle"
@@ -142,12 +200,12 @@ def _intervals(results: Results) -> Iterator[Block]:
         return
     yield Heading("Intervals")
     settings = results.intervals
-    drawn = any(row.lower is not None for table in (results.rows, results.comparisons, results.slice_differences)
+    with_limits = any(row.lower is not None for table in (results.rows, results.comparisons, results.slice_differences)
                 for row in table)
     yield Text(
         f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
-        f"{settings.seed}." if drawn else "No measure has an interval.")
-    yield from map(Text, drawings(results))
+        f"{settings.seed}." if with_limits else "No measure has an interval.")
+    yield from map(Text, drawn(results))
     entries = tuple((wording.capital(method.title), _cited(method.text, method.ref)) for method in _methods(results))
     if entries:
         yield Facts(entries, "rules")

@@ -1,19 +1,14 @@
-"""What a card is made of: sections of headings, paragraphs, tables, facts and figures, as frozen values.
+"""What a card is made of: sections of blocks, blocks of pieces of text, all of them frozen values.
 
-How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``, which
-yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the part of the
-card that a section is in, then from the order of the chapters; the HTML from `templates/blocks.html`, which has a macro
-of the name of each class below. So a section is written in words and numbers alone::
+How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``,
+which yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the part of
+the card that a section is in, then from the order of the chapters; the HTML from `templates/blocks.html`, which has a
+macro of the name of each class below. So a section is written in words and numbers alone::
 
-    def sections(results: Results) -> Iterator[Section]:
-        if results.thresholds:
-            rows = tuple(Row((row.model, shown(row))) for row in results.thresholds)
-            columns = (Column("Model"), Column("Threshold", "num"))
-            yield Section("thresholds", "Thresholds", (
-                Text(("All are in ", Code("results.json"), "."), "lead"),
-                Table(f"Thresholds{with_limits(results, rows)}", columns, rows),
-                Figures(partial(sweeps, results)),
-            ), part="decisions")
+def sections(results: Results) -> Iterator[Section]: if results.thresholds: rows = tuple(Row((row.model, shown(row)))
+for row in results.thresholds) columns = (Column("Model"), Column("Threshold", "num")) yield Section("thresholds",
+"Thresholds", ( Text(("All are in ", Code("results.json"), "."), "lead"), Table(f"Thresholds{with_limits(results,
+rows)}", columns, rows), Figures(partial(sweeps, results)), ), part="decisions")
 
 A text or a cell of a table is a string, a `Number` or another piece, or a tuple of pieces, which are joined as they
 are; an `Aside` puts a space before itself. Markup is escaped by the templates. A style is a class of `card.css`.
@@ -25,29 +20,164 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.explorer import Explorer, ModelBoxes
 from evalpipe.card.palette import look_of
-from evalpipe.card.pieces import (
-    Aside,
-    Cell,
-    Cite,
-    Code,
-    Emphasis,
-    ExternalLink,
-    Line,
-    Link,
-    Number,
-    Piece,
-    Strong,
-    Styled,
-    Verdict,
-    plain,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.figures.svg import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A model in the table of an explorer: its key in the data, its label and its look (ink, colour, marker)."""
+
+    key: str
+    label: str
+    look: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBoxes:
+    """Boxes that show or hide the models of each look; only where the page runs its script.
+
+    ``models`` are the inks, each with the labels of its models.
+    """
+
+    models: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explorer:
+    """Sliders, a table of the models at their setting, and the ``data`` they work on, as JSON; nothing on paper.
+
+    ``groups`` are the sets of rows to choose from; ``columns`` the keys and heads of the measures.
+    """
+
+    data: str
+    groups: tuple[str, ...]
+    models: tuple[Explored, ...]
+    counts: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str], ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value as it is shown: ``value``, its ``interval``, what to ``note`` about it, and its ``exact`` digits.
+
+    Without exact digits the value is words that say why there is no number. ``letter`` points to a remark under the
+    table.
+    """
+
+    value: str
+    interval: str | None = None
+    note: str | None = None
+    exact: str | None = None
+    letter: str = ""
+
+    @property
+    def text(self) -> str:
+        """The number on one line, such as ``0.785 (0.776–0.793)``."""
+        return f"{self.value} ({self.interval})" if self.interval else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Words beside others, in a style of their own such as "options" or "definition"; a space stands before them."""
+
+    text: Cell
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words on a further line of their own."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    text: Cell
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """Words that are stressed."""
+
+    text: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A name or a text of the machine; ``title`` is the whole of one that is shortened."""
+
+    text: str
+    title: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A reference to the literature."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to a section or a heading of the card, by its anchor."""
+
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalLink:
+    """A link that leaves the card, to an address of the web or of mail; nothing is loaded from it."""
+
+    text: Cell
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A word with the sign that stands before it, coloured by its style."""
+
+    text: str
+    sign: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A cell in a style of its own."""
+
+    text: Cell
+    style: str
+
+
+Piece = str | Number | Aside | Line | Strong | Emphasis | Code | Cite | Link | ExternalLink | Verdict | Styled
+Cell = Piece | tuple[Piece, ...]
+
+
+def plain(cell: Cell) -> str:
+    """Return the words of a text or a cell without styles, as a reader sees them."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, tuple):
+        return "".join(map(plain, cell))
+    if isinstance(cell, Number):
+        return " ".join(filter(None, (f"{cell.value}{cell.letter}", cell.interval and f"({cell.interval})", cell.note)))
+    if isinstance(cell, Verdict):
+        return f"{cell.sign} {cell.text}"
+    return f"{' ' if isinstance(cell, Aside | Line) else ''}{plain(cell.text)}"
+
 
 __all__ = [
     "Aside", "Block", "BlockGroup", "Bullets", "Cell", "Cite", "Code", "Column", "Dot", "DotPlot", "Emphasis",

@@ -6,8 +6,8 @@ import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from evalpipe.card.first import EVIDENCE
 from evalpipe.card.sign_off import HASH
+from evalpipe.card.summary import EVIDENCE
 from evalpipe.words.numbers import MINUS
 
 HEADINGS = ("h1", "h2", "h3")

@@ -1,4 +1,4 @@
-"""The card's last sections: the spec, fingerprints, and how to make the card again."""
+"""The card's last sections: the spec as YAML, fingerprints, and how to make the card again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,43 @@ from evalpipe.base.digests import text_sha256
 from evalpipe.base.plugins import plugins_of
 from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
-from evalpipe.card.spec_text import spec_text
 from evalpipe.card.wording import capital, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.results import Results
     from evalpipe.templating.files import Templates
+
+
+def spec_text(spec: Mapping[str, object]) -> str:
+    """Write the spec as YAML, keys in their order, without those that have no value.
+
+    A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
+    invisible characters, which are then written as escapes. A text of several lines stands in these lines. ``${`` in
+    a value is written ``$${``, as it would be taken for a reference to an environment variable.
+    """
+    import yaml
+
+    class Writer(yaml.SafeDumper):
+        """Writes texts with quotes wherever a reader of YAML 1.2 could take them for numbers."""
+
+    def text(writer: yaml.SafeDumper, value: str) -> yaml.Node:
+        numeric, odd = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
+        style = '"' if odd else "|" if "\n" in value else "'" if numeric else None
+        return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Writer.add_representer(str, text)
+    return yaml.dump(_as_written(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _as_written(value: object) -> object:
+    """Return a value as one would write it: without what is absent, and with ``$${`` for ``${``, but in keys."""
+    if isinstance(value, dict):
+        return {key: _as_written(item) for key, item in value.items() if item is not None and item != {}}
+    if isinstance(value, list):
+        return [_as_written(item) for item in value]
+    return value.replace("${", "$${") if isinstance(value, str) else value
 
 
 def sections(results: Results, templates: Templates | None = None) -> Iterator[Section]:

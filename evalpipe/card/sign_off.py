@@ -20,7 +20,7 @@ from evalpipe.card.page import (
     Text,
     Verdict,
 )
-from evalpipe.card.prose import line
+from evalpipe.card.statements import line
 from evalpipe.card.wording import capital
 from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 

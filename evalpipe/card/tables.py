@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Group, Number, Row, Text
+from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

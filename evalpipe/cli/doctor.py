@@ -137,7 +137,7 @@ def _pdf() -> Iterator[Seen]:
 
 def _fonts() -> Iterator[Seen]:
     """Look for the card's own fonts, and for those that other scripts are written with."""
-    from evalpipe.card.locate import templates
+    from evalpipe.card.assets import templates
     from evalpipe.card.pdf import FALLBACKS, font_of_matplotlib
 
     try:

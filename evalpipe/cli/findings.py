@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.card.first import MOST_FINDINGS, SIGNS
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS
 
 if TYPE_CHECKING:
     from evalpipe.results import Results

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.card.names import names_of
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.cli.annotations import annotation
 from evalpipe.errors import Problem

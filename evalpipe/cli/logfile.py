@@ -160,7 +160,7 @@ class Log(Progress):
 
     def results(self, results: Results, exit_code: int) -> None:
         """Write the warnings and the gates that did not hold, and keep what the last line says."""
-        from evalpipe.card.names import names_of
+        from evalpipe.card.wording import names_of
         from evalpipe.chapters.gates.card import word_and_reason
 
         self.exit_code = exit_code

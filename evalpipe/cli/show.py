@@ -126,7 +126,7 @@ def _number(results: Results, own: Estimate) -> Iterator[Fact]:
 
 def _interval(own: Estimate, interval: Document) -> Iterator[Fact]:
     """Yield how the interval was made, and what was drawn."""
-    from evalpipe.card.drawing import KINDS
+    from evalpipe.card.method import DRAW_MODES
     from evalpipe.card.wording import level
     from evalpipe.card.wording import reason as planned
     from evalpipe.words import numbers
@@ -138,7 +138,8 @@ def _interval(own: Estimate, interval: Document) -> Iterator[Fact]:
     if interval["seed"] is not None:
         yield "replicates", f"{interval['replicates']:,}, {interval['resampling']}, seed {interval['seed']}"
         drawn = interval["drawn"]
-        yield from [("drawn", f"{KINDS[drawn['mode']]}, {drawn['units']:,} units: {drawn['reason']}")] if drawn else []
+        if drawn:
+            yield "drawn", f"{DRAW_MODES[drawn['mode']]}, {drawn['units']:,} units: {drawn['reason']}"
     if own.monte_carlo_error is not None:
         yield "Monte-Carlo error", f"{numbers.number(own.monte_carlo_error)} of the limits"
     yield "error bound", "none: no grid of scores was used" if own.error_bound is None else (
@@ -147,7 +148,7 @@ def _interval(own: Estimate, interval: Document) -> Iterator[Fact]:
 
 def _support(results: Results, own: Estimate, document: Document) -> Iterator[Fact]:
     """Yield the rows and columns that it was computed from."""
-    from evalpipe.card.names import names_of
+    from evalpipe.card.wording import names_of
 
     names, dataset = names_of(results), document["dataset"]
     those = "events" if own.class_ is None else f"of class {own.class_}"

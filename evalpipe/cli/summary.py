@@ -6,10 +6,9 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
-from evalpipe.card.wording import level, measure
+from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters.candidates.words import in_a_line
 from evalpipe.chapters.thresholds.card import chosen
 from evalpipe.words.numbers import count, most_decimals, percent, signed_interval

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, pl.DataType]
 
+
 def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
     """Look at every dataset and file of predictions: files, columns, conditions and number of rows, in their order.
 

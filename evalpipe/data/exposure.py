@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
 
+
 def check(columns: Columns, column: str) -> None:
     """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""
     loc: Loc = ("exposure", "column")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import Source
 
+
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
     """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
 

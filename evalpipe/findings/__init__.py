@@ -13,9 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters import CHAPTERS
-from evalpipe.findings.claims import decided
-from evalpipe.findings.plugged import claims_of_plugins
-from evalpipe.findings.rules import registry
+from evalpipe.findings.claims import claims_of_plugins, decided, registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.results.findings import Finding
 
-TOPICS = ("calibration", "skill", "classes", "numbers", "residuals", "data", "drift", "unchecked")
+TOPICS = ("calibration", "skill", "numbers", "data")
 """The files of this folder that declare rules; those of chapters stand in their `findings.py`."""
 
 REPEATED = 0.8

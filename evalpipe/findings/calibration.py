@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of, with_verb
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.words import numbers

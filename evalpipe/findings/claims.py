@@ -1,25 +1,55 @@
-"""What rules claim of the results, and which claims these data bear out at the level of the run, all taken together."""
+"""What rules claim of the results, those of plugins too, and which claims these data bear out, all taken together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.base.plugins import failing, load, plugins_of, refuse
 from evalpipe.intervals.multiplicity import holm
 from evalpipe.intervals.p_values import p_against, p_between
+from evalpipe.results.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from evalpipe.base.plugins import Plugin
     from evalpipe.intervals.p_values import Known
     from evalpipe.results import Results
-    from evalpipe.results.findings import Finding
 
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is looked for in every run: its name, what it checks in a sentence, and the function that claims it."""
+
+    name: str
+    checks: str
+    claims: Callable[[Results], Iterable[Claim]]
+
+
+registry: dict[str, Rule] = {}
+"""Every rule, by name, in the order of declaration."""
+
+
+def rule(claims: Claims) -> Claims:
+    """Declare a rule: a function of the results that yields claims; the first line of its docstring says of what."""
+    name = claims.__name__
+    if name in registry and registry[name].claims.__module__ != claims.__module__:
+        raise ValueError(f"two rules of findings are called {name!r}")
+    registry[name] = Rule(name, (claims.__doc__ or "").strip().splitlines()[0], claims)
+    return claims
+
+
+if TYPE_CHECKING:
     Say = Callable[[Results, Sequence[Any]], Iterable[Finding]]
     """Writes the findings on rows of the results of which one claim holds."""
 
+    Claims = Callable[[Results], Iterable["Claim"]]
+
     Limited = Any
     """A row of the results with `value` or `difference`, `lower`, `upper` and `level`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -63,3 +93,34 @@ def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[t
     for claims in families.values():
         for claim in claims:
             yield claim, so.get(id(claim), True)
+
+
+def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:
+    """Return the claims of each plugin that has a rule, a family for each; raises UsageError where one fails."""
+    return {f"plugin {plugin.name}": _plugin_claims(plugin, results)
+            for plugin in plugins_of(results.appearance.plugins) if "findings" in plugin.gives}
+
+
+def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
+    rule = load(plugin, "findings")
+    with failing(plugin, "in its findings"):
+        claims = list(rule(results.model_copy(deep=True)))
+    for claim in claims:
+        if not isinstance(claim, Claim):
+            raise refuse(plugin, f"claims {type(claim).__name__} in place of Claim")
+    sayings: dict[Say, Say] = {}  # the same one for the same words, so that rows are said together
+
+    def own(say: Say | None) -> Say | None:
+        return None if say is None else sayings.setdefault(say, partial(_said_by_plugin, plugin, say))
+
+    return [replace(claim, say=own(claim.say), otherwise=own(claim.otherwise)) for claim in claims]
+
+
+def _said_by_plugin(plugin: Plugin, say: Say, results: Results, rows: Sequence[Any]) -> list[Finding]:
+    """Return what is said of rows, marked as said by the plugin."""
+    with failing(plugin, "in its findings"):
+        findings = list(say(results.model_copy(deep=True), rows))
+    for finding in findings:
+        if not isinstance(finding, Finding):
+            raise refuse(plugin, f"says {type(finding).__name__} in place of Finding")
+    return [finding.model_copy(update={"plugin": plugin.name}) for finding in findings]

@@ -1,14 +1,13 @@
-"""Findings on predicted numbers and counts: their level, their spread, dispersion and zeros."""
+"""Findings on predicted numbers and counts: level, spread, dispersion and zeros, and what is left in the residuals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
-from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
-from evalpipe.results.curves.residuals import Rootogram
+from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of
+from evalpipe.results.curves.residuals import ResidualPredicted, Rootogram
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -115,3 +114,58 @@ def _of_zeros(results: Results, curve: Rootogram, how: str) -> Finding:
     text = (f"{how} zero counts than {of_model(results, curve)} predicts: {numbers.count(observed)} observed, "
             f"{numbers.fixed(expected, 0)} expected.")
     return finding("fails", weights.DISTRIBUTION, text, anchor(results, curve))
+
+
+@rule
+def residuals_fan_out(results: Results) -> Iterator[Claim]:
+    """Whether residuals are equally spread for small and large predictions."""
+    yield from (Claim(curve, fanning, curve.notes.fan_p_value) for curve in _residuals(results)
+                if curve.notes.fan_p_value is not None)
+
+
+@rule
+def residuals_follow_a_curve(results: Results) -> Iterator[Claim]:
+    """Whether residuals follow a curve along the predictions."""
+    yield from (Claim(curve, curved, curve.notes.curve_p_value) for curve in _residuals(results)
+                if curve.notes.curve_p_value is not None)
+
+
+@rule
+def residuals_form_groups(results: Results) -> Iterator[Claim]:
+    """Whether the residuals have more than one peak, as when an important feature is missing."""
+    yield from (Claim(curve, grouped, curve.notes.peak_p_value) for curve in _residuals(results)
+                if curve.notes.peak_p_value is not None)
+
+
+def _residuals(results: Results) -> Iterator[ResidualPredicted]:
+    for curve in results.curves:
+        if isinstance(curve, ResidualPredicted) and curve.slice is None and curve.variant == "original":
+            yield curve
+
+
+def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
+    """Say how far residuals spread where predictions are low and where they are high."""
+    for same in by_dataset(rows):
+        spreads = [f"{numbers.number(curve.notes.spread_low or 0.0)} for the lowest third of the predictions, "
+                   f"{numbers.number(curve.notes.spread_high or 0.0)} for the highest"
+                   f"{f' ({of_model(results, curve)})' if len(same) > 1 else ''}" for curve in same]
+        grow = all((curve.notes.spread_high or 0.0) > (curve.notes.spread_low or 0.0) for curve in same)
+        text = (f"Residuals of {of_models(results, same)} {'fan out' if grow else 'spread unevenly'}: their standard "
+                f"deviation is {'; '.join(spreads)}.")
+        yield finding("note", weights.RESIDUALS, text, anchor(results, same[0]))
+
+
+def curved(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
+    """Say that residuals follow a curve."""
+    for same in by_dataset(rows):
+        text = (f"Residuals of {of_models(results, same)} follow a curve along the predictions: in some ranges "
+                "predictions are too high, in others too low.")
+        yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))
+
+
+def grouped(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
+    """Say that residuals form groups, and what to look for."""
+    for same in by_dataset(rows):
+        text = (f"Residuals of {of_models(results, same)} form groups: their distribution has more than one peak. A "
+                "feature may be missing.")
+        yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))

@@ -1,18 +1,19 @@
-"""Findings on whether a model is any better than a rule that sees no features."""
+"""Findings on whether a model beats a rule that sees no features, ranks rightly and predicts every level."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.card.wording import joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
-from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
+from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.words import agreeing, anchor, finding, measures, of_models, values_of, with_verb
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import Estimate, Results
+    from evalpipe.results import Confusion, Estimate, Results
     from evalpipe.results.findings import Finding
 
 
@@ -88,3 +89,97 @@ def _rule(results: Results, rows: Sequence[Estimate]) -> str:
 
 def _values(results: Results, rows: Sequence[Estimate]) -> str:
     return f"{SKILL[rows[0].metric].called} {values_of(results, rows)}"
+
+
+PERFECT = {"roc_auc": "ranks every event above every non-event", "r2": "predicts every number exactly"}
+"""What is said of a model for which a measure has its best value, 1, which is hardly ever earned."""
+
+NO_ERROR = "predicts every class correctly"
+"""The same where no row lies off the diagonal of the confusion matrix."""
+
+CHANCE = 0.5
+"""The ROC AUC of scores that tell nothing of the event."""
+
+
+@rule
+def levels_never_predicted(results: Results) -> Iterator[Claim]:
+    """Whether every level that occurs is predicted at least once."""
+    yield from (Claim(table, never_predicted) for table in results.confusion
+                if table.slice is None and table.variant == "original" and _missed(table))
+
+
+@rule
+def ranking(results: Results) -> Iterator[Claim]:
+    """Whether the scores rank events above non-events."""
+    for row in measures(results, "roc_auc") if results.task == "binary" else ():
+        yield Claim(row, wrong_way if (row.value or 0) < CHANCE else ranks, p_beyond(row, CHANCE), no_order)
+
+
+@rule
+def perfection(results: Results) -> Iterator[Claim]:
+    """Whether predictions are perfect, as they are when a feature contains the outcome."""
+    perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
+    for table in results.confusion:
+        if table.slice is None and table.variant == "original" and _without_error(table):
+            perfect[table.dataset, table.model] = (table, NO_ERROR)
+    for row in (*results.rows, *results.diagnostics):
+        whole = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
+        if whole and row.value == 1 and row.metric in PERFECT:
+            perfect.setdefault((row.dataset, row.model), (row, PERFECT[row.metric]))
+    yield from (Claim(row, too_good) for row in perfect.values())
+
+
+def _without_error(table: Confusion) -> bool:
+    """Tell whether every row is predicted rightly, and not all are of one level."""
+    off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
+    return not off and sum(any(counts) for counts in table.counts) > 1
+
+
+def _missed(table: Confusion) -> dict[str, float]:
+    """Return the levels that occur and are never predicted, with what their rows weigh."""
+    predicted = [sum(column) for column in zip(*table.counts, strict=True)]
+    occur = [sum(row) for row in table.counts]
+    return {level: rows for level, rows, times in zip(table.levels, occur, predicted, strict=True)
+            if rows and not times}
+
+
+def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Finding]:
+    """Say which levels models never predict, and how many rows have them; models that miss the same ones together."""
+    missed = [(table, tuple(_missed(table).items())) for table in rows]
+    for key in dict.fromkeys((table.dataset, levels) for table, levels in missed):
+        tables = [table for table, levels in missed if (table.dataset, levels) == key]
+        listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"
+                         for level, count in key[1]])
+        text = f"{of_models(results, tables)} never {agreeing(tables, 'predicts', 'predict')} {listed}."
+        yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, tables[0]))
+
+
+def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that scores are higher without the event."""
+    text = (f"{with_verb(results, rows, 'ranks', 'rank')} in the wrong direction: non-events "
+            f"have higher scores than events. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
+    yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that these data do not show any order."""
+    text = (f"These data do not show that {with_verb(results, rows, 'ranks', 'rank')} better "
+            f"than chance: ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
+    yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
+
+
+def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that scores are higher with the event."""
+    text = (f"{with_verb(results, rows, 'ranks', 'rank')} events above non-events: ROC AUC "
+            f"{values_of(results, rows)}; chance gives {CHANCE}.")
+    yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]]) -> Iterator[Finding]:
+    """Say what is perfect, and what to look for."""
+    for words in dict.fromkeys(words for _, words in rows):
+        perfect = [row for row, said in rows if said == words]
+        verb, rest = words.split(" ", 1)
+        text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Check "
+                "whether a feature contains the outcome.")
+        yield finding("open", weights.TOO_GOOD, text, anchor(results, perfect[0]), perfect)

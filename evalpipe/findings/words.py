@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.base.records import Measured
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, number_word
+from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, names_of, number_word
 from evalpipe.results.findings import Finding
 from evalpipe.words import numbers
 

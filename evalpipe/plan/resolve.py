@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evalpipe.data.table import Catalog
     from evalpipe.spec.models import Spec
 
+
 def plan(spec: Spec, catalog: Catalog) -> Plan:
     """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
     problems = [*catalog.problems, *lacking_columns(spec, catalog), *lacking_of_candidates(spec, catalog)]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.runs.manifest import Manifest
 
+
 class Recorder:
     """Holds an output folder for one run, so that two runs cannot write to it at once.
 

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import bytes_sha256, file_sha256
 from evalpipe.base.formats import FORMATS
 from evalpipe.card import render
-from evalpipe.card.attached import attached_files
+from evalpipe.card.attachments import attached_files, files_in
 from evalpipe.card.edition import Edition
 from evalpipe.card.page_text import page_text
 from evalpipe.card.pdf import drawn_otherwise
-from evalpipe.card.pdf_reading import files_in
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv

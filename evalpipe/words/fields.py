@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 SectionName = Literal[
     "use", "factors", "choices", "data", "details", "design", "risks", "monitoring", "validation", "conformity",
 ]
-"""The sections of the card that hold what people state; `card/stated.py` has their titles and parts."""
+"""The sections of the card that hold what people state; `card/statements.py` has their titles and parts."""
 
 
 class CardField(NamedTuple):

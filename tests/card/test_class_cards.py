@@ -11,13 +11,11 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, table, tables
 from card.drawn import of_figure
-from evalpipe.card import data, definitions, wording
-from evalpipe.card.classes import class_blocks
-from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card import appendix, data, wording
+from evalpipe.card.contents import masthead, subject
+from evalpipe.card.dataset_results import class_blocks, confusion_blocks, measure_tables
 from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
-from evalpipe.card.masthead import masthead, subject
-from evalpipe.card.measures import measure_tables
 from evalpipe.card.page import plain
 from evalpipe.card.tables import shown
 from evalpipe.results import Results
@@ -87,11 +85,11 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
     assert known["Levels in ascending order"] == "red, green, blue, violet"
     priors = "red: 0.25, green: 0.25, blue: 0.25, violet: 0.25 (source: a guess)"
     assert known["Declared prevalence"] == priors
-    assert column(table(data.sections(results), "Levels"), "Declared prior") == ["0.25"] * 4
+    assert column(table(data.data_sections(results), "Levels"), "Declared prior") == ["0.25"] * 4
 
 
 def test_what_pairs_of_levels_weigh_is_shown(results: Results, page: str) -> None:
-    matrices = {matrix.region: lines(matrix) for matrix in tables(definitions.sections(results))}
+    matrices = {matrix.region: lines(matrix) for matrix in tables(appendix.definition_sections(results))}
     assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]
     assert next(rows for title, rows in matrices.items() if title.startswith("Cost"))[0] == [
         "red", "0", "0", "0", "4.5"]

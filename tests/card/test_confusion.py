@@ -10,8 +10,8 @@ import pytest
 
 from card.blocks import paragraphs, plain, rows, tables
 from engine.runs import intervals, people, run
-from evalpipe.card.confusion import confusion_blocks, variant_blocks
 from evalpipe.card.contents import card_of
+from evalpipe.card.dataset_results import confusion_blocks, variant_blocks
 from evalpipe.card.html import html_page
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from evalpipe.card.dots import MOST_LINES, _apart, dot_plots
 from evalpipe.card.page import plain
+from evalpipe.card.summary import MOST_LINES, _apart, dot_plots
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.results import Results
 from evalpipe.words.spelling import clipped

@@ -10,9 +10,9 @@ import pytest
 
 from card.drawn import of_figure
 from evalpipe.card.figures import drawings, formula, formula_svg
+from evalpipe.card.figures.axes import width
 from evalpipe.card.figures.declare import figure_of, figures
-from evalpipe.card.figures.scales import width
-from evalpipe.card.figures.sheet import stacks
+from evalpipe.card.figures.svg import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.figures import prevalence_figures
 from evalpipe.metrics import registry

@@ -10,10 +10,10 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.figures.axes import unit_axis
 from evalpipe.card.figures.labels import LineLabel, label_ends, label_rules
 from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.scales import unit_axis
-from evalpipe.card.figures.sheet import Sheet
+from evalpipe.card.figures.svg import Sheet
 
 if TYPE_CHECKING:
     from evalpipe.results import Results

@@ -12,12 +12,12 @@ from sklearn.metrics import roc_curve
 from card.blocks import column, groups, paragraphs, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.figures.axes import unit_axis
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.marks import operating_points
+from evalpipe.card.figures.labels import operating_points
 from evalpipe.card.figures.panel import Panel
 from evalpipe.card.figures.ranking import ON_ROC
-from evalpipe.card.figures.scales import unit_axis
-from evalpipe.card.figures.sheet import Sheet
+from evalpipe.card.figures.svg import Sheet
 from evalpipe.chapters.curves.card import procedures, sections
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.results.curves.events import Gain, Marks

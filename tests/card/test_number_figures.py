@@ -12,9 +12,9 @@ import pytest
 
 import evalpipe
 from card.blocks import column, lines, paragraphs, table, tables
+from evalpipe.card.appendix import residual_blocks
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.scales import SIZE, tick, width
-from evalpipe.card.residuals import residual_blocks
+from evalpipe.card.figures.axes import SIZE, tick, width
 from evalpipe.results.curves.residuals import ObservedPredicted
 from evalpipe.words import numbers
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from evalpipe.base.arraytypes import Floats
+from evalpipe.card.assets import text
 from evalpipe.card.html import html_page
-from evalpipe.card.locate import text
 from evalpipe.card.palette import APART, MARKERS, MODELS, MODELS_DARK, OUTLINES, ROLES, inks, style_sheet
 from evalpipe.results import Results
 

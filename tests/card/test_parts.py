@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import get_args
 
 from evalpipe.card.contents import TITLES
-from evalpipe.card.figures.declare import figures
-from evalpipe.card.figures.parts import CURVES, PLACES, has_curves
+from evalpipe.card.figures.declare import CURVES, PLACES, figures, has_curves
 from evalpipe.card.page import Part
 from evalpipe.results import Results
 from evalpipe.results.curves import CURVES as RECORDS

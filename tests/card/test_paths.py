@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evalpipe.card.figures.paths import bends
+from evalpipe.card.figures.panel import bends
 
 QUARTER = 0.25
 """Pixels that a point may lie off the line that is drawn."""

@@ -10,8 +10,8 @@ import pytest
 from card.blocks import column, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.appendix import residual_blocks
 from evalpipe.card.contents import card_of
-from evalpipe.card.residuals import residual_blocks
 from evalpipe.chapters.curves.card import procedures
 from evalpipe.results import Results
 from evalpipe.results.curves.residuals import ResidualBox

@@ -25,7 +25,7 @@ from evalpipe.card.page import (
     Text,
     plain,
 )
-from evalpipe.card.prose import ROOM, blocks, line, opening
+from evalpipe.card.statements import ROOM, blocks, line, opening
 from evalpipe.card.tables import shown
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 

@@ -5,11 +5,10 @@ import re
 import pytest
 
 from evalpipe import calibration, metrics
-from evalpipe.card.bibliography import BIBLIOGRAPHY
+from evalpipe.card.appendix import reference_sections
+from evalpipe.card.method import BANDS
 from evalpipe.card.page import Cite, Link, plain
-from evalpipe.card.procedures import BANDS
-from evalpipe.card.reference_list import sections
-from evalpipe.card.references import anchor, cited, resolved
+from evalpipe.card.references import BIBLIOGRAPHY, anchor, cited, resolved
 from evalpipe.chapters.compare.card_tests import TESTS
 from evalpipe.chapters.curves.card import DURBIN_WATSON, HALF_NORMAL
 from evalpipe.chapters.deviance.card import TEST as DEVIANCE
@@ -73,7 +72,7 @@ def test_a_reference_that_nobody_knows_is_cited_as_it_is() -> None:
 
 
 def test_the_list_holds_each_work_that_is_cited_once_and_in_order(results: Results) -> None:
-    (section,) = sections(results)
+    (section,) = reference_sections(results)
     texts = [plain(block.text) for block in section.blocks]
     assert texts == sorted(set(texts), key=str.lower)
     assert (texts[0][:17], texts[-1][:14]) == ("Brier, G. W. (195", "Yerushalmy, J.")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
-from evalpipe.card import locate, pdf, render
-from evalpipe.card.figures import sheet
+from evalpipe.card import assets, pdf, render
+from evalpipe.card.figures import svg
 from evalpipe.card.tables import shown
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.results import Results
@@ -52,13 +52,13 @@ def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
 def test_each_figure_is_drawn_once_for_both_formats(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     for_screen: list[str] = []
     for_print: list[str] = []
-    real = sheet.Sheet.svg
+    real = svg.Sheet.svg
 
-    def counted(self: sheet.Sheet, *, printed: bool = False) -> str:
+    def counted(self: svg.Sheet, *, printed: bool = False) -> str:
         (for_print if printed else for_screen).append(written := real(self, printed=printed))
         return written
 
-    monkeypatch.setattr(sheet.Sheet, "svg", counted)
+    monkeypatch.setattr(svg.Sheet, "svg", counted)
     page = render(small, ["html", "pdf"])["card.html"].decode()
     assert [svg for svg in for_screen if svg not in page] == []
     assert page.count('class="chart"') == len(for_screen) == len(for_print) > 10
@@ -158,12 +158,12 @@ def test_the_pdf_fetches_nothing_from_outside(small: Results, monkeypatch: pytes
 def test_the_templates_are_found_beside_or_inside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inside = tmp_path / "evalpipe" / "templates"
     inside.mkdir(parents=True)
-    monkeypatch.setattr(locate, "PACKAGE", tmp_path / "evalpipe")
+    monkeypatch.setattr(assets, "PACKAGE", tmp_path / "evalpipe")
     with pytest.raises(InternalError) as caught:
-        locate.templates.__wrapped__()
+        assets.templates.__wrapped__()
     assert caught.value.problems[0].code == "missing-templates"
     (inside / "card.html").write_text("x", encoding="utf-8")
-    assert locate.templates.__wrapped__() == inside
+    assert assets.templates.__wrapped__() == inside
 
 
 def test_the_log_of_the_pdf_maker_is_silent(small: Results, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ import pytest
 from card.blocks import column, paragraphs, table
 from card.drawn import of_figure
 from engine.runs import BOTH, people, run
-from evalpipe.card.residuals import residual_blocks
+from evalpipe.card.appendix import residual_blocks
 from evalpipe.chapters.curves.card import procedures
 from evalpipe.results import Results
 

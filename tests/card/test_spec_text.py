@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.card.spec_text import spec_text
+from evalpipe.card.provenance import spec_text
 from evalpipe.spec.environment import expand
 
 

@@ -8,7 +8,7 @@ import pikepdf
 import weasyprint
 
 from card.pdf_parts import bookmarks, cells, elements
-from evalpipe.card.structure import mend
+from evalpipe.card.pdf import mend
 
 
 def written(body: str) -> pikepdf.Pdf:

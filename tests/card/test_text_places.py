@@ -7,10 +7,9 @@ import re
 import pytest
 from fontTools.ttLib import TTFont
 
-from evalpipe.card.figures.anchors import placed_by_the_left
-from evalpipe.card.figures.scales import KNOWN, SIZE, exact_width
-from evalpipe.card.figures.sheet import Sheet
-from evalpipe.card.locate import templates
+from evalpipe.card.assets import templates
+from evalpipe.card.figures.axes import KNOWN, SIZE, exact_width
+from evalpipe.card.figures.svg import Sheet, placed_by_the_left
 
 WITHIN = 0.05
 """Coordinates are written with one decimal."""

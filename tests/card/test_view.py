@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from card.blocks import column, facts, heads, lines, paragraphs, table, tables
-from evalpipe.card import data, dataset_results, definitions, method
-from evalpipe.card.confusion import confusion_blocks
-from evalpipe.card.gains import gain_blocks
-from evalpipe.card.masthead import masthead
-from evalpipe.card.measures import measure_tables
+from evalpipe.card import appendix, data, dataset_results, method
+from evalpipe.card.appendix import gain_blocks
+from evalpipe.card.contents import masthead
+from evalpipe.card.dataset_results import confusion_blocks, measure_tables
 from evalpipe.card.page import Number, plain
 from evalpipe.card.tables import MODELS_ABREAST, evaluated, shown
 from evalpipe.card.wording import capital
@@ -105,7 +104,7 @@ def test_only_interval_methods_that_were_used_are_described(results: Results) ->
 
 
 def test_measures_say_when_they_are_undefined(results: Results) -> None:
-    said = paragraphs(definitions.sections(results))
+    said = paragraphs(appendix.definition_sections(results))
     about = {title: said[said.index(title) + 2] for title in ("Precision precision", "MCC mcc", "Log loss log_loss")}
     precision, method_ = about["Precision precision"], "Clopper-Pearson (a proportion of counts)"
     assert f" Undefined when there are no predicted events. Interval: {method_}" in precision
@@ -125,7 +124,7 @@ def test_a_reference_dataset_is_described_but_not_evaluated(results: Results) ->
     extra = results.datasets[0].model_copy(update={"name": "training", "role": "reference"})
     changed = results.model_copy(update={"datasets": [*results.datasets, extra]})
     assert [dataset.name for _, dataset in evaluated(changed)] == [dataset.name for dataset in results.datasets]
-    assert "training (not evaluated)" in paragraphs(data.sections(changed))
+    assert "training (not evaluated)" in paragraphs(data.data_sections(changed))
     assert "Results on training" not in [section.title for section in dataset_results.sections(changed)]
 
 
@@ -194,14 +193,14 @@ def matched_facts(results: Results, matched: list[Matched]) -> dict[str, str]:
     """Return the facts on files of predictions that the card gives."""
     (dataset,) = results.datasets
     changed = results.model_copy(update={"datasets": [dataset.model_copy(update={"matched": matched})]})
-    known = facts(data.sections(changed))
+    known = facts(data.data_sections(changed))
     return {head: fact for head, fact in known.items() if head.startswith("File of predictions")}
 
 
 def test_of_many_files_those_of_the_datasets_come_first(results: Results) -> None:
     first = results.inputs[0].model_copy(update={"role": "evaluate", "path": "rows.csv"})
     fits = [first.model_copy(update={"role": "predictions", "path": f"fit-{k}.csv"}) for k in range(100)]
-    listed = table(list(data.sections(results.model_copy(update={"inputs": [*fits, first]}))), "Files read")
+    listed = table(list(data.data_sections(results.model_copy(update={"inputs": [*fits, first]}))), "Files read")
 
     assert [cell.text for cell in column(listed, "File")[:2]] == ["rows.csv", "fit-0.csv"]  # type: ignore[union-attr]
     assert (listed.whole, listed.kept(None)) == (101, 12)

@@ -16,8 +16,8 @@ from pypdf import PdfReader
 import evalpipe
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
+from evalpipe.card.attachments import files_in
 from evalpipe.card.edition import Edition
-from evalpipe.card.pdf_reading import files_in
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
 from evalpipe.results.signatures import read_signatures

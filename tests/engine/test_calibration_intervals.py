@@ -12,7 +12,7 @@ from scipy import stats
 import evalpipe
 from card.blocks import lines
 from engine.runs import people, run
-from evalpipe.card.measures import measure_tables
+from evalpipe.card.dataset_results import measure_tables
 
 
 def drawn(seed: int) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalpipe.findings import findings
-from evalpipe.findings.rules import registry
+from evalpipe.findings.claims import registry
 from evalpipe.results import Results
 
 

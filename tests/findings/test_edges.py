@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evalpipe
-from evalpipe.findings.rules import registry
+from evalpipe.findings.claims import registry
 from evalpipe.results import Results, Warned
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of

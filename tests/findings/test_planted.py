@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from evalpipe.card.contents import card_of
-from evalpipe.card.first import MOST_FINDINGS
+from evalpipe.card.summary import MOST_FINDINGS
 from evalpipe.findings import declare
-from evalpipe.findings.rules import registry
+from evalpipe.findings.claims import registry
 from evalpipe.results import Results
 from findings.conftest import name_of
 from findings.faults import FAULTS

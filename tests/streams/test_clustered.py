@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.card.drawing import drawn
+from evalpipe.card.method import drawn
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.drawing import GROUPS, drawing
 from evalpipe.results import Results

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from evalpipe.base.digests import text_sha256
 from evalpipe.errors import UsageError
-from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import MOST_BYTES, Templates, read_templates
-from evalpipe.templating.page import Allowed, check_page
+from evalpipe.templating.page_checks import Allowed, check_page
+from evalpipe.templating.sandbox import check_templates
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.card.locate import templates as packaged
+from evalpipe.card.assets import templates as packaged
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE, Templates
 from evalpipe.templating.sandbox import OWN, Bounded
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.rows import RowLabel, rows
-from evalpipe.card.figures.scales import Axis, ticks_between
-from evalpipe.card.figures.sheet import Sheet, drawing
+from evalpipe.card.figures.axes import Axis, ticks_between
+from evalpipe.card.figures.panel import RowLabel, rows
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Column, Link, Row, Section, Table, Text
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.words import finding

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.canvas import Drawing
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.declare import figures
+from evalpipe.card.figures.declare import PLACES, figures
 from evalpipe.card.figures.formula import formula_size, formula_svg
-from evalpipe.card.figures.parts import PLACES
+from evalpipe.card.figures.svg import Drawing
 
 if TYPE_CHECKING:
     from evalpipe.card.page import Part

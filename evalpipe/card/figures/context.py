@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import Series, series_of
+from evalpipe.card.figures.svg import Series, series_of
 from evalpipe.card.tables import curves_of, overall, shown
 from evalpipe.words import numbers
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound="Curve")
 T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Operating:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, grid, panel
-from evalpipe.card.figures.sheet import KeyEntry, Sheet
+from evalpipe.card.figures.svg import KeyEntry, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalpipe.card.figures.canvas import Series
+    from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.scales import Axis
+    from evalpipe.card.figures.svg import Series
 
 MOST = 3
 """Models in one panel; of more, each has a panel of its own."""

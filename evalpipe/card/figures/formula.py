@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.card.locate import text
+from evalpipe.card.assets import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Figures of ranking: ROC, precision-recall, cumulative gain and lift."""
+"""Figures of ranking: ROC, precision-recall, cumulative gain and lift, with bands about the curves."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.bands import explained, shade
-from evalpipe.card.figures.context import Context, known, listed, or_nan, path_of
+from evalpipe.card.figures.axes import HALVES, LINE, Axis, ticks_between, unit_axis, width
+from evalpipe.card.figures.context import Context, column, known, listed, or_nan, path_of
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.marks import (
+from evalpipe.card.figures.labels import (
     GROUPED,
     MARKED,
     Coordinates,
@@ -22,19 +22,40 @@ from evalpipe.card.figures.marks import (
     together,
 )
 from evalpipe.card.figures.panel import DASHES, DOTS
-from evalpipe.card.figures.scales import HALVES, LINE, Axis, ticks_between, unit_axis, width
-from evalpipe.card.figures.sheet import drawing
+from evalpipe.card.figures.svg import drawing
 from evalpipe.chapters import functions
 from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.canvas import Drawing, Series
-    from evalpipe.card.figures.labels import Box
-    from evalpipe.card.figures.marks import Over
+    from evalpipe.card.figures.labels import Box, Over
     from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
 
+
+def shade(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
+    """Return what shades the band of a model: light for the whole curve, darker for each point alone."""
+    bands = {series.name: band for series, band in context.curves(kind)}
+
+    def under(panel: Panel, series: Series) -> None:
+        if series.name in bands:
+            points = bands[series.name].points
+            x = column(points.path[0])
+            panel.band(x, column(points.simultaneous_lower), column(points.simultaneous_upper), series.ink, "faint")
+            panel.band(x, column(points.lower), column(points.upper), series.ink)
+
+    return under
+
+
+def explained(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
+    """Say in a caption what the bands are; nothing where there are none."""
+    if not context.curves(kind):
+        return ""
+    return f" Dark: {context.level} interval at each point. Light: {context.level} band for the whole curve."
+
+
+if TYPE_CHECKING:
     Pairs = Sequence[tuple[Series, Roc | Pr | Gain | Lift]]
 
 ON_ROC = Coordinates("false_positive_rate", "sensitivity", ("false positive rate", "sensitivity"), (1, 1))

@@ -1,22 +1,32 @@
-"""Scatters of rows with a smooth line: how one is drawn, and what its caption says of points and line."""
+"""Figures of predicted numbers: observed values and residuals of every kind against predicted, and the rootogram.
+
+They are scatters of rows with a smooth line, whose caption says how many points and which line are shown.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalpipe.card.figures.context import column, known, path_of
+from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
+from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
-from evalpipe.card.figures.sheet import KeyEntry, Sheet
-from evalpipe.results.curves.residuals import ObservedNotes
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.results.curves import residual_kinds, residuals
+from evalpipe.results.curves.residual_kinds import HalfNormal, KindPredicted, PredictedObserved, ScaleLocation
+from evalpipe.results.curves.residuals import ObservedNotes, ObservedPredicted, ResidualPredicted, Rootogram
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Series
-    from evalpipe.card.figures.scales import Axis
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.declare import CurveOf
+
 
 Straight = Literal["No residual", "Observed = predicted", "Expected"]
 """The dotted line that rows are held to: zero, the diagonal, or what is expected along the smooth line."""
@@ -92,3 +102,327 @@ def cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Straight) -
         entries.append(KeyEntry("Least-squares line", series.ink, dash=DASHES))
     sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
     return sheet
+
+
+SQUARE = 3.0
+"""How many times as wide as the predictions axes that are alike may be; wider, they would leave these a sliver."""
+
+
+def short(value: float) -> str:
+    """Write a number in a sentence, whole ones without decimals."""
+    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
+
+
+def named(context: Context, name: str) -> str:
+    """Name what an axis shows, with the unit of the outcome."""
+    unit = context.results.unit
+    return f"{name} ({unit})" if unit else name
+
+
+def with_unit(context: Context, value: float) -> str:
+    """Write a number with the unit of the outcome."""
+    unit = context.results.unit
+    return f"{short(value)} {unit}" if unit else short(value)
+
+
+@figure_of(ObservedPredicted, place=180)
+def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredicted]]) -> Drawing:
+    """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
+    lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    caption = (
+        f"{which(panels)} Dotted diagonal: observed = predicted. {smooth_line(panels)} Below the diagonal predictions "
+        "are too high, above it too low."
+    )
+    if any(panel.fitted for panel in panels):
+        caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
+    return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
+
+
+@figure_of(ResidualPredicted, place=190)
+def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredicted]]) -> Drawing:
+    """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
+    lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    caption = (
+        f"Residual = observed − predicted. {which(panels)} {smooth_line(panels)} A line away from zero shows bias; a "
+        "widening spread shows errors that grow with the prediction."
+    )
+    return _scatter(context, panels, "residual", "Residual against predicted", caption, _residual)
+
+
+def _scatter(
+    context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
+    say: Callable[[Context, ScatterPanel], str],
+) -> Drawing:
+    of_panels = [(panel.series, panel) for panel in panels]
+    alt = context.told(title, of_panels, lambda panel: say(context, panel))
+    axes = _axes(context, panels, y)
+    sheets = [cloud(panel, axes, "No residual" if y == "residual" else "Observed = predicted") for panel in panels]
+    texts = context.finds(of_panels, lambda panel: say(context, panel)), caption, alt
+    return drawing(f"d{context.place}-{y}-predicted", title, texts, sheets)
+
+
+def _axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, Axis]:
+    """Return the axes that all panels share; of observed against predicted numbers both are alike where they can be."""
+    xs = [value for panel in panels for values, _ in panel.paths for value in known(values)]
+    ys = [value for panel in panels for _, values in panel.paths for value in known(values)]
+    names = named(context, "Predicted"), named(context, y.capitalize())
+    if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
+        return number_axis(names[0], xs + ys), number_axis(names[1], xs + ys)
+    return number_axis(names[0], xs), number_axis(names[1], [*ys, *([0.0] if y == "residual" else [])])
+
+
+def _from_to(context: Context, values: list[float]) -> str:
+    return f"{short(min(values))} to {with_unit(context, max(values))}"
+
+
+def _observed(context: Context, panel: ScatterPanel) -> str:
+    predicted, observed = map(known, panel.rows.points.path)
+    text = (
+        f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
+        f"{_from_to(context, observed)}"
+    )
+    if panel.fitted is not None:
+        slope, intercept = panel.fitted
+        text += f"; the least-squares line has slope {short(slope)} and intercept {with_unit(context, intercept)}"
+    if panel.smooth is None:
+        return text
+    at, line = map(known, panel.smooth.points.path)
+    return (
+        f"{text}; where {short(at[0])} is predicted the smooth line is at {short(line[0])}, where {short(at[-1])} is "
+        f"predicted at {short(line[-1])}"
+    )
+
+
+def _residual(context: Context, panel: ScatterPanel) -> str:
+    text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
+    if panel.smooth is None:
+        return text
+    line = zip(*map(known, panel.smooth.points.path), strict=True)
+    x, y = max(line, key=lambda point: abs(point[1]))
+    return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
+
+
+@figure_of(Rootogram, place=230)
+def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawing:
+    """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
+    key, title = f"d{context.place}-rootogram", "Hanging rootogram"
+    caption = (
+        "Bars: square root of the number of rows with each count, hanging from the square root of the number "
+        "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
+        "more."
+    )
+    alt = context.told(title, pairs, _rooted)
+    sheets = [_hang(context, series, curve) for series, curve in pairs]
+    return drawing(key, title, (context.finds(pairs, _rooted), caption, alt), sheets)
+
+
+def _hang(context: Context, series: Series, curve: Rootogram) -> Sheet:
+    points, sheet = curve.points, Sheet()
+    count, observed, expected = column(points.count), column(points.observed), column(points.expected)
+    tops = [math.sqrt(value) for value in expected]
+    lengths = [-math.sqrt(value) for value in observed]
+    low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
+    room = 0.06 * (high - low)
+    x = Axis(named(context, "Count"), count[0] - 0.9, count[-1] + 0.9, _counts(curve, count))
+    drawn = panel(sheet, x, Axis("Root of rows", low - room, high + room, ticks_between(low, high)), 210,
+                  title=series.label)
+    for at, length, top in zip(count, lengths, tops, strict=True):
+        drawn.record_values(series.label, **{"count": [at], "root observed": [-length], "root expected": [top]})
+    edges = [edge for at in count for edge in (at - 0.41, at + 0.41)]
+    drawn.hang(edges, lengths, tops, series.ink)
+    # The last bin is apart where it holds all larger counts: it is no point of the distribution.
+    single = len(count) - 1 if curve.notes.last_or_more else len(count)
+    drawn.line(count[:single], tops[:single], "ink", kind="thin")
+    drawn.marks(count, tops, "ink", "o", size=2.5)
+    drawn.rule("ink", y=0)
+    sheet.key([KeyEntry("Observed, hanging from expected", series.ink, "light"),
+               KeyEntry("Expected (Poisson)", "ink", "thin", "o")])
+    return sheet
+
+
+def _counts(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of the counts; the last says whether it holds all larger ones."""
+    step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
+    ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
+    more = "+" if curve.notes.last_or_more else ""
+    return (*((at, f"{at:.0f}") for at in ticks), (count[-1], f"{count[-1]:.0f}{more}"))
+
+
+def _rooted(curve: Rootogram) -> str:
+    points = curve.points
+    rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
+    count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
+    more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
+    rest = or_nan(curve.notes.expected_above)
+    beyond = f"; {short(rest)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
+    return (
+        f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "
+        f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
+        + (beyond if rest >= 0.05 else "")
+    )
+
+
+MEANT = {"raw": "standardised residual", "deviance": "deviance residual", "pearson": "Pearson residual"}
+"""What the residual of a figure is, by its kind."""
+
+
+STANDARDISED = " Standardised: over the root mean square of all."
+
+
+def _against(
+    context: Context, panels: Sequence[ScatterPanel], key: str, heads: tuple[str, str], caption: str,
+    say: Callable[[ScatterPanel], str],
+) -> Drawing:
+    """Draw a scatter for each model; ``heads`` are the title and the name of the vertical axis."""
+    title, up = heads
+    of_panels = [(panel_of.series, panel_of) for panel_of in panels]
+    ys = [value for panel_of in panels for _, values in panel_of.paths for value in known(values)]
+    axes = _predictions(context, panels), number_axis(up, ys, zero=True)
+    texts = context.finds(of_panels, say), caption, context.told(title, of_panels, say)
+    return drawing(f"d{context.place}-{key}", title, texts, [cloud(panel_of, axes, "Expected") for panel_of in panels])
+
+
+def _predictions(context: Context, panels: Sequence[ScatterPanel]) -> Axis:
+    """Return the axis of predictions: of probabilities from 0 to 1."""
+    if context.results.levels:
+        return unit_axis("Predicted probability")
+    return number_axis(named(context, "Predicted"), (
+        value for panel_of in panels for values, _ in panel_of.paths for value in known(values)))
+
+
+def _of_kind(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
+    """Draw each model's residuals of a kind against its predictions."""
+    lines = {series.name: line for series, line in context.curves(
+        residual_kinds.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    name = MEANT[kind].capitalize().replace("pearson", "Pearson")
+    branches = " Events lie above zero, the others below." if context.results.levels else ""
+    caption = (f"{which(panels)}{branches} {smooth_line(panels)} Dotted: its mean if outcomes were drawn as "
+               f"predicted{'' if kind == 'pearson' else ', which need not be zero'}. A line away from it shows bias.")
+    return _against(context, panels, f"{kind}-residual-predicted", (f"{name} against predicted", name), caption,
+                    _furthest)
+
+
+@figure_of(KindPredicted, place=192, name="deviance_residual_predicted")
+def deviance_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
+    """Draw each model's deviance residuals against its predictions."""
+    return _of_kind(context, pairs, "deviance")
+
+
+@figure_of(KindPredicted, place=194, name="pearson_residual_predicted")
+def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
+    """Draw each model's Pearson residuals against its predictions."""
+    return _of_kind(context, pairs, "pearson")
+
+
+def _furthest(panel_of: ScatterPanel) -> str:
+    ys = known(panel_of.rows.points.path[1])
+    text = f"residuals drawn from {short(min(ys))} to {short(max(ys))}"
+    if panel_of.smooth is None:
+        return text
+    points = panel_of.smooth.points
+    return f"{text}; {_apart(points.predicted, points.residual, points.expected)}"
+
+
+def _apart(predicted: Column, line: Column, expected: Column) -> str:
+    """Say where a smooth line is furthest from what is expected."""
+    x, y, of_model = max(zip(known(predicted), known(line), known(expected), strict=True),
+                         key=lambda point: abs(point[1] - point[2]))
+    return (f"the smooth line is furthest from what is expected where {short(x)} is predicted, {short(y)} against "
+            f"{short(of_model)}")
+
+
+@figure_of(ScaleLocation, place=196)
+def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
+    """Draw the root of the size of each model's residuals against its predictions."""
+    lines = {series.name: line for series, line in context.curves(residual_kinds.ScaleLocationSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    kind = pairs[0][1].notes.kind
+    right = "residuals were normal with one spread" if kind == "raw" else "outcomes were drawn as predicted"
+    caption = (f"The root of the absolute {MEANT[kind]}. {which(panels)} {smooth_line(panels)} Dotted: its mean if "
+               f"{right}. Above it residuals are larger, below it smaller.{STANDARDISED if kind == 'raw' else ''}")
+    return _against(context, panels, "scale-location", ("Scale-location plot", f"Root of the absolute {MEANT[kind]}"),
+                    caption, _scaled)
+
+
+def _scaled(panel_of: ScatterPanel) -> str:
+    if panel_of.smooth is None:
+        return f"roots drawn up to {short(max(known(panel_of.rows.points.path[1])))}"
+    points = panel_of.smooth.points
+    return _apart(points.predicted, points.root_size, points.expected)
+
+
+@figure_of(HalfNormal, place=198)
+def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Drawing:
+    """Draw each model's absolute residuals, ascending, against half-normal quantiles."""
+    kind, level = pairs[0][1].notes.kind, pairs[0][1].notes.level
+    right = "residuals were normal" if kind == "raw" else "outcomes were drawn as predicted"
+    band = (" Rows are clustered, so there are no limits." if level is None else
+            f" Band: where each would lie in {wording.level(level)} of samples, each place for itself.")
+    caption = (f"The absolute {MEANT[kind]}, ascending, against quantiles of the half-normal distribution. Dotted: "
+               f"what is expected if {right}.{band} Above it residuals are larger than the model says."
+               f"{STANDARDISED if kind == 'raw' else ''}")
+    title, key = "Half-normal plot", f"d{context.place}-half-normal"
+    xs = [value for _, curve in pairs for value in known(curve.points.half_normal)]
+    ys = [value for _, curve in pairs for values in (curve.points.absolute_residual, curve.points.upper or ())
+          for value in known([*values])]
+    axes = (number_axis("Half-normal quantile", xs, zero=True),
+            number_axis(f"Absolute {MEANT[kind]}", ys, zero=True))
+    texts = context.finds(pairs, _held), caption, context.told(title, pairs, _held)
+    return drawing(key, title, texts, [_ranked(series, curve, axes) for series, curve in pairs])
+
+
+def _ranked(series: Series, curve: HalfNormal, axes: tuple[Axis, Axis]) -> Sheet:
+    sheet, points = Sheet(), curve.points
+    at, expected = column(points.half_normal), column(points.expected)
+    drawn = panel(sheet, *axes, 220, title=series.label)
+    entries = [KeyEntry("Residual", series.ink, "mark", "o"), KeyEntry("Expected", "ink", "thin", dash=DOTS)]
+    if points.lower is not None and points.upper is not None:
+        drawn.band(at, column(points.lower), column(points.upper), "muted")
+        entries.append(KeyEntry("Its limits", "muted", "band"))
+    drawn.line(at, expected, "ink", kind="thin", dash=DOTS, name=f"{series.label}, expected")
+    drawn.dots(at, column(points.absolute_residual), series.ink, name=f"{series.label}, rows")
+    sheet.key(entries)
+    return sheet
+
+
+def _held(curve: HalfNormal) -> str:
+    """Say how many of the points lie beyond the limits, and how large the largest residual is."""
+    points = curve.points
+    sizes = known(points.absolute_residual)
+    text = f"the largest residual is {short(sizes[-1])}, where {short(known(points.expected)[-1])} is expected"
+    if points.lower is None or points.upper is None:
+        return text
+    limits = list(zip(sizes, known(points.lower), known(points.upper), strict=True))
+    above, below = sum(y > high for y, _, high in limits), sum(y < low for y, low, _ in limits)
+    return (f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
+            f"{numbers.count(below)} below; {text}")
+
+
+@figure_of(PredictedObserved, place=182)
+def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObserved]]) -> Drawing:
+    """Draw each model's predicted numbers against the observed ones."""
+    lines = {series.name: line for series, line in context.curves(residual_kinds.PredictedObservedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    title = "Predicted against observed"
+    caption = (f"{which(panels, 'observation')} Dotted diagonal: predicted = observed. {smooth_line(panels)} Dashed: "
+               "the least-squares line of the predictions on the truth. Its slope is below 1 for a calibrated model "
+               "too; calibration is read off observed against predicted.")
+    xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
+              for side in (0, 1))
+    axes = number_axis(named(context, "Observed"), xs + ys), number_axis(named(context, "Predicted"), xs + ys)
+
+    def say(panel_of: ScatterPanel) -> str:
+        text = f"{numbers.count(len(panel_of.rows.points.observed))} points"
+        if panel_of.fitted is None:
+            return text
+        slope, intercept = panel_of.fitted
+        return (f"{text}; the least-squares line of the predictions has slope {short(slope)} and intercept "
+                f"{with_unit(context, intercept)}")
+
+    of_panels = [(panel_of.series, panel_of) for panel_of in panels]
+    return drawing(f"d{context.place}-predicted-observed", title, (
+        context.finds(of_panels, say), caption, context.told(title, of_panels, say)),
+        [cloud(panel_of, axes, "Observed = predicted") for panel_of in panels])

@@ -47,8 +47,8 @@ def _plugins(draft: Draft) -> Iterator[Problem]:
 
 def _templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
     """Read and check the templates; what has no line of its own is told at the key that names the folder."""
-    from evalpipe.templating.check import check_templates
     from evalpipe.templating.files import read_templates
+    from evalpipe.templating.sandbox import check_templates
 
     shown = "the folder of templates" if draft.tree.secret(*here) else written
     try:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.candidates.figures import candidate_figures
 from evalpipe.chapters.candidates.words import (
     counted,

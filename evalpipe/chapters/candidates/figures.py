@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.canvas import Drawing
+from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
 from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import Drawing, KeyEntry, Sheet, drawing
 from evalpipe.chapters.candidates.words import (
     best_of,
     candidate_name,

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.candidates.words import best_of, first_said, front_said, near_said, undefined_said
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import group, joined
+from evalpipe.card.wording import group, joined, names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

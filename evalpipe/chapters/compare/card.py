@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
-from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import (
     Aside,
     Code,
@@ -23,6 +22,7 @@ from evalpipe.card.page import (
     Verdict,
 )
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.chapters.equivocal.card import rows_compared
@@ -31,8 +31,8 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from evalpipe.card.method import Procedure
     from evalpipe.card.page import Block, Cell
-    from evalpipe.card.procedures import Procedure
     from evalpipe.results import Comparison, Results
 
 AnyComparison = TypeVar("AnyComparison", bound="Comparison")

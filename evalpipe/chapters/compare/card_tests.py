@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.card.procedures import Procedure
+from evalpipe.card.method import Procedure
 
 TESTS: dict[str, tuple[str, Procedure]] = {
     "delong": ("DeLong", Procedure(

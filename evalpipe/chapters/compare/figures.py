@@ -6,17 +6,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.rows import RowLabel, model_key, rows
-from evalpipe.card.figures.scales import Axis, number_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
-from evalpipe.card.names import names_of
+from evalpipe.card.figures.panel import RowLabel, model_key, rows
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Comparison, MetricSummary, Results
 
     Groups = dict[str, dict[str, Comparison]]

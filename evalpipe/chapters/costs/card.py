@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import labels, overall, shown, with_limits
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.costs.figures import by_depth, profit_figures
 from evalpipe.words import numbers
 

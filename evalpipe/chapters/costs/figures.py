@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import context_of, listed
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.panel import DASHES
-from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import drawing
+from evalpipe.card.figures.svg import drawing
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.costs.records import Profit
     from evalpipe.results import Results
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import curves_of, ranged, with_limits
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
 from evalpipe.results.curves.residual_kinds import HalfNormal, ResidualAgainst, ResidualOrder, ScaleLocation
@@ -20,8 +20,8 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.names import Names
     from evalpipe.card.page import Block
+    from evalpipe.card.wording import Names
     from evalpipe.results import Results
 
 RATES = (("sensitivity", "Sensitivity"), ("false_positive_rate", "False positive rate"), ("precision", "Precision"),

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import HALVES, UNIT, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import column, context_of, known, listed
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.scales import HALVES, UNIT, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Results
 
 STROKES = ("", "9 3", DASHES, "3 3", DOTS)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.base import constants
 from evalpipe.card import wording
-from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import ranged
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import FACTORS

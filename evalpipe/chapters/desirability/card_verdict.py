@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import Names, names_of
 from evalpipe.card.tables import ranged
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.words import numbers
 

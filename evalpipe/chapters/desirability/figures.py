@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import Drawing, Series, series_of
+from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import context_of, listed
-from evalpipe.card.figures.panel import Panel, grid
-from evalpipe.card.figures.rows import RowLabel
-from evalpipe.card.figures.rows import rows as rows_of
-from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
-from evalpipe.card.names import names_of
+from evalpipe.card.figures.panel import Panel, RowLabel, grid
+from evalpipe.card.figures.panel import rows as rows_of
+from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, series_of
 from evalpipe.card.tables import ranged
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
 from evalpipe.words import numbers
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, of_model, of_models, together, with_limits
 from evalpipe.words import numbers
 

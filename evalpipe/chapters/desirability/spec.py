@@ -17,6 +17,7 @@ KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 OWN = ("characteristic", *KINDS, "weight", "missing")
 """The keys of a goal that are not of its measure."""
 
+
 class Ramp(SpecPart):
     """Two limits, and how the desirability goes from one to the other."""
 

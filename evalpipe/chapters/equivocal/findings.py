@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
 
 if TYPE_CHECKING:

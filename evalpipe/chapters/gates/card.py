@@ -7,19 +7,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.card.junit import Check
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
-from evalpipe.card.wording import capital
+from evalpipe.card.wording import capital, names_of
 from evalpipe.chapters.gates.card_sequences import evidence, sequence_procedures
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.names import Names
+    from evalpipe.card.method import Procedure
     from evalpipe.card.page import Block, Cell
-    from evalpipe.card.procedures import Procedure
+    from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.records import Kind
     from evalpipe.results import Gate, Results
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Number, Row, Table
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.wording import capital
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.names import Names
+    from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.records import GateSequence
     from evalpipe.results import Gate
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import capital
+from evalpipe.card.wording import capital, names_of
 from evalpipe.chapters.gates.compute_evidence import data_of, exact
 from evalpipe.chapters.gates.compute_nights import Sequences, sequence_verdict
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers, change
@@ -20,7 +19,7 @@ from evalpipe.words.spelling import quoted, some_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.card.names import Names
+    from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
     from evalpipe.engine.evaluated import Evaluated

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, more_rows, of_model, rows_of, together
 from evalpipe.words import numbers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import ranged, reasons_below
+from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

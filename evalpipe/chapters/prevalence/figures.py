@@ -7,20 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import HALVES, unit_axis
 from evalpipe.card.figures.context import Context, column, context_of, listed, or_nan
 from evalpipe.card.figures.curves import MOST
 from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines
-from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.rows import RowLabel, rows
-from evalpipe.card.figures.scales import HALVES, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import PredictiveValues
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.prevalence.records import PredictiveLine, Prior
     from evalpipe.results import Results
 

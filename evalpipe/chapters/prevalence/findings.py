@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import joined, observed_share, share
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_apart
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.words import finding
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.calibration import registry
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
+from evalpipe.card.method import RECALIBRATION, Procedure
 from evalpipe.card.page import (
     Aside,
     Code,
@@ -25,8 +25,8 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.procedures import RECALIBRATION, Procedure
 from evalpipe.card.tables import key_measures, shown, with_limits
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import (
     COLUMNS,
     compared,

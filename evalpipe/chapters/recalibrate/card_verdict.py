@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
 from evalpipe.card.tables import overall, shown
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import compared, is_recalibrated
 from evalpipe.words import numbers
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe.card.figures.calibration import (
+from evalpipe.card.figures.axes import Axis, number_axis, ticks_between
+from evalpipe.card.figures.context import column, context_of, known, listed
+from evalpipe.card.figures.panel import Panel, grid
+from evalpipe.card.figures.reliability import (
     PERFECT,
     bars,
     bins,
@@ -18,12 +21,8 @@ from evalpipe.card.figures.calibration import (
     stacked,
     standing,
 )
-from evalpipe.card.figures.canvas import Drawing, Series
-from evalpipe.card.figures.context import column, context_of, known, listed
-from evalpipe.card.figures.numbers import named, short
-from evalpipe.card.figures.panel import Panel, grid
-from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.scatter import named, short
+from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 

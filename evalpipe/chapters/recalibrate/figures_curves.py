@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.calibration import PERFECT, diagonal, finding, near_axis
-from evalpipe.card.figures.context import context_of, listed
-from evalpipe.card.figures.panel import grid
-from evalpipe.card.figures.reliable import (
+from evalpipe.card.figures.calibration_curves import (
     SmoothCurves,
     along,
     draw_smooth,
@@ -18,7 +15,10 @@ from evalpipe.card.figures.reliable import (
     smooth_entries,
     window_caption,
 )
-from evalpipe.card.figures.sheet import Sheet, drawing
+from evalpipe.card.figures.context import context_of, listed
+from evalpipe.card.figures.panel import grid
+from evalpipe.card.figures.reliability import PERFECT, diagonal, finding, near_axis
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.chapters.recalibrate.figures import groups, key_of, series_of_variant, title_of, titles, when
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
@@ -30,8 +30,8 @@ from evalpipe.results.curves.calibration import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Results
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import estimate_of, ranged, shown
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import by_dataset, compared, difference_of, notes, verdict_of
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
+from evalpipe.card.wording import names_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import agreeing, difference_of, finding, of_models, together
 from evalpipe.words import numbers
 

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import ranged, reasons_below
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.repeats.figures import figures
 from evalpipe.chapters.repeats.words import digits_of_values, file_name, fit_name, rows_of_fits, spread_text
 from evalpipe.words import numbers

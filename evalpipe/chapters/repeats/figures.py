@@ -6,17 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
 from evalpipe.card.figures.panel import DOTS, panel
-from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
-from evalpipe.card.names import names_of
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.repeats.words import digits_of_values, fit_name, spread_text
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.figures.svg import Drawing
     from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
     from evalpipe.results import Results
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.repeats.words import single_values, spread_text
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, of_model, together
 from evalpipe.words import numbers
 

@@ -7,10 +7,10 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import shown, with_limits
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
 from evalpipe.chapters.slices.card_sliced import sliced

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Code, Column, Heading, Number, Row, Table, Text
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
+from evalpipe.card.wording import Names, names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

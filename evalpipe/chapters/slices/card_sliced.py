@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
 from evalpipe.card.tables import key_measures
+from evalpipe.card.wording import names_of
 
 if TYPE_CHECKING:
     from evalpipe.chapters.slices.records import SliceSummary

@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.panel import DASHES
-from evalpipe.card.figures.rows import APART, ROOM, RowLabel, model_key, rows
-from evalpipe.card.figures.scales import LINE, Axis, number_axis, ticks_between
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
-from evalpipe.card.names import Names, names_of
+from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, model_key, rows
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.tables import shown
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.slices.card_sliced import sliced
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.slices.card_sliced import Measure, Sliced
     from evalpipe.results import Estimate, Results, Slice
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.names import names_of
-from evalpipe.card.wording import capital, number_word
+from evalpipe.card.wording import capital, names_of, number_word
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.words import agreeing, difference_of, finding, of_model, of_models, with_limits
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.names import Names
+    from evalpipe.card.wording import Names
     from evalpipe.chapters.slices.records import SliceDifference, WorstSlice
     from evalpipe.results import Estimate, Gate, Results
     from evalpipe.results.findings import Finding

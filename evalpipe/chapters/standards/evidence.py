@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.card.stated import PLACES
+from evalpipe.card.statements import PLACES
 from evalpipe.words.fields import FIELDS
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.page import Bullets, Facts, Heading, Section
-from evalpipe.card.prose import blocks, line
-from evalpipe.card.stated import PLACES, asked_by, entries, missing, section
+from evalpipe.card.statements import PLACES, asked_by, blocks, entries, line, missing, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

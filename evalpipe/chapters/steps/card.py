@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.steps.figures import step_figures
 from evalpipe.chapters.steps.words import (
     OPTIMISTIC,

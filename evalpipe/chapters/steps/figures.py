@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.context import context_of, or_nan
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.scales import Axis, number_axis
-from evalpipe.card.figures.sheet import KeyEntry, drawing
+from evalpipe.card.figures.svg import KeyEntry, drawing
 from evalpipe.chapters.steps.words import best_said, by_measure, end_of, histories, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.steps.records import StepHistory
     from evalpipe.results import Results
 

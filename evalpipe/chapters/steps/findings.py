@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card.wording import MOST_NAMED, more_models
 from evalpipe.chapters.steps.words import OPTIMISTIC, label_of, title_of, value_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import anchor, finding, together
 
 if TYPE_CHECKING:

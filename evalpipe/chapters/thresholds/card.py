@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, shown
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.results.curves.events import Sweep
 from evalpipe.words import numbers

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import column, context_of, known
-from evalpipe.card.figures.marks import rules
+from evalpipe.card.figures.labels import rules
 from evalpipe.card.figures.panel import DASHES, DOTS, grid
-from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import MarkedMeasures, Sweep
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.thresholds.records import Threshold
     from evalpipe.results import Results
     from evalpipe.results.curves import Column

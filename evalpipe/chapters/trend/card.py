@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.trend.figures import trend_figures
 from evalpipe.chapters.trend.words import (
     by_measure,

@@ -6,21 +6,19 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import series_of
+from evalpipe.card.figures.axes import day_axis, number_axis
 from evalpipe.card.figures.context import or_nan
-from evalpipe.card.figures.days import day_axis
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.scales import number_axis
-from evalpipe.card.figures.sheet import KeyEntry, drawing
+from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
 from evalpipe.chapters.trend.words import by_measure, limits_of, measure_of, model_of, nights_said, outside, tonight_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.scales import Axis
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.chapters.trend.records import TrendLine
     from evalpipe.results import Results
 

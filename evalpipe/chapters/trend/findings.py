@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card.wording import MOST_NAMED, more_models
 from evalpipe.chapters.trend.words import limits_of, measure_of, model_of, nights_said, tonight_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim
-from evalpipe.findings.rules import rule
+from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, together
 from evalpipe.words import numbers
 

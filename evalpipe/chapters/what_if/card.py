@@ -7,10 +7,10 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.explorer import Explored, Explorer
-from evalpipe.card.names import names_of
+from evalpipe.card.method import Procedure
+from evalpipe.card.page import Explored, Explorer
 from evalpipe.card.palette import look_of
-from evalpipe.card.procedures import Procedure
+from evalpipe.card.wording import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalpipe.card.names import Names
     from evalpipe.card.page import Cell
+    from evalpipe.card.wording import Names
     from evalpipe.review.differences.records import NumberChange, NumberSide
 
 REST = "the output of --format json"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.card.first import SIGNS
-from evalpipe.card.names import Names
 from evalpipe.card.page import Aside, Bullets, Code, Column, Facts, Row, Section, Table, Text, Verdict
-from evalpipe.card.wording import capital, joined
+from evalpipe.card.summary import SIGNS
+from evalpipe.card.wording import Names, capital, joined
 from evalpipe.chapters.gates.card import KINDS, LIMITS
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.review.differences.matching import text_of
@@ -38,7 +37,7 @@ SAME_ROWS = "Paired differences take thresholds and recalibrations as they are."
 
 def names_of_both(a: Results, b: Results) -> Names:
     """Gather the names of two runs; of one that has two names, that of the second run."""
-    from evalpipe.card.names import names_of
+    from evalpipe.card.wording import names_of
 
     forms: dict[str, set[str]] = {}
     for row in (*a.rows, *b.rows):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from evalpipe.card.addresses import Addresses
-    from evalpipe.card.names import Names
+    from evalpipe.card.wording import Names
     from evalpipe.results import Estimate, Results, Scalar, Slice
     from evalpipe.runs.manifest import Manifest
 
@@ -73,7 +73,7 @@ class ExportedRun:
     @cached_property
     def names(self) -> Names:
         """What models, measures and slices are called."""
-        from evalpipe.card.names import names_of
+        from evalpipe.card.wording import names_of
 
         return names_of(self.results)
 
@@ -150,7 +150,7 @@ class ExportedRun:
 
     def stated(self, key: str) -> str | None:
         """Return what people state in a field of `card:`, with numbers in place of references; None where nothing."""
-        from evalpipe.card.prose import filled
+        from evalpipe.card.statements import filled
 
         text: str | None = getattr(self.results.statement, key)
         return None if text is None else filled(self.results, text)
@@ -158,7 +158,7 @@ class ExportedRun:
     @property
     def limits(self) -> list[str]:
         """The limits that people state, with numbers in place of references."""
-        from evalpipe.card.prose import filled
+        from evalpipe.card.statements import filled
 
         return [filled(self.results, text) for text in self.results.statement.limits]
 

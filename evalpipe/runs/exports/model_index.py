@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def write(exported: ExportedRun) -> Files:
     """Return the front matter, which is also that of card.md; raises UsageError where models are several."""
-    from evalpipe.card.front_matter import front_matter
+    from evalpipe.card.markdown import front_matter
 
     return {EXPORT.file: f"{front_matter(exported.results, exported.only)}\n"}
 

@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from chapters.candidates.grids import GOALS, Row, run_of, spec_of, written
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.canvas import data_tables
+from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Section, Table, Text, plain
 from evalpipe.chapters.candidates.card import MOST_SHOWN, glance, procedures, sections
 from evalpipe.chapters.candidates.figures import candidate_figures

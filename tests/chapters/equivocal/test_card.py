@@ -8,11 +8,10 @@ import pytest
 
 from card.blocks import column, facts, lines, table
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.card import models
-from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card import data
+from evalpipe.card.dataset_results import confusion_blocks, measure_tables
 from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
-from evalpipe.card.measures import measure_tables
 from evalpipe.card.page import plain
 from evalpipe.card.tables import shown
 from evalpipe.chapters.equivocal.card import matrix, reach, reading
@@ -76,7 +75,7 @@ def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None
     page = html_page(results.model_copy(update={"curves": []})).decode()
     assert about in page
     assert "per cent of all reportable rows" in page
-    assert facts(models.sections(results))["Equivocal zone"] == "from 0.4 to 0.55"
+    assert facts(data.model_sections(results))["Equivocal zone"] == "from 0.4 to 0.55"
     assert "Reportable rate" in [title[0] for title in column(next(measure_tables(results, "d")), "Measure")]
 
 

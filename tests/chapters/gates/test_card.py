@@ -7,10 +7,10 @@ import re
 import pytest
 
 from card.blocks import column, rows, table
-from evalpipe.card.first import verdict
 from evalpipe.card.html import html_page
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Bullets, plain
+from evalpipe.card.summary import verdict
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates import card
 from evalpipe.chapters.gates.card import FOLDED, MOST, headline, run_verdict, sections, word_and_reason
 from evalpipe.results import Gate, Results

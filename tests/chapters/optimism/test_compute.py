@@ -222,7 +222,7 @@ def test_the_section_corrects_each_measure(card: Results) -> None:
     assert list(reading(card, "d")) == [(
         "The models were fitted to these rows: their measures here are apparent, and too good. The section on "
         "optimism corrects them.")]
-    assert "d (the models were fitted to it)" in paragraphs(data.sections(card))
+    assert "d (the models were fitted to it)" in paragraphs(data.data_sections(card))
     assert "optimism" in {section.anchor for section in card_of(card).sections}
 
 

@@ -12,15 +12,13 @@ from card.blocks import column, heads, lines, paragraphs, rows, table, tables
 from card.blocks import groups as headings
 from card.drawn import of_figure
 from evalpipe.card import wording
-from evalpipe.card.classes import class_blocks
-from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card.appendix import gain_blocks
 from evalpipe.card.data import facts
-from evalpipe.card.gains import gain_blocks
+from evalpipe.card.dataset_results import class_blocks, confusion_blocks, measure_tables
 from evalpipe.card.html import html_page
-from evalpipe.card.measures import measure_tables
-from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
 from evalpipe.card.tables import shown
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.slices.card import MEASURES_ABREAST, procedures, sections
 from evalpipe.chapters.slices.figures import slice_forests
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from evalpipe.card.stated import PLACES
+from evalpipe.card.statements import PLACES
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec import ProfileName
 from evalpipe.chapters.standards.spec_profiles import FOLDER, Profile, profiles

@@ -8,7 +8,7 @@ import pytest
 
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import BlockGroup, Facts, plain
-from evalpipe.card.stated import PLACES
+from evalpipe.card.statements import PLACES
 from evalpipe.words.fields import FIELDS, LISTED
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from chapters.steps.fits import N, descent, long, rows, run_of, written
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.canvas import data_tables
+from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Group, Row, Section, Table, Text, plain
 from evalpipe.chapters.steps.card import facts, procedures, reading, sections
 from evalpipe.chapters.steps.figures import MOST_PANELS, step_figures

@@ -8,7 +8,7 @@ import pytest
 
 from card.blocks import column, facts, groups, paragraphs, table
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.card import models
+from evalpipe.card import data
 from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Aside
@@ -87,7 +87,7 @@ def test_a_run_without_measures_of_classes_has_no_section() -> None:
 
 
 def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:
-    first, second = (facts([model]) for model in next(models.sections(results)).blocks[0].blocks)
+    first, second = (facts([model]) for model in next(data.model_sections(results)).blocks[0].blocks)
     assert first["Threshold"] == "maximize sensitivity subject to specificity >= 0.9, on cal"
     assert second["Threshold"] == "maximize j_index, cross-fitted in 5 folds"
 

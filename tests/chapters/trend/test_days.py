@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from evalpipe.card.figures.days import day_axis
+from evalpipe.card.figures.axes import day_axis
 
 LAST = date(2027, 1, 4)
 

@@ -19,7 +19,7 @@ import yaml
 import evalpipe
 from engine.runs import people
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.canvas import data_tables
+from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
 from evalpipe.chapters.trend.figures import trend_figures
 from evalpipe.errors import SpecError

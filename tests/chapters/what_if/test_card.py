@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 from engine.runs import BOTH, people, run
-from evalpipe.card.explorer import Explorer
 from evalpipe.card.html import html_page
+from evalpipe.card.page import Explorer
 from evalpipe.chapters.what_if.card import beneath, procedures
 from evalpipe.results import Results
 

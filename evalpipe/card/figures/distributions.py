@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.panel import DASHES, panel
-from evalpipe.card.figures.rows import RowLabel, model_key, rows
-from evalpipe.card.figures.scales import Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.figures.panel import DASHES, RowLabel, model_key, panel, rows
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.canvas import Drawing, Series
-    from evalpipe.card.figures.rows import Estimated
+    from evalpipe.card.figures.panel import Estimated
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Estimate
     from evalpipe.results.curves import Column
+
 
 @figure_of(Histogram, place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:

@@ -6,20 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import PointSeries
+from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, Panel, grid, panel
-from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
 

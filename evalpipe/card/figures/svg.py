@@ -1,20 +1,111 @@
-"""The paper of figures: SVG of few elements, 330 pixels wide, so that its text has one size on every page and phone."""
+"""Figures as SVG: how each model is drawn in all of them, the sheet that is drawn on, and a finished figure.
+
+The SVG has few elements and is 330 pixels wide, so that its text has one size on every page and phone.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import dataclass, field
-from html import escape
+from html import escape, unescape
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe.card.figures.canvas import Drawing, PointSeries
-from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
-from evalpipe.card.palette import OUTLINES, attributes
+from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
+from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, attributes
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+MOST_POINTS, LEAST_POINTS = 48, 6
+"""Rows of the table behind a figure, and the fewest of each series in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """How one model is drawn in every figure: its ink and its marker."""
+
+    name: str
+    label: str
+    ink: str
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class PointSeries:
+    """PointSeries that a figure draws, for its table: whose they are, and their columns by name, days as texts."""
+
+    name: str
+    columns: dict[str, list[float] | list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A finished figure.
+
+    ``finding`` is what it says, ``caption`` how to read it, ``alt`` the alternative text; ``svgs`` are its sheets for
+    the screen, ``images`` those for print; ``points`` are what it draws.
+    """
+
+    key: str
+    title: str
+    finding: str
+    caption: str
+    alt: str
+    svgs: tuple[str, ...]
+    images: tuple[str, ...]
+    points: tuple[PointSeries, ...] = ()
+
+    @property
+    def svg(self) -> str:
+        """All sheets of the figure, for the screen."""
+        return "".join(self.svgs)
+
+
+@dataclass(frozen=True, slots=True)
+class PointTable:
+    """PointSeries of a figure as a table: its heads, and its rows as text; ``left_out`` points are not in it."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left_out: int
+
+
+def data_tables(drawing: Drawing) -> list[PointTable]:
+    """Return the points that a figure draws as tables, one for each set of columns, long series thinned evenly."""
+    groups: dict[tuple[str, ...], list[PointSeries]] = {}
+    for points in drawing.points:
+        groups.setdefault(tuple(points.columns), []).append(points)
+    tables = []
+    for columns, members in groups.items():
+        most = max(LEAST_POINTS, MOST_POINTS // len(members))
+        rows = [(member.name, *map(_written, values)) for member in members
+                for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
+        whole = sum(len(next(iter(member.columns.values()))) for member in members)
+        tables.append(PointTable(("Series", *columns), tuple(rows), whole - len(rows)))
+    return tables
+
+
+def _thinned(rows: list[tuple[float | str, ...]], most: int) -> list[tuple[float | str, ...]]:
+    if len(rows) <= most:
+        return rows
+    return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
+
+
+def _written(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
+
+
+def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
+    """Give every model, as (name, label), its ink and marker by its place in the spec."""
+    return tuple(
+        Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)]) for i, (name, label) in enumerate(models)
+    )
+
 
 Pair = TypeVar("Pair")
 
@@ -168,3 +259,23 @@ def drawing(
         key, title, finding, caption, alt, tuple(sheet.svg() for sheet in sheets),
         tuple(sheet.svg(printed=True) for sheet in sheets), tuple(points for s in sheets for points in s.points),
     )
+
+
+LEFT_OF_IT = {"middle": 0.5, "end": 1.0}
+"""The share of a text that stands left of its anchor."""
+
+ANCHORED = re.compile(r'<text ([^<>]*)x="([^"]*)" y="([^"]*)" text-anchor="(middle|end)">([^<>]*)</text>')
+BOLD = "font-weight"
+
+
+def placed_by_the_left(svg: str) -> str:
+    """Return a figure for print whose texts are placed by their left end, where their width is known."""
+    return ANCHORED.sub(_placed, svg)
+
+
+def _placed(text: re.Match[str]) -> str:
+    look, x, y, anchor, content = text.groups()
+    wide = None if BOLD in look else exact_width(unescape(content))
+    if wide is None:
+        return text[0]
+    return f'<text {look}x="{number(float(x) - wide * LEFT_OF_IT[anchor])}" y="{y}">{content}</text>'

@@ -1,13 +1,15 @@
-"""The style sheets of a card: evalpipe's own, and what the tokens of its spec change."""
+"""Where templates, styles and fonts are, and the style sheets of a card with what the tokens of its spec change."""
 
 from __future__ import annotations
 
 import base64
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.colours import DARK, readable
-from evalpipe.card.locate import templates, text
 from evalpipe.card.palette import style_sheet
+from evalpipe.errors import InternalError
 from evalpipe.templating.files import STYLES
 
 if TYPE_CHECKING:
@@ -15,6 +17,27 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.appearance.records import Appearance
     from evalpipe.templating.files import Templates
+
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def templates() -> Path:
+    """Return the folder of the templates; raises InternalError when the installation lacks it."""
+    for folder in (PACKAGE / "templates", PACKAGE.parent / "templates"):
+        if (folder / "card.html").is_file():
+            return folder
+    raise InternalError.of(
+        "missing-templates", "the templates of the card are missing from this installation",
+        hint="install evalpipe again",
+    )
+
+
+def text(name: str) -> str:
+    """Return the text of a template file, such as ``card.css``."""
+    return (templates() / name).read_text(encoding="utf-8")
+
 
 FACES = (
     ("Source Sans 3", 400, "source-sans-3-latin-400-normal.woff2"),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, nodes
 
 from evalpipe.base.digests import text_sha256
-from evalpipe.card.locate import templates as packaged
-from evalpipe.card.locate import text
+from evalpipe.card.assets import templates as packaged
+from evalpipe.card.assets import text
 from evalpipe.errors import DataError, UsageError
-from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, placed, read_templates
+from evalpipe.templating.sandbox import check_templates
 from evalpipe.templating.styles import hiding_problems, selector_names
 from evalpipe.words.spelling import closest, listed, quoted
 

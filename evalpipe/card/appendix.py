@@ -1,0 +1,260 @@
+"""The card's appendix: further figures and tables of each dataset, definitions of measures, and references in full."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evalpipe.base import constants
+from evalpipe.card import wording
+from evalpipe.card.dataset_results import variant_blocks
+from evalpipe.card.figures import drawings
+from evalpipe.card.figures.declare import has_curves
+from evalpipe.card.method import references
+from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Heading, Line, Row, Section, Table, Text
+from evalpipe.card.references import anchor, cited, resolved
+from evalpipe.card.tables import MODELS_ABREAST, curves_of, evaluated, labels, shown, with_limits
+from evalpipe.results.curves.calibration import GainTable
+from evalpipe.results.curves.residual_kinds import KindQuantiles
+from evalpipe.results.curves.residuals import ResidualQuantiles
+from evalpipe.words import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.results import MetricSummary, ModelSummary, Results
+    from evalpipe.results.curves import Column as Values
+
+
+SIZES = {"probability_rmse": "RMSE", "probability_mae": "MAE", "probability_mad": "MAD (median)"}
+"""The measures of how large residuals of probabilities are, with their heads."""
+
+
+def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
+    curves = {c.model: c for c in curves_of(results, dataset, ResidualQuantiles) if c.variant == "original"}
+    models = [model for model in results.models if model.name in curves]
+    if not models:
+        return
+    unit = f" All in {results.unit}." if results.unit else ""
+    if results.levels:
+        yield Heading("Residuals of probabilities")
+        yield _sizes(results, dataset)
+    yield Heading("Residual quantiles")
+    yield Text(f"{_meaning(results)} Each row gives one quantile of the residuals and, separately, of the absolute "
+               f"residuals, interpolated between rows (R's type 7). 50% is the median.{unit}", "lead")
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield _quantile_table(results, dataset, together, [curves[model.name] for model in together])
+    for kind in ("deviance", "pearson"):
+        yield from _of_kind(results, dataset, kind)
+
+
+def _of_kind(results: Results, dataset: str, kind: str) -> Iterator[Block]:
+    """Write the quantiles of residuals of a kind; nothing without any."""
+    curves = {c.model: c for c in curves_of(results, dataset, KindQuantiles, f"{kind}_residual_quantiles")
+              if c.variant == "original"}
+    models = [model for model in results.models if model.name in curves]
+    if not models:
+        return
+    name = kind.capitalize()
+    yield Heading(f"{name} residual quantiles")
+    clipped = sum(curve.notes.clipped or 0.0 for curve in curves.values())
+    if clipped:
+        many = "probability of the true level is" if clipped == 1 else "probabilities of the true level are"
+        yield Text(f"{numbers.count(clipped)} {many} below {constants.CLIP:g} and "
+                   f"{'counts' if clipped == 1 else 'count'} as that.", "lead")
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield _quantile_table(
+            results, dataset, together, [curves[model.name] for model in together], f"{name} residual")
+
+
+def _meaning(results: Results) -> str:
+    """Say what a residual is, and what its sign tells."""
+    if not results.levels:
+        return "Residual = observed − predicted; above zero, the prediction was too low."
+    if results.event is None:
+        return "The residual of a row is 1 − the probability of its true level, so it is never below zero."
+    return "The residual of a row is 1 − p for an event and −p for the others."
+
+
+def _sizes(results: Results, dataset: str) -> Table:
+    """Write how large the residuals of probabilities are, model by model, with limits."""
+    sizes = {(e.model, e.metric): e for e in (*results.rows, *results.diagnostics)
+             if e.dataset == dataset and e.variant == "original" and e.slice is None and e.metric in SIZES}
+    rows = [Row((model.label, *(shown(sizes[model.name, metric]) for metric in SIZES)))
+            for model in results.models if all((model.name, metric) in sizes for metric in SIZES)]
+    columns = Column("Model", style="what"), *(Column(head, "num") for head in SIZES.values())
+    return Table(f"Size of the residuals on {dataset}{with_limits(results, rows)}", columns, tuple(rows), "compared",
+                 stacked=True)
+
+
+def _quantile_table(
+    results: Results, dataset: str, models: Sequence[ModelSummary],
+    curves: Sequence[ResidualQuantiles | KindQuantiles], name: str = "",
+) -> Table:
+    """Write the quantiles of some models; those of a residual with a ``name`` have no unit."""
+    shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
+    largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
+    digits = numbers.significant(largest, 4)
+    pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
+    values = [_quantile_column(column, digits) for pair in pairs for column in pair]
+    columns = [Column("Share of rows", "num")]
+    for model in models:
+        columns += [Column(head, "num", over=model.label) for head in ("Residual", "Absolute")]
+    unit = f", in {results.unit}" if results.unit and not name else ""
+    return Table(
+        f"{name or 'Residual'} quantiles on {dataset}{unit}", tuple(columns),
+        tuple(map(Row, zip(shares, *values, strict=True))), "gain",
+        label=f"{name or 'Residual'} quantiles of {', '.join(model.label for model in models)} on {dataset}",
+    )
+
+
+def _quantile_column(values: Values, digits: int) -> list[str]:
+    return ["–" if value is None else numbers.fixed(value, digits) for value in values]
+
+
+OF_GROUP = (("Rows", "population"), ("Events", "captured"), ("Random", "random"), ("Perfect", "wizard"))
+SO_FAR = (("Rows", "population_so_far", "cumulative_population"), ("Events", "captured_so_far", "cumulative_captured"),
+          ("Random", "random_so_far", "cumulative_population"), ("Perfect", "wizard_so_far", "cumulative_wizard"))
+"""Heads, counts and their shares; random order finds the share of the events that it has of the rows."""
+
+PROFITS = (("Profit", "profit"), ("Random", "profit_random"), ("Perfect", "profit_wizard"))
+
+EVEN = 1_000_000
+"""Rows below which every number fits into columns of one width, which are laid out in half the time."""
+
+
+def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the gain tables of a dataset, one for each model that has one; nothing where there are none."""
+    curves = [curve for curve in curves_of(results, dataset, GainTable) if curve.variant == "original"]
+    if not curves:
+        return
+    yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
+    yield Text(_gain_lead(len(curves[0].points.group), profit=curves[0].points.profit is not None), "lead")
+    for curve in curves:
+        yield _gain_table(curve, labels(results)[curve.model])
+
+
+def _gain_lead(groups: int, *, profit: bool) -> str:
+    """Say how the tables are to be read."""
+    earned = (" Profit is that of contacting all rows so far, at the benefit and the costs under Costs and profit."
+              if profit else "")
+    return (
+        f"Rows are ranked by score, highest first, and cut into {wording.number_word(groups)} groups; tied rows are "
+        "divided in proportion. Random order finds events at the observed prevalence; perfect order finds all events "
+        "first. Lift is relative to random order. Separation is the share of events found so far minus the share of "
+        "non-events; its maximum is close to the K-S statistic. Below a count so far stands its share of all rows or "
+        f"of all events.{earned}")
+
+
+def _gain_table(curve: GainTable, label: str) -> Table:
+    """Write the gain table of a model: each group, and all groups down to it."""
+    known = curve.points.columns
+    columns: list[tuple[Column, list[Cell]]] = [(Column("Group"), _written(known["group"], numbers.count))]
+    for head, name in OF_GROUP:
+        columns.append((_gain_head(head, "In the group"), _written(known[name], numbers.count)))
+    columns.append((_gain_head("Lift", "In the group"), _written(known["lift"], _lift)))
+    for head, name, share in SO_FAR:
+        columns.append((_gain_head(head, "So far"), [
+            (numbers.count(count or 0.0), Line(_percent(part or 0.0), "options"))
+            for count, part in zip(known[name], known[share], strict=True)]))
+    columns.append((_gain_head("Lift", "So far"), _written(known["cumulative_lift"], _lift)))
+    columns.append((_gain_head("Separation", "So far"), _written(known["separation"], _percent)))
+    for head, name in PROFITS if "profit" in known else ():
+        columns.append((_gain_head(head, "Profit so far"), _written(known[name], _money(known))))
+    even = "profit" not in known and max(count or 0.0 for count in known["population_so_far"]) < EVEN
+    return Table(label, tuple(head for head, _ in columns),
+                 tuple(map(Row, zip(*(cells for _, cells in columns), strict=True))), "gain even" if even else "gain",
+                 label=f"Gain table of {label} on {curve.dataset}")
+
+
+def _gain_head(head: str, over: str) -> Column:
+    return Column(head, "num", over=over)
+
+
+def _written(values: list[float | None], write: Callable[[float], str]) -> list[Cell]:
+    """Write a column; a dash where a number is undefined."""
+    return ["–" if value is None else write(value) for value in values]
+
+
+def _lift(value: float) -> str:
+    return numbers.fixed(value, 2)
+
+
+def _percent(value: float) -> str:
+    return numbers.percent(value, 1)
+
+
+def _money(known: Mapping[str, list[float | None]]) -> Callable[[float], str]:
+    """Return how the profits of a table are written: with the decimals of the largest."""
+    digits = numbers.decimals(max(abs(value or 0.0) for _, name in PROFITS for value in known[name]))
+    return lambda value: numbers.fixed(value, digits)
+
+
+def further_sections(results: Results) -> Iterator[Section]:
+    """Write a section for each dataset that is evaluated."""
+    for place, dataset in evaluated(results):
+        why = "" if has_curves(results, dataset.name, "appendix") else (
+            "There are no curves: no model gives probabilities on this dataset, or a level is absent."
+            if results.levels else "There are no curves.")
+        yield Section(f"further-{place.rpartition('-')[2]}", f"Further figures and tables on {dataset.name}", (
+            *((Text(why),) if why else ()), Figures(partial(drawings, results, dataset.name, "appendix")),
+            *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name),
+            *variant_blocks(results, dataset.name)), part="appendix")
+
+
+CELLS = (
+    "TP: events predicted as events. FP: non-events predicted as events. FN: events predicted as non-events. TN: "
+    "non-events predicted as non-events. Each counts rows (with case weights: their total weight); n is the sum of "
+    "the four."
+)
+
+
+def definition_sections(results: Results) -> Iterator[Section]:
+    """Write the section."""
+    yield Section("definitions", "Definitions of the measures", tuple(_definition_blocks(results)), part="appendix")
+
+
+def _definition_blocks(results: Results) -> Iterator[Block]:
+    if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
+        yield Text(CELLS)
+    for metric in results.metrics:
+        yield BlockGroup(tuple(_definition_of(results, metric)), "measure")
+        yield from _matrices(results, metric)
+
+
+def _definition_of(results: Results, metric: MetricSummary) -> Iterator[Block]:
+    """Say what a measure means, and how its interval is made."""
+    yield Heading((metric.title, " ", Code(metric.name)), anchor=f"measure-{metric.name}")
+    yield Text(metric.definition)
+    if metric.formula:
+        yield Formula(metric.name, metric.formula)
+    reason = wording.reason(results.intervals.methods.get(metric.name, ""))
+    interval = f" Interval: {reason}." if reason else ""
+    about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
+    source = (" Reference: ", *cited(metric.reference), ".") if metric.reference else ()
+    yield Text((about, wording.undefined(metric), interval, *source), "small")
+
+
+def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
+    """Show what each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
+    columns = (Column("Truth"), *(Column(level, "num") for level in results.levels))
+    for title, matrix in metric.matrices.items():
+        rows = tuple(
+            Row((level, *map(numbers.plain, weights))) for level, weights in zip(results.levels, matrix, strict=True))
+        yield Table(f"{title.capitalize()}: true level by row, predicted level by column", columns, rows, "matrix-of",
+                    label=f"{metric.title}: {title}")
+
+
+def reference_sections(results: Results) -> Iterator[Section]:
+    """Write the section, in the order of the authors' names; none where nothing is cited."""
+    cited = [*references(results), *(metric.reference for metric in results.metrics)]
+    known = dict(resolved(text) for reference in cited for text in reference.split("; "))
+    full_texts = {anchor(short): full for short, full in known.items() if full}
+    ordered = sorted(full_texts.items(), key=lambda entry: entry[1].lower())
+    if ordered:
+        yield Section("references", "References", tuple(
+            Text(full, "reference", anchor=key) for key, full in ordered), part="appendix")
