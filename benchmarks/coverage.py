@@ -29,8 +29,7 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import subsets
+from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.paired import paired_auc
 from evalpipe.plan.plan import Plan

@@ -25,8 +25,7 @@ import evalpipe
 from evalpipe.data.sample import Sample
 from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import subsets
+from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import range_limits
 from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Summary

@@ -314,7 +314,7 @@ def _gathered(
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.chapters.standards.compute import assessed
     from evalpipe.chapters.trend.compute import charted
-    from evalpipe.engine.gather import gather
+    from evalpipe.engine.evaluate import gather
 
     earlier, nights, recorded = before
     gathered = charted(planned, gather(planned, samples, evaluation, written, row_file), nights)
@@ -325,7 +325,7 @@ def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, bef
     """Return the results with what the ledger warns of, or did in results ``before``, and with their findings."""
     from evalpipe.findings import with_findings
     from evalpipe.ledger.history import warnings_of_ledger
-    from evalpipe.results.tables import OF_LEDGER
+    from evalpipe.results.document import OF_LEDGER
 
     if before is not None:
         warnings = [warning for warning in before.warnings if warning.code in OF_LEDGER]

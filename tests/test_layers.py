@@ -67,7 +67,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"arithmetic", "base", "errors", "tasks", "words"},
     "arithmetic": {"base"},
     "calibration": {"arithmetic", "base", "errors", "tasks", "words"},
-    "statistics": {"arithmetic", "errors", "metrics.declare", "metrics.shared_fits", "metrics.values"},
+    "statistics": {"arithmetic", "errors", "metrics.declare", "metrics.values"},
     "intervals": {"arithmetic", "base", "errors"},
     "spec": {
         "base", "calibration", "chapters.all", "chapters.rules", "chapters.spec", "errors", "intervals.declare",

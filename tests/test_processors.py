@@ -29,7 +29,7 @@ OF_SCIPY = {"scipy.linalg", "scipy.interpolate", "scipy.stats", "scipy.integrate
 SPECIAL = {"exp2", "exp10", "expit", "logit", "log_expit", "log1p", "expm1", "boxcox", "logsumexp", "softmax", "xlogy"}
 """What `evalpipe.arithmetic` has too."""
 
-EXACT = {"engine/cluster_parts.py", "statistics/exact_sums.py", "statistics/view.py", "streams/samples.py",
+EXACT = {"engine/draws.py", "statistics/exact_sums.py", "statistics/view.py", "streams/samples.py",
          "streams/tally.py"}
 """Files whose products of matrices sum whole multiples of a unit, which is exact in any order, or are sparse, which
 SciPy sums in one order; and whose powers are of Python's whole numbers."""

@@ -10,7 +10,7 @@ from evalpipe.base.later import np
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve
-from evalpipe.calibration.pooled import Events, demand_distinct, logit, separated
+from evalpipe.calibration.scales import Events, demand_distinct, logit, separated
 from evalpipe.calibration.spline import Smooth, smooth
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
-from evalpipe.calibration.pooled import Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
-from evalpipe.calibration.scales import OfOrder
+from evalpipe.calibration.scales import OfOrder, Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

@@ -19,8 +19,7 @@ from evalpipe.calibration.declare import (
     registry,
 )
 from evalpipe.calibration.newton import Slope, maximise
-from evalpipe.calibration.pooled import clipped, rows_clipped
-from evalpipe.calibration.scales import OnLogOdds
+from evalpipe.calibration.scales import OnLogOdds, clipped, rows_clipped
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Values, Wholes

@@ -1,4 +1,4 @@
-"""Recalibration of probabilities by curves with one to three coefficients, fitted by maximum likelihood."""
+"""Recalibration by lines: of predicted numbers, and logistic curves of probabilities with one to three coefficients."""
 
 from __future__ import annotations
 
@@ -10,20 +10,53 @@ from pydantic import Field
 
 from evalpipe.arithmetic.functions import expit, log, log1p, log_expit
 from evalpipe.base.later import np
-from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
-from evalpipe.calibration.pooled import (
+from evalpipe.calibration.scales import (
+    SCALES,
     Events,
+    OnEither,
+    OnLogOdds,
     clipped,
     demand_distinct,
     events_by_log_odds,
     events_of,
+    events_on,
+    numbers_of,
     separated,
 )
-from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
+
+
+@recalibrator(
+    title="Linear recalibration",
+    text="The line, intercept + slope × prediction, that fits the truth best by least squares.",
+    tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)", parameters={"intercept": "", "slope": ""})
+class Linear(RecalibrationMethod):
+    """The line intercept + slope x prediction that fits the truth best by weighted least squares.
+
+    For counts it may fall below 0 at small predictions.
+    """
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the line."""
+        table = numbers_of(training)
+        demand_distinct(table.at, 2, "a slope")
+        weight = np.sum(table.total)
+        centre, level = np.sum(table.total * table.at) / weight, np.sum(table.sums) / weight
+        moved = table.at - centre
+        # Sums about the centres lose no digits to large means.
+        slope = np.sum(moved * (table.sums - table.total * level)) / np.sum(table.total * moved**2)
+        return {"intercept": level - slope * centre, "slope": slope}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
+        """Map numbers."""
+        return np.asarray(parameters["intercept"] + parameters["slope"] * prediction)
+
 
 On = Annotated[Literal["logit", "probability"], Field(description="The scale on which the curve is fitted.")]
 Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]
@@ -185,4 +218,3 @@ def _without_negative(columns: Floats, table: Events, *, intercept: bool) -> tup
         raise Unfit(BACKWARDS)
     both = logistic_fit(columns, table.events, table.others, intercept=intercept)
     return (both[0], both[1], both[2]) if intercept else (0.0, both[0], both[1])
-

@@ -1,17 +1,142 @@
-"""What methods of one scale have in common: those on the log odds, those that may choose it, those of order alone."""
+"""What recalibration methods share: rows at distinct predictions, and what methods of one scale have in common.
+
+Ties and the order of rows change nothing. Methods act on the log odds, choose their scale, or use order alone.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from evalpipe.arithmetic import functions
 from evalpipe.arithmetic.functions import expit
 from evalpipe.base.later import np
-from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
-from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, logit, rows_clipped
+from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training, Unfit
 
 if TYPE_CHECKING:
-    from evalpipe.base.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
+
+
+CLIP = 1e-12
+"""How near to 0 or 1 a probability may come before it is moved that far away, where its logarithm is taken."""
+
+
+class Events(NamedTuple):
+    """Distinct predictions ascending and the weight of events and of others at each, all [m]."""
+
+    at: Floats
+    events: Floats
+    others: Floats
+
+    @property
+    def total(self) -> Floats:
+        """The weight at each distinct prediction."""
+        return self.events + self.others
+
+
+class WeightedTruths(NamedTuple):
+    """Distinct predictions ascending, the total of weight times truth and the weight at each, all [m]."""
+
+    at: Floats
+    sums: Floats
+    total: Floats
+
+
+class Runs(NamedTuple):
+    """The order [n] that sorts rows by prediction and where each distinct prediction, in ``at`` [m], starts in it."""
+
+    order: Wholes
+    starts: Wholes
+    at: Floats
+
+    def totals(self, values: Values) -> Floats:
+        """Total values of rows [..., n] at each distinct prediction, [..., m]."""
+        ordered = np.asarray(values)[..., self.order]
+        tied = len(self.starts) < len(self.order)
+        return np.asarray(np.add.reduceat(ordered, self.starts, axis=-1) if tied else ordered, float)
+
+
+def clipped(probability: Floats) -> Floats:
+    """Move probabilities within `CLIP` of 0 or 1 that far away; the others stay as they are."""
+    return np.asarray(np.clip(np.asarray(probability, float), CLIP, 1 - CLIP))
+
+
+def rows_clipped(probability: Floats) -> int:
+    """Return how many rows, [n] or [n, K], have a probability that `clipped` moves."""
+    moved = (probability < CLIP) | (probability > 1 - CLIP)
+    return int(np.count_nonzero(moved if moved.ndim == 1 else moved.any(axis=tuple(range(1, moved.ndim)))))
+
+
+def logit(probability: Floats) -> Floats:
+    """Return the log odds of probabilities, clipped first."""
+    return np.asarray(functions.logit(clipped(probability)))
+
+
+def runs(prediction: Floats, truth: Values, weight: Floats) -> Runs:
+    """Sort rows by prediction; among equal ones by truth and weight where the order could change the last bit of a sum.
+
+    Sums of whole numbers are exact in any order, so that counting events costs one plain sort.
+    """
+    given, weight, truth = np.asarray(prediction, float) + 0.0, np.asarray(weight, float), np.asarray(truth)
+    order = np.argsort(given)
+    at = given[order]
+    new = np.r_[True, at[1:] != at[:-1]]
+    if not new.all() and not (truth.dtype.kind == "b" and np.array_equal(weight, np.rint(weight))):
+        order = np.lexsort((weight, truth, given))
+    starts = np.flatnonzero(new)
+    return Runs(order, starts, at[starts])
+
+
+def events_of(training: Training, prediction: Floats | None = None) -> Events:
+    """Total events and others at each distinct prediction, or at each distinct value given instead.
+
+    Raises `Unfit` where all rows are events or none is.
+    """
+    return totals_of_events(training, runs(training.prediction if prediction is None else prediction,
+                                           training.truth, training.weight))
+
+
+def events_by_log_odds(training: Training) -> Events:
+    """Total events and others at each distinct log odds: the score's where there is one, else those of `clipped`."""
+    if training.score is not None:
+        return events_of(training, training.score)
+    table = events_of(training, clipped(training.prediction))
+    return table._replace(at=logit(table.at))
+
+
+def totals_of_events(training: Training, tied: Runs) -> Events:
+    """Total events and others in runs of equal predictions; raises `Unfit` where all rows are events or none is."""
+    event, weight = np.asarray(training.truth, bool), np.asarray(training.weight, float)
+    if event.all() or not event.any():
+        raise Unfit("all rows are events" if event.all() else "no row is an event")
+    return Events(tied.at, tied.totals(np.where(event, weight, 0.0)), tied.totals(np.where(event, 0.0, weight)))
+
+
+def numbers_of(training: Training) -> WeightedTruths:
+    """Total weights and weighted truths at each distinct prediction."""
+    truth, weight = np.asarray(training.truth, float), np.asarray(training.weight, float)
+    tied = runs(training.prediction, truth, weight)
+    return WeightedTruths(tied.at, tied.totals(weight * truth), tied.totals(weight))
+
+
+def demand_distinct(at: Floats, least: int, purpose: str) -> None:
+    """Raise `Unfit` where there are fewer than ``least`` distinct predictions for the purpose, such as "a line"."""
+    if len(at) == 1 and least > 1:
+        raise Unfit("all predictions are equal")
+    if len(at) < least:
+        raise Unfit(f"{len(at)} distinct predictions are too few for {purpose}")
+
+
+def separated(table: Events, middle: float | None = None) -> bool:
+    """Tell whether a cut, or the cut at ``middle``, parts all events from all others, up to rows at the cut itself.
+
+    Then a logistic curve fits the better the steeper it is, and none fits best (Albert & Anderson 1984).
+    """
+    events, others = table.at[table.events > 0], table.at[table.others > 0]
+    if middle is not None:
+        return bool(events[0] >= middle >= others[-1])
+    return bool(events[0] >= others[-1] or others[0] >= events[-1])
+
 
 SCALES = ("logit", "probability", "score")
 """The words that the parameter ``on`` may be; a raw score is on none of the others."""

@@ -15,8 +15,7 @@ from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve
-from evalpipe.calibration.pooled import Events, separated
-from evalpipe.calibration.scales import SCALES, OnEither, events_on
+from evalpipe.calibration.scales import SCALES, Events, OnEither, events_on, separated
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

@@ -11,8 +11,7 @@ from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrat
 from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
-from evalpipe.calibration.pooled import clipped, events_by_log_odds, logit, separated
-from evalpipe.calibration.scales import OnLogOdds
+from evalpipe.calibration.scales import OnLogOdds, clipped, events_by_log_odds, logit, separated
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

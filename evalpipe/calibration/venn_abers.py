@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.later import np
 from evalpipe.calibration.declare import Parameters, Training, recalibrator
-from evalpipe.calibration.pooled import events_of
-from evalpipe.calibration.scales import OfOrder, ascending
+from evalpipe.calibration.scales import OfOrder, ascending, events_of
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

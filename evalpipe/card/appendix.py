@@ -15,8 +15,7 @@ from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Headi
 from evalpipe.card.references import anchor, cited, resolved
 from evalpipe.card.tables import MODELS_ABREAST, curves_of, evaluated, labels, shown, with_limits
 from evalpipe.results.curves.calibration import GainTable
-from evalpipe.results.curves.residual_kinds import KindQuantiles
-from evalpipe.results.curves.residuals import ResidualQuantiles
+from evalpipe.results.curves.residuals import KindQuantiles, ResidualQuantiles
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

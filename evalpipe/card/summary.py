@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Estimate, Results
-    from evalpipe.results.findings import Finding, FindingKind
+    from evalpipe.results.document import Finding, FindingKind
     from evalpipe.results.signatures import Signature
 
 

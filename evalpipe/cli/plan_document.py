@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.drawing import drawing
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.metrics.expressed import computed
-from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.metrics.expressions import ExpressionMetric, computed
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Differences and ratios of what was drawn together: their limits, their tests, and why there are none."""
+"""Differences with limits and tests: of what was drawn together, of two subsets, and of the outcomes of datasets."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import log
-from evalpipe.engine.drawn import Limited
+from evalpipe.engine.bootstrap_values import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
-from evalpipe.intervals.contrasts import Wald
-from evalpipe.intervals.recovered import recovered_limits
+from evalpipe.intervals.contrasts import IndependentProportions, Wald, recovered_limits
+from evalpipe.results.document import DatasetDifference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.engine.drawn import Drawn
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.bootstrap_values import Drawn
+    from evalpipe.engine.estimates import Scope
     from evalpipe.intervals.contrasts import Contrast
-    from evalpipe.plan.measures import KnownPlan
-    from evalpipe.results import Estimate
+    from evalpipe.plan.measures import KnownPlan, MetricPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import DatasetSummary, Estimate
+    from evalpipe.statistics import Summary
+
 
 CONSTANT = "it is the same in every resample, so its uncertainty is unknown"
 
@@ -126,3 +131,104 @@ def _on_log_scale(value: float, replicates: Floats, level: float) -> tuple[float
     if limits is None:
         return (value, value) if _nothing(replicates - value, value) else None
     return math.exp(limits[0]), math.exp(limits[1])
+
+
+def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
+    """Return the test of a proportion in two subsets that share no rows, or of which the second holds the first."""
+    if not one_value_a_row(plan, entry, k) or not is_proportion(entry):
+        return None
+    (x, m), (y, n) = (
+        map(float, summary_of(scope, entry, k).proportion(entry.metric, options_of(entry, k)))
+        for scope in (first, second)
+    )
+    shared, scale = _shared(first, second), 1.0
+    if shared:
+        if shared < first.subset.n or n <= m:
+            return None
+        # The second holds the first: taken against the rest of it, which shares no row, times the share of that rest.
+        y, n, scale = y - x, n - m, (n - m) / n
+    if not m or not n:
+        return None
+    return Test(IndependentProportions(x, m, y, n, scale), "two_proportions", "miettinen_nurminen")
+
+
+def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
+    """Tell whether every row counts as one observation of one value: no clusters, importance, prior or average."""
+    plain = plan.cluster is None and not plan.importance and entry.prior.shares is None
+    return plain and (entry.average is None or k is not None)
+
+
+def is_proportion(entry: MetricPlan) -> bool:
+    """Tell whether a measure is a share of rows, by their predicted classes."""
+    return entry.metric.interval == "proportion" and entry.metric.needs == "labels"
+
+
+def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, object]:
+    """Return the options of a measure, of its k-th class where it has one."""
+    return entry.params if k is None else entry.of_class[k]
+
+
+def summary_of(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
+    """Return the statistics that a measure is of, of the k-th class against the others where it has one."""
+    seen = scope.summary.seen_by(entry.metric)
+    return seen if k is None else seen.classes[k].seen_by(entry.metric)
+
+
+def _shared(first: Scope, second: Scope) -> int:
+    """Return how many observations two scopes share; those of different datasets share none."""
+    if first.sample.dataset != second.sample.dataset:
+        return 0
+    if first.subset.rows is None or second.subset.rows is None:
+        return min(first.subset.n, second.subset.n)
+    rows = np.intersect1d(first.subset.rows, second.subset.rows, assume_unique=True)
+    return int(first.sample.observations[rows].sum())
+
+
+def dataset_differences(samples: Sequence[Sample]) -> Iterator[DatasetDifference]:
+    """Yield the difference of each further dataset from the first: of the event, of every level, or of the mean."""
+    if not samples:
+        return
+    first, *others = samples
+    levels = first.levels[:1] if first.task == "binary" else first.levels
+    for other in others:
+        pair = first.summary, other.summary
+        for level in levels:
+            yield from _of_shares(level, *pair)
+        if not levels and all({"mean", "sd"} <= summary.outcome.keys() for summary in pair):
+            yield _of_means(*pair)
+
+
+def _of_shares(level: str, first: DatasetSummary, other: DatasetSummary) -> Iterator[DatasetDifference]:
+    """Yield the difference of two shares with the z-test of their pooled share; nothing of a dataset without rows."""
+    if not (first.total_weight and other.total_weight):
+        return
+    shares = [math.fsum(count.weight for count in dataset.levels if count.level == level) / dataset.total_weight
+              for dataset in (first, other)]
+    sizes = [independent_rows(dataset) for dataset in (first, other)]
+    pooled = math.fsum(share * size for share, size in zip(shares, sizes, strict=True)) / math.fsum(sizes)
+    yield _row(level, (first, other), shares, math.sqrt(pooled * (1 - pooled) * math.fsum(1 / size for size in sizes)))
+
+
+def _of_means(first: DatasetSummary, other: DatasetSummary) -> DatasetDifference:
+    """Return the difference of two means with the z-test of unequal variances (Welch 1938)."""
+    # The sd is that of the rows, which is smaller than that of what they are drawn from.
+    sizes = [max(independent_rows(dataset) - 1, 0.0) for dataset in (first, other)]
+    spreads = [dataset.outcome["sd"] for dataset in (first, other)]
+    variance = math.fsum(sd**2 / size for sd, size in zip(spreads, sizes, strict=True)) if all(sizes) else 0.0
+    return _row(None, (first, other), [dataset.outcome["mean"] for dataset in (first, other)], math.sqrt(variance))
+
+
+def independent_rows(dataset: DatasetSummary) -> float:
+    """Return how many independent observations the rows amount to, at least: clusters where there are any."""
+    return min(size for size in (dataset.n, dataset.n_effective, dataset.clusters) if size is not None)
+
+
+def _row(
+    level: str | None, datasets: tuple[DatasetSummary, DatasetSummary], values: Sequence[float], error: float
+) -> DatasetDifference:
+    from scipy.special import ndtr
+
+    statistic = (values[1] - values[0]) / error if error else None
+    return DatasetDifference(
+        dataset=datasets[1].name, baseline=datasets[0].name, level=level, value=values[1], baseline_value=values[0],
+        statistic=statistic, p_value=None if statistic is None else 2 * float(ndtr(-abs(statistic))))

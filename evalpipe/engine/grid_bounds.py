@@ -1,29 +1,250 @@
 """How far a value from the cells of a grid may be from that of the rows that were counted in them.
 
-A cell tells how many rows it has, between which ends their probabilities lie, and whether those of its events, and of
-its others, are all equal. Where both are, their order is known; where not, every order is possible.
+First for bins, for the isotonic curve and for the logistic line, then for every measure.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log, log1p
 from evalpipe.engine.averages import values, weighed
-from evalpipe.engine.grid_bins import bin_ranges
-from evalpipe.engine.grid_isotonic import isotonic_distances
-from evalpipe.engine.grid_lines import line_errors, widest
+from evalpipe.metrics.bins import ROUNDING, equal_weight
+from evalpipe.metrics.logistic import rates
+from evalpipe.metrics.values import BinRanges
 from evalpipe.statistics import Summary
+from evalpipe.statistics.groups import totals_of_runs
 from evalpipe.statistics.rows import present
+from evalpipe.statistics.scores import CLIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.metrics.declare import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Rows
+
+
+@dataclass(frozen=True)
+class _Binned:
+    """Cells [n] that lie in one bin, from the ``first`` that they may be in to the ``last``, or are parted among these.
+
+    ``until`` [n] is the weight of all rows up to the end of a cell; of the cell only what exceeds the border of a bin,
+    of ``borders`` [bins + 1], may lie in it. Both are None where all of it may. ``expected`` [bins] are the
+    probabilities that bins stand for, None where they are those of their rows.
+    """
+
+    rows: Rows
+    weights: Floats
+    first: Wholes
+    last: Wholes
+    until: Floats | None = None
+    borders: Floats | None = None
+    expected: Floats | None = None
+
+
+def bin_ranges(
+    rows: Rows, weights: Floats, single: Flags, metric: Metric, params: Mapping[str, Any], *, exact: bool
+) -> BinRanges:
+    """Return the least and the largest that bins may hold of cells [n] of some weights.
+
+    ``single`` [n] tells which share their score with no row that may be ranked apart. ``exact``: the mean probability
+    of each cell is that of its rows.
+    """
+    cut = 0 if metric.cut is None else metric.cut(params)
+    if cut:
+        return _totals(_of_equal_weight(rows, weights, single, cut), cut, exact=exact)
+    low, high = present(rows.ends, "ends of cells").T
+    if "digits" in params:
+        steps = 10 ** params["digits"]
+        first, last = (np.rint(np.round(end, params["digits"]) * steps).astype(np.intp) for end in (low, high))
+        expected = np.arange(steps + 1) / steps
+        if "rounded_sum" not in metric.takes:  # events are compared with the prevalence
+            expected = np.full(steps + 1, (weights * rows.truth).sum() / weights.sum())
+        return _totals(_Binned(rows, weights, first, last, expected=expected), steps + 1, exact=exact)
+    edges = np.arange(params["bins"]) / params["bins"]
+    first, last = (np.searchsorted(edges, end, side="right") - 1 for end in (low, high))
+    return _totals(_Binned(rows, weights, first, last), params["bins"], exact=exact)
+
+
+def _of_equal_weight(rows: Rows, weights: Floats, single: Flags, bins: int) -> _Binned:
+    """Return cells in bins of equal weight: a bin ends in a cell where it has no row of its own to end at."""
+    at = totals_of_runs(weights[rows.order], rows.starts)
+    running, place = np.cumsum(at), np.searchsorted(rows.distinct, rows.scored)
+    first = equal_weight(at, bins)
+    # A row that begins just where a cell ends is in the next one.
+    last = np.ceil(bins * running / running[-1] - ROUNDING).astype(np.intp) - 1
+    last = np.where(single[rows.order][rows.starts], first, np.maximum(last, first))
+    borders = running[-1] * np.arange(bins + 1) / bins
+    return _Binned(rows, weights, first[place], last[place], running[place], borders)
+
+
+def _totals(binned: _Binned, bins: int, *, exact: bool) -> BinRanges:
+    """Return the totals of the bins, with as little and as much of each cell as they may have."""
+    events, others, expected, gap, variance = np.zeros((5, 2, bins))
+    chances = np.repeat([[1.0], [0.0]], bins, axis=1)
+    ranges = BinRanges(events, others, expected, gap, variance, chances, binned.rows.trained_on)
+    sure = binned.first == binned.last
+    _add(ranges, binned, np.flatnonzero(sure), 0, exact=exact)
+    parted = np.flatnonzero(~sure)
+    for step in range(int((binned.last - binned.first).max(initial=-1)) + 1 if len(parted) else 0):
+        _add(ranges, binned, parted[binned.first[parted] + step <= binned.last[parted]], step, exact=False)
+    return ranges
+
+
+def _add(ranges: BinRanges, binned: _Binned, chosen: Wholes, step: int, *, exact: bool) -> None:
+    """Add to the ``step``-th bin after their first what the ``chosen`` cells may give it."""
+    rows, place, weight = binned.rows, binned.first[chosen] + step, binned.weights[chosen]
+    low, high = (_chances(binned, chosen, place, end, exact=exact) for end in (0, 1))
+    parted = binned.first[chosen] < binned.last[chosen]
+    least, most = weight * ~parted, weight
+    if binned.until is not None and binned.borders is not None:
+        below, above = binned.until[chosen] - binned.borders[place], binned.until[chosen] - binned.borders[place + 1]
+        most = np.minimum(weight, np.maximum(below, 0.0)) if step else weight
+        least = np.where(parted & (step == 0), weight - np.minimum(weight, np.maximum(above, 0.0)), least)
+    truth = rows.truth[chosen]
+    gaps = np.where(truth, least * (1 - high), -most * high), np.where(truth, most * (1 - low), -least * low)
+    spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end
+    added = ((least * truth, most * truth), (least * ~truth, most * ~truth), (least * low, most * high), gaps,
+             (least * spread, most / 4))
+    all_totals = ranges.events, ranges.others, ranges.expected, ranges.gap, ranges.variance
+    for totals, pair in zip(all_totals, added, strict=True):
+        np.add(totals, [np.bincount(place, values, totals.shape[-1]) for values in pair], out=totals)
+    np.minimum.at(ranges.chances[0], place, low)
+    np.maximum.at(ranges.chances[1], place, high)
+
+
+def _chances(binned: _Binned, chosen: Wholes, place: Wholes, end: int, *, exact: bool) -> Floats:
+    """Return the least (``end`` 0) or the largest probability that cells count with in the bins of their ``place``."""
+    if binned.expected is not None:
+        return np.asarray(binned.expected[place])
+    mean = binned.rows.chances[chosen]
+    if exact:
+        return mean
+    # The mean of a cell is within its ends but for rounding.
+    ends = present(binned.rows.ends, "ends of cells")[chosen, end]
+    return np.asarray(np.maximum(ends, mean) if end else np.minimum(ends, mean))
+
+
+MOST_CELLS = 4096
+"""Neighbouring cells are joined to at most so many, for the work grows with their square. The limits stay limits."""
+
+
+def isotonic_distances(rows: Rows, single: Flags, weights: Floats) -> tuple[Floats, Floats]:
+    """Return how near to the isotonic curve each row is at least, and how far at most, both [n]; 0 without weight.
+
+    ``rows`` are those of cells in order, and ``single`` [n] tells which share their score with no row that may be
+    ranked apart.
+    """
+    used = weights > 0
+    cell = np.unique(rows.scored[used], return_inverse=True)[1]
+    cells = int(cell.max(initial=-1)) + 1
+    joined = -(-cells // MOST_CELLS) if cells else 1
+    group = cell // joined
+    of_rows = weights[used] * [rows.truth[used], ~rows.truth[used]]
+    events, others = (np.bincount(group, of_kind).astype(float) for of_kind in of_rows)
+    parted = np.bincount(group, ~single[used]) > 0 if joined == 1 else np.ones(len(events), bool)
+    highest = _highest(events, others, parted)[group]
+    lowest = 1 - _highest(others[::-1], events[::-1], parted[::-1])[::-1][group]
+    low, high = present(rows.ends, "ends of cells")[used].T
+    distances = np.zeros((2, len(weights)))
+    distances[0, used] = np.maximum(np.maximum(low - highest, lowest - high), 0.0)
+    distances[1, used] = np.maximum(highest - low, high - lowest)
+    nearest, farthest = distances
+    return nearest, farthest
+
+
+def _highest(events: Floats, others: Floats, parted: Flags) -> Floats:
+    """Return the largest event rate [cells] of the isotonic curve, whatever the order of rows in ``parted`` cells.
+
+    The curve is the least, over the ends of a run of rows, of the largest event rate over its starts (Robertson, Wright
+    & Dykstra 1988, section 1.4). Fewer ends can but raise it: here runs end where cells do. A run that starts within a
+    cell has the largest rate where it leaves out all others of that cell.
+    """
+    total, hits = (np.concatenate([[0.0], np.cumsum(table)]) for table in (events + others, events))
+    start = total[:-1] + np.where(parted, others, 0.0)
+    highest = np.ones(len(events))
+    for end in range(len(events)):
+        weight = total[end + 1] - start[: end + 1]
+        rate = np.divide(hits[end + 1] - hits[: end + 1], weight, out=np.zeros(end + 1), where=weight > 0)
+        np.minimum(highest[: end + 1], np.maximum.accumulate(rate), out=highest[: end + 1])
+    return highest
+
+
+class _CentredCells(NamedTuple):
+    """The log odds of cells, less their mean ``middle`` in their standard deviation ``unit``.
+
+    ``z`` [n] are those that the line was fitted to, ``low`` and ``high`` [n] the ends of the cells.
+    """
+
+    middle: float
+    unit: float
+    z: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def width(self) -> Floats:
+        """How far rows may be from where they were taken, [n]."""
+        return np.maximum(self.z - self.low, self.high - self.z)
+
+
+def line_errors(summary: Summary) -> tuple[float, float]:
+    """Return how far intercept and slope of rows may be from those of cells; infinite where it is not known."""
+    cells, weight, (intercept, slope) = _cells(summary), summary.floats, summary("calibration_line")
+    # The line in centred log odds of unit spread, whose two equations are nearly apart.
+    bend, start = slope * cells.unit, intercept + slope * cells.middle
+    chance, *ends = (rates(start + bend * x).event for x in (cells.z, cells.low, cells.high))
+    information, steeper = weight * chance * (1 - chance), exp(np.abs(bend) * cells.width)
+    terms = [total.sum() for total in (information, information * cells.z, information * cells.z**2)]
+    inverse = np.array([[terms[2], -terms[1]], [-terms[1], terms[0]]]) / (terms[0] * terms[2] - terms[1] ** 2)
+    # What is left of the information, at worst, where rows lie at the ends of their cells.
+    lost = np.sqrt(inverse[1, 1] * (information * cells.width**2).sum())
+    kept = float(max(1 - lost, 0.0) ** 2 / steeper.max())
+    if not kept > 0:
+        return np.inf, np.inf
+    inverse /= kept
+    off, missed = (np.max([np.abs(end - of) for end in ends], axis=0) for of in (chance, summary.rows.truth))
+    away = np.maximum(np.abs(cells.low), np.abs(cells.high))
+    moved = (np.abs(bend) * information * steeper * away + weight * missed) * cells.width
+    rest = np.array([(weight * off).sum(), moved.sum()])
+    step = np.sqrt((np.abs(inverse) * np.outer(rest, rest)).sum())
+    reach = max(_length(inverse, x) for x in (cells.low.min(), cells.high.max()))
+    if not reach * step < 1:
+        return np.inf, np.inf
+    longest = float(-log1p(-reach * step) / reach)
+    return longest * _length(inverse, -cells.middle / cells.unit), longest * np.sqrt(inverse[1, 1]) / cells.unit
+
+
+def widest(summary: Summary) -> float:
+    """Return the width of the widest cell in standard deviations of the log odds; 0 where no cell has any."""
+    low, high = (_log_odds(end) for end in present(summary.rows.ends, "ends of cells").T)
+    width = float((high - low).max(initial=0.0))
+    return width / _cells(summary).unit if width > 0 else 0.0
+
+
+def _cells(summary: Summary) -> _CentredCells:
+    rows, weight = summary.rows, summary.floats
+    fitted = _log_odds(rows.chance_at[np.searchsorted(rows.distinct, rows.scored)])
+    low, high = (_log_odds(end) for end in present(rows.ends, "ends of cells").T)
+    middle = float((weight * fitted).sum() / weight.sum())
+    unit = float(np.sqrt((weight * (fitted - middle) ** 2).sum() / weight.sum()))
+    ends = np.minimum(low, fitted), np.maximum(high, fitted)
+    return _CentredCells(middle, unit, *((x - middle) / unit for x in (fitted, *ends)))
+
+
+def _length(inverse: Floats, x: float) -> float:
+    """Return the length of the row (1, ``x``) by the inverse of the information."""
+    return float(np.sqrt(inverse[0, 0] + 2 * inverse[0, 1] * x + inverse[1, 1] * x**2))
+
+
+def _log_odds(chances: Floats) -> Floats:
+    return np.asarray(log(np.maximum(chances, CLIPPED)) - log(np.maximum(1 - chances, CLIPPED)))
+
 
 RANKED = {"events_at", "others_at", "events_from", "others_from"}
 """Statistics that take the rows of a cell as tied."""

@@ -1,24 +1,261 @@
-"""What a measure would be if truth and prediction were independent: the value of a model that knows nothing."""
+"""What a measure would be if truth and prediction were independent: the value of a model that knows nothing.
+
+Its exact means over all pairings of the truths with the predictions come first.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp, log
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.engine.averages import values
-from evalpipe.engine.independent import exact
 from evalpipe.intervals.resampling import stream
 from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from evalpipe.base.arraytypes import Floats, Wholes
+    from collections.abc import Callable, Iterator, Mapping
+
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.data.sample import Sample
+    from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+
+
+if TYPE_CHECKING:
+    Shares = Floats | tuple[float, ...]
+
+PAIRS = 20_000_000
+"""The most pairs of a row and a distinct truth that are summed over one by one."""
+
+DEVIATIONS = 40
+"""Tables of counts this many standard deviations from the mean have no probability that a float can hold."""
+
+CELLS = {"tp", "fp", "fn", "tn"}
+
+OF_TRUTH = {
+    "total", "truth_at", "truth_total", "truth_sum", "negative_truths", "not_counts", "zero_truths",
+    "baseline_deviation", "squared_baseline_deviation", "rate_at", "rate_total", "rate_moments", "rate_information",
+    "squared_exposure", "exposed_excess", "squared_excess", "tweedie_exposure", "tweedie_truth", "tweedie_transformed",
+}
+"""Statistics of numbers that are of the truths alone, and so the same in every pairing."""
+
+QUADRATIC = OF_TRUTH | {
+    "residual", "squared_residual", "residual_deviation", "squared_residual_deviation", "moments", "prediction_sum",
+    "squared_left_out_residual", "squared_pearson_residual", "predictions_not_positive", "prediction_at",
+    "truth_by_prediction",
+}
+"""Those, and statistics that are sums of no more than squares of the truth."""
+
+
+def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+    """Return the mean of a measure over all pairings, [] or [K] for each class; None where it must be drawn.
+
+    ``whole`` says that weights count observations, which are then paired one by one; else each prediction keeps its
+    weight and meets each truth in proportion to that truth's.
+    """
+    metric = entry.metric
+    if metric.sees == "numbers":
+        return _of_numbers(summary, entry, whole=whole)
+    independent: Any = Independent(summary.rows, summary.weights)
+    if metric.linear or metric.blind is not None:
+        return values(independent, entry)
+    if not whole or entry.prior.shares is not None or entry.average == "micro":
+        return None
+    if not (set(metric.statistics) <= CELLS or metric.name in SQUARES):
+        return None
+    parts = [independent] if entry.average is None else independent.classes
+    # A mean over the classes that have a value is not the mean of theirs, where a class has none in some pairings.
+    if entry.average in {"macro", "macro_weighted"} and not all(
+        part.always_defined(metric, options) for part, options in zip(parts, entry.of_class, strict=True)
+    ):
+        return None
+    return values(independent, entry)
+
+
+def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+    metric = entry.metric
+    if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
+        return None
+    if metric.blind is not None:
+        return _constant(metric, entry.params, summary)
+    if metric.name == "rsq" and whole:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)
+        size = float(summary.weights.sum())
+        return np.where(np.isnan(summary.value(metric, entry.params)), np.nan, 1 / max(size - 1, 1.0))
+    distinct = len(np.unique(summary.rows.truth))
+    quadratic = set(metric.statistics) <= QUADRATIC
+    if not metric.linear or not (quadratic or distinct * len(summary.rows.truth) <= PAIRS):
+        return None
+    independent = IndependentNumbers(summary.rows, summary.weights, quadratic)
+    return metric(*[independent(name, entry.params) for name in metric.takes], **entry.params)
+
+
+def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
+    """Return the number that a metric has without information, NaN where it has no value in any pairing."""
+    return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.blind or 0.0))
+
+
+@dataclass(frozen=True)
+class Independent:
+    """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
+
+    Each prediction meets each level as often as the level occurs: a statistic that is linear in the pairs is the mean
+    of those of rows that are all of one level, weighted by the levels' shares. ``pool`` takes every row once for each
+    level, that level being the event: the ingredients of micro.
+    """
+
+    rows: Any
+    weights: Floats
+    pool: bool = False
+
+    @cached_property
+    def levels(self) -> list[tuple[float, Summary]]:
+        """The share of each level that occurs, with the rows as if all were of it."""
+        occurring = Summary(self.rows, self.weights)("occurring")
+        shares = ratio(occurring, occurring.sum())
+        return [(float(s), Summary(self.rows.always(k), self.weights)) for k, s in enumerate(shares) if s > 0]
+
+    @cached_property
+    def classes(self) -> tuple[Independent, ...]:
+        """The same rows seen once for each level, that level being the event."""
+        return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
+
+    @property
+    def pooled(self) -> Independent:
+        """Every row once for each level, that level being the event."""
+        return replace(self, pool=True)
+
+    def seen_by(self, metric: Metric) -> Independent:
+        """Return the same of the rows that the metric sees, of those that have a class where it asks for one."""
+        return replace(self, rows=self.rows.by_rank) if metric.of_ranks else self
+
+    def at(self, shares: Shares) -> Independent:
+        """Return the same with each class weighed to its share."""
+        return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
+
+    def lacks(self, shares: Shares) -> Flags:
+        """Tell whether a class with a share above 0 is absent."""
+        return Summary(self.rows, self.weights).lacks(shares)
+
+    def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
+        """Return the mean of the statistic ``name``."""
+        of_levels = ((share, summary.pooled if self.pool else summary) for share, summary in self.levels)
+        return np.asarray(sum(share * summary(name, options) for share, summary in of_levels))
+
+    def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
+        """Return the mean of a metric: where it is linear its value at the mean statistics, else by its closed form."""
+        if (seen := self.seen_by(metric)).rows is not self.rows:
+            return seen.value(metric, options)
+        if metric.blind is not None:
+            return _constant(metric, options, Summary(self.rows, self.weights))
+        if metric.linear:
+            return metric(*[self(name, options) for name in metric.takes], **options)
+        if metric.name in SQUARES:
+            return np.asarray(SQUARES[metric.name](Summary(self.rows, self.weights)))
+        table_values, chance = self._tables(metric, options)
+        known = ~np.isnan(table_values)
+        return ratio((chance[known] * table_values[known]).sum(), chance[known].sum())
+
+    def always_defined(self, metric: Metric, options: Mapping[str, object]) -> bool:
+        """Tell whether a metric has a value in every pairing."""
+        if metric.name in SQUARES:
+            return not math.isnan(float(self.value(metric, options)))
+        return not np.isnan(self._tables(metric, options)[0]).any()
+
+    def _tables(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
+        """Return a metric's values in all tables of counts with these margins [m], and the tables' chances [m].
+
+        The events among the predicted ones are hypergeometric; chances follow from the ratios of neighbours, so that
+        no factorial is taken.
+        """
+        summary = Summary(self.rows, self.weights)
+        tp, fp, fn, tn = (float(summary(name)) for name in ("tp", "fp", "fn", "tn"))
+        events, predicted, n = tp + fn, tp + fp, tp + fp + fn + tn
+        mean = events * predicted / n if n else 0.0
+        spread = math.sqrt(mean * (n - events) * (n - predicted) / n / max(n - 1, 1.0)) if n else 0.0
+        low, high = (mean + side * (DEVIATIONS * spread + DEVIATIONS) for side in (-1, 1))
+        hits = np.arange(
+            max(0.0, events + predicted - n, math.floor(low)), min(events, predicted, math.ceil(high)) + 1)
+        before = hits[:-1]
+        steps = log(events - before) + log(predicted - before)
+        steps -= log(before + 1) + log(n - events - predicted + before + 1)
+        logs = np.concatenate([[0.0], np.cumsum(steps)])
+        # Relative to the likeliest table, since chances themselves may be too small for a float.
+        chance = exp(logs - logs.max())
+        cells = {"tp": hits, "fp": predicted - hits, "fn": events - hits, "tn": n - events - predicted + hits}
+        return metric(*[cells[name] for name in metric.takes], **options), chance / chance.sum()
+
+
+@dataclass(frozen=True)
+class IndependentNumbers:
+    """The mean statistics of rows of numbers over all pairings of their truths with their predictions.
+
+    Each prediction meets each truth. ``quadratic`` statistics are told by two truths that have the mean and the
+    variance of all (the rule of Gauss), others by each distinct truth in turn.
+    """
+
+    rows: Any
+    weights: Floats
+    quadratic: bool
+
+    def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
+        """Return the mean of the statistic ``name``."""
+        if name in OF_TRUTH:
+            return Summary(self.rows, self.weights)(name, options)
+        return np.asarray(sum(
+            share * Summary(self.rows.always(truth), self.weights)(name, options) for share, truth in self._truths()
+        ))
+
+    def _truths(self) -> Iterator[tuple[float, float]]:
+        """Yield truths and their shares."""
+        shares = self.weights / self.weights.sum()
+        if self.quadratic:
+            mean = float((shares * self.rows.truth).sum())
+            away = math.sqrt(float((shares * (self.rows.truth - mean) ** 2).sum()))
+            yield from ((0.5, mean - away), (0.5, mean + away))
+            return
+        distinct, place = np.unique(self.rows.truth, return_inverse=True)
+        for share, truth in zip(np.bincount(place, shares), distinct, strict=True):
+            if share > 0:
+                yield float(share), float(truth)
+
+
+def _by_score(summary: Summary) -> tuple[Floats, Floats, float, float]:
+    """Return the rows at each distinct score and from it upwards, the chance of an event, and that of two of them.
+
+    Of two different rows; the events at scores s and t then come to n_s n_t q in the mean, and n_s (pi - q) more for
+    the same score.
+    """
+    at = summary("events_at") + summary("others_at")
+    at = at[at > 0]
+    n, events = float(at.sum()), float(summary("events_at").sum())
+    both = events * (events - 1) / (n * (n - 1)) if n > 1 else 0.0
+    return at, np.cumsum(at[::-1])[::-1], events / n if n else math.nan, both
+
+
+def _average_precision(summary: Summary) -> float:
+    at, upwards, event, both = _by_score(summary)
+    return float((at * (both + (event - both) / upwards)).sum() / (at.sum() * event)) if event > 0 else math.nan
+
+
+def _pr_auc(summary: Summary) -> float:
+    at, upwards, event, both = _by_score(summary)
+    if not event > 0:
+        return math.nan
+    before = np.append(np.full(len(at) - 1, both), event)  # the curve starts at precision 1
+    return float((at * (both + (event - both) / upwards + before)).sum() / (2 * at.sum() * event))
+
+
+SQUARES: dict[str, Callable[[Summary], float]] = {"average_precision": _average_precision, "pr_auc": _pr_auc}
+"""Measures that are sums of products of the events at two scores, whose means the pairings give."""
+
 
 EXPANDED = 1_000_000
 """The most observations that frequency weights are taken apart into, so that each is paired by itself."""

@@ -19,7 +19,7 @@ import numpy as np
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import drawn_heights
-from evalpipe.engine.parts import draws_of, parts_of
+from evalpipe.engine.draws import draws_of, parts_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
-    from evalpipe.engine.parts import DrawnPart
+    from evalpipe.engine.draws import DrawnPart
     from evalpipe.engine.subsets import Subset
     from evalpipe.intervals.resampling import Design
     from evalpipe.plan.plan import Plan

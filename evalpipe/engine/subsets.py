@@ -1,4 +1,4 @@
-"""The subsets of a dataset in which measures are taken: all its rows, each slice, and the rest of each slice."""
+"""The rows that statistics are taken over, and their subsets: all rows, each slice, and the rest of each slice."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evalpipe.engine.rows import rows_of
-from evalpipe.statistics import Summary
+from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
 from evalpipe.statistics.groups import Groups
+from evalpipe.statistics.rows import present
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Values, Wholes
     from evalpipe.data.sample import ClusterCounts, Predictions, Sample
     from evalpipe.plan.plan import Plan
+
+
+def rows_of(sample: Sample, model: Predictions) -> Any:
+    """Return the truth of a sample beside a model's predictions."""
+    # What a recalibrator makes of a model has no fit to these rows, or a cross-fitted one.
+    trained_on = sample.summary.trained_on and model.source is None
+    if sample.task == "binary":
+        return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
+                    model.group, model.remainders, model.ends, trained_on, model.ranks)
+    if sample.task in NUMBERS:
+        predicted = present(model.predicted, "predictions")
+        return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure,
+                          ranks=model.ranks, standardised=model.standardised)
+    return ClassRows(
+        sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable,
+        trained_on, model.ranks)
+
 
 Some = TypeVar("Some", bound="Values | None")
 

@@ -1,17 +1,24 @@
-"""The support of an estimate: the observations in its own denominator, and the events among them."""
+"""What the limits of an estimate rest on: its observations, what an interval method needs, whether rows are enough."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.intervals.bins import ENOUGH, Bins
+from evalpipe.intervals.bootstrap import FEWEST, kish
+from evalpipe.intervals.declare import FEW_CLUSTERS
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Rows
@@ -37,3 +44,181 @@ def own_denominator(counted: Summary, entry: MetricPlan, params: Mapping[str, ob
     _, trials = counted.proportion(entry.metric, params)
     rows, events = np.broadcast_to(trials, 2)
     return round(float(rows)), round(float(events))
+
+
+NAMES = frozenset({
+    "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
+    "error", "clusters", "bounds", "rarest",
+})
+"""The needs that are no statistics."""
+
+DRAWN = ("replicates", "jackknife", "errors", "error", "clusters")
+"""Those that the replicates of the estimate know."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """One estimate as an interval method sees it.
+
+    ``options`` are those of the metric, ``weighted`` says that weights are importance weights, under which a proportion
+    counts rows of equal weight that tell as much.
+    """
+
+    entry: MetricPlan
+    summary: Summary
+    options: Mapping[str, object]
+    value: float
+    level: float
+    weighted: bool
+    drawn: Drawn
+
+    def __call__(self, name: str) -> Any:
+        """Return what has this name: one of `NAMES`, or else the statistic."""
+        if name not in NAMES:
+            return self.summary(name, self.options)
+        return getattr(self.drawn if name in DRAWN else self, name)
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of interval that the metric declares."""
+        return self.entry.metric.interval
+
+    @property
+    def measure(self) -> str:
+        """The name of the metric."""
+        return self.entry.metric.name
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the metric under its options."""
+        return self.entry.metric.bounds(self.options)
+
+    @property
+    def rows(self) -> float:
+        """The observations; under importance weights so many rows of equal weight as tell as much."""
+        return float(kish(self.summary.weights)) if self.weighted else float(np.sum(self.summary.weights))
+
+    @property
+    def rarest(self) -> float:
+        """Those of the level that has the fewest of them."""
+        occurring = np.asarray(self.summary("occurring"), float)
+        return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
+
+    @property
+    def successes(self) -> Floats:
+        """The successes of a proportion."""
+        return self._proportion[0]
+
+    @property
+    def trials(self) -> Floats:
+        """The trials of a proportion."""
+        return self._proportion[1]
+
+    @cached_property
+    def _proportion(self) -> tuple[Floats, Floats]:
+        successes, trials = self.summary.proportion(self.entry.metric, self.options)
+        return self._effective(successes, trials) if self.weighted else (successes, trials)
+
+    def _effective(self, successes: Floats, trials: Floats) -> tuple[Floats, Floats]:
+        """Return successes among so many rows of equal weight as would leave the proportion as uncertain as it is.
+
+        The effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
+        squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
+        """
+        hits, all_ = self._squared.proportion(self.entry.metric, self.options)
+        share = successes / trials
+        spread = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
+        effective = share * (1 - share) / spread if 0 < share < 1 else trials**2 / all_
+        return share * effective, effective
+
+    @property
+    def _squared(self) -> Summary:
+        """The statistics under squared weights, from which errors under importance weights come."""
+        return Summary(self.summary.rows, np.asarray(self.summary.weights, float) ** 2)
+
+    @property
+    def bins(self) -> Bins:
+        """The bins of a measure of gaps that have rows."""
+        gaps = self.summary.gaps(self.entry.metric, self.options)
+        squares = self._squared.gaps(self.entry.metric, self.options) if self.weighted else gaps
+        used = np.asarray(gaps.events + gaps.others) > 0
+        return Bins(*(
+            np.asarray(table)[used] for table in (gaps.events, gaps.others, gaps.gap, squares.events, squares.others)))
+
+
+UNITS = {"gaps": 5, "squared_gaps": ENOUGH, "scatter": ENOUGH}
+"""Independent units for each bin from which on its noise is seen: replicates show (m - 1) / m of that of a bin of m
+units. Of squares, which are noise before all else, more are needed: see the simulations of docs/methods.md."""
+
+
+CURVE_ROWS, CURVE_RAREST = 50, 10
+"""The rows, and those of the rarer level, from which on limits of distances from a calibration curve cover as often as
+they say. Of fewer the curve follows each of them: of 20 rows 74 to 92 % are covered, see the simulations of
+docs/methods.md."""
+
+
+def few_for_curve(entry: MetricPlan, given: Given) -> str | None:
+    """Return why limits of a distance from a calibration curve through so few rows cover too seldom, if they do."""
+    if "curve_distance_at" not in entry.metric.takes:
+        return None
+    rows, rarest = given.rows, given.rarest
+    if rows >= CURVE_ROWS and rarest >= CURVE_RAREST:
+        return None
+    few = (f"{rows:,.0f} rows, fewer than {CURVE_ROWS}" if rows < CURVE_ROWS else
+           f"{rarest:,.0f} rows of the rarer level, fewer than {CURVE_RAREST}")
+    return f"{few}: a calibration curve follows so few too closely, and limits cover the true value too seldom"
+
+
+def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
+    """Return why the noise of a measure of gaps is not seen in bins of so few units; None where it is.
+
+    Units are rows, clusters, or under importance weights the rows of equal weight that tell as much. A bin of a single
+    unit is the same in every replicate that has it, however uncertain its event rate is.
+    """
+    least = UNITS.get(str(entry.metric.interval))
+    if least is None:
+        return None
+    seen = [(summary, entry.params)]
+    if entry.of_class and entry.average != "none":
+        seen = list(zip(summary.classes, entry.of_class, strict=True))
+    gaps = [against.gaps(entry.metric, params) for against, params in seen]
+    bins = max(int(np.count_nonzero(gap.events + gap.others > 0)) for gap in gaps)
+    if units >= least * bins:
+        return None
+    fewer = "bins" if entry.metric.interval == "gaps" else "digits"
+    return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the noise is "
+            f"underestimated: ask for fewer {fewer}")
+
+
+def rare_level(
+    summary: Summary, entry: MetricPlan, options: Mapping[str, object], sample: Sample, subset: Subset
+) -> str | None:
+    """Return why limits cover too seldom where no row, or few clusters, have the rarer of two levels; else None.
+
+    Of a proportion of clusters: where few have a success, or a failure. Clusters are looked at up to `FEW_CLUSTERS`.
+    """
+    rows, clusters = summary.rows, subset.clusters
+    if not hasattr(rows, "codes"):
+        return None
+    proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
+    if rows.levels == 2 and not proportion and np.any(np.asarray(summary("occurring")) <= 0):
+        return "all rows are of one level: limits leave out what rows of the other would add"
+    if clusters is None or clusters > FEW_CLUSTERS:
+        return None
+    inside = np.zeros(2 if proportion else rows.levels, int)
+    for positions in subset.of_each_cluster(sample):
+        cluster = Summary(rows.taken(positions), summary.weights[positions])
+        if proportion:
+            successes, trials = cluster.proportion(entry.metric, options)
+            inside += [successes > 0, trials > successes]
+        else:
+            inside += cluster("occurring") > 0
+        if (inside >= FEWEST).all():
+            return None
+    occurring = np.where(inside > 0, inside, FEWEST)
+    few = occurring.min()
+    if few >= FEWEST:
+        return None
+    what = ("successes are", "failures are")[occurring.argmin()] if proportion else "the rarer level is"
+    return (f"{what} in {few} of {clusters} clusters, fewer than {FEWEST}: "
+            "limits from so few cover the true value too seldom")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evalpipe.findings.claims import Claim, Say
     from evalpipe.results import Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 TOPICS = ("calibration", "skill", "numbers", "data")
 """The files of this folder that declare rules; those of chapters stand in their `findings.py`."""

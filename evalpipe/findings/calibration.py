@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Estimate, Results
     from evalpipe.results.curves.calibration import ReliabilityPoints
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 
 @rule

@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.plugins import failing, load, plugins_of, refuse
-from evalpipe.intervals.multiplicity import holm
-from evalpipe.intervals.p_values import p_against, p_between
-from evalpipe.results.findings import Finding
+from evalpipe.intervals.p_values import holm, p_against, p_between
+from evalpipe.results.document import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

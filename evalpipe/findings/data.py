@@ -8,14 +8,14 @@ from evalpipe.card.wording import KEY_MEASURES, joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.words import anchor, finding, measures, with_limits
-from evalpipe.results.tables import GONE
+from evalpipe.results.document import GONE
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import DatasetDifference, DatasetSummary, Estimate, Results, Warned
-    from evalpipe.results.findings import Finding, FindingKind
+    from evalpipe.results.document import Finding, FindingKind
 
 
 SAID_ELSEWHERE = frozenset({"worse-than-chance", "squeezed-scores", "incomplete-rows", "missing-in-condition", *GONE})

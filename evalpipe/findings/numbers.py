@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Estimate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 
 @rule

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.base.records import Measured
 from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, names_of, number_word
-from evalpipe.results.findings import Finding
+from evalpipe.results.document import Finding
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.records import Scalar
     from evalpipe.results import Results
-    from evalpipe.results.findings import FindingKind
+    from evalpipe.results.document import FindingKind
 
 R = TypeVar("R")
 

@@ -7,9 +7,7 @@ from types import MappingProxyType
 
 from evalpipe.intervals.declare import registry
 
-FAMILIES = (
-    "binomial", "analytic", "information", "noise", "bootstrap", "clusters", "recovered", "contrasts", "fits",
-    "without")
+FAMILIES = ("binomial", "analytic", "noise", "bootstrap", "contrasts", "fits", "no_limits")
 """The files of methods, one family each, in the order in which a card explains them."""
 
 for family in FAMILIES:

@@ -1,4 +1,7 @@
-"""Limits from bootstrap replicates, and how far they are to be trusted."""
+"""Limits from bootstrap replicates, and how far to trust them; of few clusters, with Student's distribution.
+
+First the quantiles of replicates, and the scale on which the range of a measure has no end.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,73 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.base.later import np
-from evalpipe.intervals.declare import EVERY, interval, registry
-from evalpipe.intervals.quantiles import quantiles
-from evalpipe.intervals.scales import limits_on_scale, slope
+from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, Limits, interval, registry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.base.arraytypes import Floats, Values
 
-Limits = tuple[float, float]
+
+def quantiles(values: Floats, shares: Sequence[float] | Floats) -> Floats:
+    """Return the quantiles of ``values`` [n] at ``shares`` [k], interpolated linearly: those of NumPy, bit for bit.
+
+    NumPy's own prepare for every shape and method, which takes several times as long as to sort a few thousand numbers.
+    Neither values nor shares may be NaN.
+    """
+    ordered, at = np.sort(values), np.asarray(shares, float) * (len(values) - 1)
+    low = np.floor(at).astype(np.intp)
+    part, least, most = at - low, ordered[low], ordered[np.minimum(low + 1, len(values) - 1)]
+    step = most - least
+    return np.asarray(np.where(part < 0.5, least + step * part, most - step * (1 - part)))
+
+
+Ends = tuple[float, float]
+
+
+def limits_on_scale(
+    value: float, error: float, bounds: tuple[float, float], level: float, freedom: float | None = None
+) -> Ends | None:
+    """Return limits of a value that are symmetric on the scale of its range, from its standard error on that scale.
+
+    Normal, or Student's with so many degrees of ``freedom``. None where the value is at an end of ``bounds``.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if not math.isfinite(slope(value, bounds)) or not math.isfinite(error):
+        return None
+    tail = (1 + level) / 2
+    reach = error * float(ndtri(tail) if freedom is None else stdtrit(freedom, tail))
+    middle = _scaled(value, bounds)
+    return _back(middle - reach, bounds), _back(middle + reach, bounds)
+
+
+def slope(value: float, bounds: tuple[float, float]) -> float:
+    """Return how fast that scale rises at a value, by which it multiplies a standard error; infinite at an end."""
+    distances = [abs(value - end) for end in bounds if math.isfinite(end)]
+    return math.inf if not all(distances) else math.fsum(1 / distance for distance in distances) if distances else 1.0
+
+
+def _scaled(value: float, bounds: tuple[float, float]) -> float:
+    """Return a value on the scale."""
+    low, high = bounds
+    if math.isfinite(low) and math.isfinite(high):
+        return math.log((value - low) / (high - value))
+    if math.isfinite(low):
+        return math.log(value - low)
+    return -math.log(high - value) if math.isfinite(high) else value
+
+
+def _back(scaled: float, bounds: tuple[float, float]) -> float:
+    """Return the value of a number on the scale."""
+    low, high = bounds
+    if math.isfinite(low) and math.isfinite(high):
+        share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
+        return low + (high - low) * share
+    if math.isfinite(low):
+        return low + math.exp(scaled)
+    return high - math.exp(-scaled) if math.isfinite(high) else scaled
+
 
 FOLDS = 40
 """Groups of observations that are left out in turn for the standard error of each replicate."""
@@ -37,7 +99,7 @@ THIN = "the noise of bins with few rows is left out of them; ask for fewer digit
 """Why it lies outside limits without the noise of bins."""
 
 
-def doubtful(value: float, limits: Limits, method: str) -> str | None:
+def doubtful(value: float, limits: Ends, method: str) -> str | None:
     """Return why limits say little of how uncertain a value is; None where nothing speaks against them.
 
     They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
@@ -49,7 +111,7 @@ def doubtful(value: float, limits: Limits, method: str) -> str | None:
     return excluding(value, limits, method, THIN if registry[method].insists else BIASED)
 
 
-def excluding(value: float, limits: Limits, method: str, because: str = BIASED) -> str | None:
+def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> str | None:
     """Return a sentence that says that a value lies outside its limits and why; None where it does not but rounding."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
@@ -65,7 +127,7 @@ def excluding(value: float, limits: Limits, method: str, because: str = BIASED) 
     text="Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
     ref="Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), 1–26.")
-def percentile_limits(replicates: Floats, level: float) -> Limits | None:
+def percentile_limits(replicates: Floats, level: float) -> Ends | None:
     """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
@@ -81,7 +143,7 @@ def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     "the range of the measure.",
     ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge University "
     "Press, section 5.2.")
-def basic_limits(replicates: Floats, value: float, level: float) -> Limits | None:
+def basic_limits(replicates: Floats, value: float, level: float) -> Ends | None:
     """Return the percentile limits mirrored at the value, 2 v - q; None without a value or two defined replicates.
 
     They take the spread of replicates about the value for that of the value about the truth, and may leave the range of
@@ -100,7 +162,7 @@ def basic_limits(replicates: Floats, value: float, level: float) -> Limits | Non
          "and for how the error changes with the value, as the jackknife shows.",
     ref="Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
     "82(397), 171–185.")
-def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> Limits | None:
+def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> Ends | None:
     """Return the bias-corrected and accelerated limits, or None where fewer than two replicates are defined.
 
     ``jackknife`` are the values with one group of rows left out at a time, groups of like size. Efron (1987), eq. 6.
@@ -130,7 +192,7 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     f"error from {FOLDS} groups of its rows left out in turn.",
     ref="Efron, B. (1981). Nonparametric standard errors and confidence intervals. Canadian Journal of "
     "Statistics 9(2), 139–158.")
-def studentised_limits(replicates: Floats, errors: Floats, value: float, error: float, level: float) -> Limits | None:
+def studentised_limits(replicates: Floats, errors: Floats, value: float, error: float, level: float) -> Ends | None:
     """Return the bootstrap-t limits, v - t* s at the quantiles of t* = (replicate - v) / its own error.
 
     ``errors`` [B] are the standard errors of the replicates [B], each computed from its own resample; ``error`` is that
@@ -216,3 +278,35 @@ def kish(weights: Values) -> Floats:
     given = np.asarray(weights, float)
     squares = (given**2).sum(axis=-1)
     return np.asarray(given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))
+
+
+FEWEST = 3
+"""The clusters from which on these limits cover as often as they say; with two, shares cover 88 to 96 %."""
+
+
+@interval(
+    "cluster_t", title="Student’s t over clusters", short="t, clusters",
+    detail=f"From {FEWEST} clusters on. Of more than {FEW_CLUSTERS}, limits are percentiles.",
+    text=f"For rows of at most {FEW_CLUSTERS} clusters: the value plus and minus a quantile of Student’s distribution "
+         "times the standard error. That is the one of the bootstrap replicates times √(K / (K − 1)) for K clusters; "
+         "the degrees of freedom are K − 1. Limits are symmetric on the logit scale of the range of the measure, on "
+         "the log scale where the range has one end.",
+    ref="Cameron, A. C., Gelbach, J. B. & Miller, D. L. (2008). Bootstrap-based improvements for inference with "
+    "clustered errors. The Review of Economics and Statistics 90(3), 414–427.")
+def cluster_limits(
+    replicates: Floats, value: float, clusters: int | None, bounds: tuple[float, float], level: float
+) -> Limits | None:
+    """Return the limits of a value from its replicates [B] of so many whole clusters, percentiles of more than a few.
+
+    A bootstrap of K clusters has (K - 1) / K of the variance of their mean (Davison & Hinkley 1997, section 2.3.1), and
+    an error that K clusters tell has K - 1 degrees of freedom. Percentiles too where the value is at an end of its
+    range. None where fewer than two replicates are defined.
+    """
+    limits = None
+    if clusters is not None and 2 <= clusters <= FEW_CLUSTERS:
+        error = bootstrap_error(replicates) * math.sqrt(clusters / (clusters - 1))
+        limits = limits_on_scale(value, error * slope(value, bounds), bounds, level, clusters - 1)
+    if limits is not None:
+        return Limits(*limits)
+    percentiles = percentile_limits(replicates, level)
+    return None if percentiles is None else Limits(*percentiles, method="percentile")

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.base.later import np
-from evalpipe.intervals.bootstrap import ROUNDING
+from evalpipe.intervals.bootstrap import ROUNDING, limits_on_scale, slope
 from evalpipe.intervals.declare import interval
-from evalpipe.intervals.scales import limits_on_scale, slope
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

@@ -2,7 +2,6 @@
 
 from evalpipe.metrics import (
     calibration,
-    calibration_tests,
     classes,
     count,
     decomposition,
@@ -14,15 +13,13 @@ from evalpipe.metrics import (
     ranking,
     recalibration,
     regression,
-    residual_sizes,
-    sharpness,
     top,
 )
 from evalpipe.metrics.declare import FromSpec, Metric, metric, registry
 from evalpipe.metrics.values import Proportion, ratio
 
 __all__ = [
-    "FromSpec", "Metric", "Proportion", "calibration", "calibration_tests", "classes", "count", "decomposition",
-    "deviance", "labels", "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "recalibration",
-    "registry", "regression", "residual_sizes", "sharpness", "top",
+    "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
+    "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "recalibration", "registry", "regression",
+    "top",
 ]

@@ -1,7 +1,6 @@
-"""Measures of calibration over bins of predicted probability.
+"""Measures of calibration over bins of predicted probability, and tests that all probabilities are right.
 
-Bins of equal width are closed below, the last closed above too; bins of equal weight are made anew in every replicate
-and never split equal probabilities. The probability of a bin is the mean of its rows'.
+In the tests weights count rows.
 """
 
 from __future__ import annotations
@@ -12,13 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.bins import equal_weight, totals_in
+from evalpipe.metrics.bins import ROUNDING, equal_weight, totals_in
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from evalpipe.base.arraytypes import Floats
+    from collections.abc import Mapping
+
+    from evalpipe.base.arraytypes import Floats, Wholes
+    from evalpipe.metrics.values import BinRanges
+
 
 UNIT = (0.0, 1.0)
 Bins = Annotated[int, Field(ge=2, le=1000)]
@@ -97,3 +100,153 @@ def _quantile_bins(
     place = equal_weight(events_at + others_at, bins)
     events, others, expected = (totals_in(place, at, bins) for at in (events_at, others_at, probability_at))
     return events, others, events - expected
+
+
+SURE = "all probabilities are 0, one half or 1"
+FEW = "fewer than three groups, or a group of probabilities 0 with events or of 1 with non-events"
+EXPECTED, LEAST_EXPECTED = 5, 1
+"""The expected events a group, or non-events, on average, and those in each group, from which on chi-squared has its
+distribution: of perfect predictions p is below 0.05 in 2.4 to 6.5 % of sets, with fewer in up to 27 % (*Few of
+anything* in docs/methods.md)."""
+Groups = Annotated[int, Field(ge=3, le=1000)]
+
+
+def _groups(options: Mapping[str, Any]) -> int:
+    return int(options["groups"])
+
+
+hypothesis_test = partial(metric, needs="probabilities", direction="none", interval="test")
+"""Declare a statistic or p-value of a test that all probabilities are right."""
+
+
+@hypothesis_test(range=(-np.inf, np.inf), title="Spiegelhalter's Z", linear=True, undefined=SURE,
+                 ref="Spiegelhalter (1986)")
+def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
+    r"""Standard errors by which the Brier score exceeds its expectation if all probabilities are right. Far above 0,
+    probabilities are too extreme; far below 0, too close to 0.5. Grows with the square root of the rows,
+    $\frac{\sum_i(y_i-p_i)(1-2p_i)}{\sqrt{\sum_i(1-2p_i)^2p_i(1-p_i)}}$."""
+    return ratio(spiegelhalter_excess, np.sqrt(spiegelhalter_variance))
+
+
+@hypothesis_test(range=UNIT, title="Spiegelhalter's test (p)", undefined=SURE, ref="Spiegelhalter (1986)")
+def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
+    r"""Two-sided p-value of Spiegelhalter's Z under the normal distribution, if all probabilities are right. A small
+    p-value shows that they are not; with many rows, even a slight fault makes it small, $2\Phi(-|Z|)$."""
+    from scipy.special import erfc
+
+    # erfc(|Z| / sqrt 2) is 2 Phi(-|Z|), with all digits far out, where 1 - Phi has none.
+    return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
+
+
+def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
+    """Return the least and the largest chi-squared of groups that hold what lies in a range.
+
+    The variance by a group's mean probability is no less than that by each row's, grows with the rows, and is largest
+    where half of them are expected. Chi-squared is at most the rows times the odds of what is least probable; of a
+    group without events, or without others, at most the gap over the least probability of what is there.
+    """
+    far, (low, high), (fewest, rows), (rare, sure) = ranges.far, ranges.expected, ranges.rows, ranges.chances
+    least = np.minimum(*(end - ratio(end**2, fewest, empty=np.inf) for end in (low, high)))
+    half = np.clip(rows / 2, low, high)
+    most = half - ratio(half**2, rows, empty=0.0)
+    odds = np.maximum(ratio(1 - rare, rare, empty=np.inf), ratio(sure, 1 - sure, empty=np.inf))
+    limits = [ratio(far[1] ** 2, np.maximum(least, ranges.variance[0]), empty=np.inf), rows * odds,
+              np.where(ranges.events[1] > 0, np.inf, ratio(far[1], 1 - sure, empty=np.inf)),
+              np.where(ranges.others[1] > 0, np.inf, ratio(far[1], rare, empty=np.inf))]
+    highest = np.where(far[1] > 0, np.min(limits, axis=0), 0.0)
+    return float(ratio(far[0] ** 2, most, empty=0.0).sum()), float(highest.sum())
+
+
+def _p_range(ranges: BinRanges) -> tuple[float, float]:
+    """Return the least and the largest p-value of groups that hold what lies in a range."""
+    from scipy.special import chdtrc
+
+    least, most = _chi2_range(ranges)
+    fewest, largest = (_free((rows > 0).sum(), ranges.trained_on) for rows in ranges.rows)
+    return float(chdtrc(np.maximum(fewest, 1), most)), float(chdtrc(largest, least))
+
+
+def _free(used: Wholes, trained_on: Any) -> Floats:
+    """Return the degrees of freedom of so many groups that hold rows, which the model may have been fitted to."""
+    return np.asarray(used - np.where(trained_on, 2.0, 0.0))
+
+
+def _freedom(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: int
+) -> Floats:
+    """Return the degrees of freedom of the Hosmer-Lemeshow chi-squared [...]; NaN where that is undefined."""
+    return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[1]
+
+
+def _few_expected(
+    events_at: Floats, others_at: Floats, probability_at: Floats, _trained_on: Floats, *, groups: int
+) -> str | None:
+    """Return why a chi-squared of so few expected events, or non-events, does not have its distribution; else None."""
+    _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
+    rows, expected = rows[rows > 0], expected[rows > 0]
+    rarer, name = min((float(expected.sum()), "events"), (float((rows - expected).sum()), "non-events"))
+    sparse = np.count_nonzero(np.minimum(expected, rows - expected) < LEAST_EXPECTED * (1 - ROUNDING))
+    if rarer < EXPECTED * len(rows) * (1 - ROUNDING):
+        # Rounded down, so that the number is below what is needed as well.
+        rounded = np.floor(rarer * 10 * (1 + ROUNDING)) / 10
+        few = f"{rounded:,g} {name} are expected in {len(rows)} groups, fewer than {EXPECTED} a group"
+    elif sparse:
+        few = f"fewer than {LEAST_EXPECTED} event or non-event is expected in {sparse} of {len(rows)} groups"
+    else:
+        return None
+    return f"{few}: the chi-squared distribution does not hold, ask for fewer groups"
+
+
+hosmer_and_lemeshow = partial(
+    hypothesis_test, undefined=FEW, cut=_groups, freedom=_freedom, doubt=_few_expected,
+    ref="Hosmer & Lemeshow (1980)")
+"""Declare the statistic or the p-value of the test of Hosmer and Lemeshow."""
+
+
+@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, binned=_chi2_range)
+def hosmer_lemeshow(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
+) -> Floats:
+    r"""Squared difference between observed and expected events over its variance, summed over groups of equal weight
+    by probability (fewer with ties). If all probabilities are right, about the number of groups; two less on all the
+    rows that the model was fitted to. It depends on how the groups are cut,
+    $\sum_g\frac{(O_g-E_g)^2}{E_g(1-E_g/n_g)}$."""
+    return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[0]
+
+
+@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)", binned=_p_range)
+def hosmer_lemeshow_p(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
+) -> Floats:
+    r"""p-value of the Hosmer-Lemeshow chi-squared. The degrees of freedom are the number of groups, minus two on all
+    rows of a dataset that is `trained_on`. Small where probabilities are wrong; with many rows, even a slight fault
+    makes it small, $P(\chi^2_G>\chi^2)$."""
+    from scipy.special import chdtrc
+
+    chi2, freedom = _chi2(events_at, others_at, probability_at, rows_trained_on, groups)
+    return np.asarray(chdtrc(freedom, chi2))
+
+
+def _chi2(
+    events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, groups: int
+) -> tuple[Floats, Floats]:
+    """Return chi-squared [...] and its degrees of freedom [...]; both NaN where there are none or it is infinite.
+
+    The fit of a model takes two off on the rows of the fit, which Hosmer & Lemeshow (1980) found by simulation. It
+    takes none off on other rows: Hosmer, Lemeshow & Sturdivant (2013), Applied Logistic Regression, 5.2.2.
+    """
+    events, rows, expected = _grouped(events_at, others_at, probability_at, groups)
+    used = (rows > 0).sum(axis=-1)
+    gap = events - expected
+    spread = ratio(expected * (rows - expected), rows, empty=0.0)
+    # A group that is certain of events or of none, and wrong, would make the statistic infinite.
+    impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
+    freedom = np.where((used > 2) & ~impossible, _free(used, rows_trained_on > 0), np.nan)
+    return np.where(np.isnan(freedom), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), freedom
+
+
+def _grouped(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, ...]:
+    """Return the events, the rows and the expected events of groups of equal weight, each [..., groups]."""
+    at = events_at + others_at
+    place = equal_weight(at, groups)
+    return tuple(totals_in(place, table, groups) for table in (events_at, at, probability_at))

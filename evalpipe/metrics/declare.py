@@ -1,9 +1,8 @@
 """How a metric is declared: a pure function of named statistics, with what people need to know about it.
 
 The positional parameters of the function name statistics (see `evalpipe.statistics`) and fits to them (see
-`evalpipe.metrics.shared_fits`); its keyword-only parameters are the options a user may set in the spec, with pydantic
-types. All arrays may have leading axes (replicates); a metric works on the last axis of tables and broadcasts over the
-rest.
+`SharedFit`); its keyword-only parameters are the options a user may set in the spec, with pydantic types. All arrays
+may have leading axes (replicates); a metric works on the last axis of tables and broadcasts over the rest.
 """
 
 from __future__ import annotations
@@ -22,15 +21,81 @@ from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from evalpipe.metrics.other_names import COUNTERPARTS, OTHER_NAMES
-from evalpipe.metrics.shared_fits import positional, statistics_of
 from evalpipe.metrics.values import Gaps, Proportion, ratio
-from evalpipe.metrics.written import AVERAGE, PREVALENCE
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 from evalpipe.words.spelling import closest, joined
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.metrics.ranges import BinRanges
+    from evalpipe.metrics.values import BinRanges
+
+
+AVERAGES = ("macro", "macro_weighted", "micro", "none")
+"""How a measure that sees one class is brought together over all: its plain mean, its mean by the classes' true shares,
+one value of all classes' ingredients pooled, or not at all."""
+
+AVERAGE: dict[str, Any] = {
+    "title": "Average",
+    "description": "How the measure is averaged over the levels of a multiclass or ordinal outcome; macro by default.",
+    "anyOf": [
+        {"enum": list(AVERAGES)},
+        {"type": "array", "items": {"enum": list(AVERAGES)}, "minItems": 1, "uniqueItems": True},
+    ],
+}
+"""The JSON Schema of the averages of an entry."""
+
+_AT = {"anyOf": [
+    {"enum": ["sample", "declared"]},
+    {"type": "number", "minimum": 0, "maximum": 1},
+    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}, "minProperties": 1},
+]}
+
+PREVALENCE: dict[str, Any] = {
+    "title": "Prevalence",
+    "description": "The prevalence at which the measure is taken, by reweighting the classes: `sample` (the "
+                   "default), `declared`, a number (for more than two levels, a mapping of level to number), or a "
+                   "list of these.",
+    "anyOf": [*_AT["anyOf"], {"type": "array", "items": _AT, "minItems": 1}],
+}
+"""The JSON Schema of the prevalence at which an entry asks for its measure."""
+
+
+@dataclass(frozen=True)
+class SharedFit:
+    """One declared fit: its function, the names of the statistics that it is of, and those of its options."""
+
+    function: Callable[..., Floats]
+    statistics: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+shared_fits: dict[str, SharedFit] = {}
+"""Every declared fit by name."""
+
+
+def shared_fit(function: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Declare a fit under the function's name, whose positional parameters name statistics.
+
+    Keyword-only parameters are filled from the options of the same name of a metric that takes the fit; a statistic of
+    the fit takes its own from those of the fit.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    options = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+    shared_fits[function.__name__] = SharedFit(function, positional(function), options)
+    return function
+
+
+def positional(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the names of a function's positional parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
+
+
+def statistics_of(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the statistics among ``names``, and those that the fits among these are of, each once."""
+    of_each = (shared_fits[name].statistics if name in shared_fits else (name,) for name in names)
+    return tuple(dict.fromkeys(statistic for several in of_each for statistic in several))
+
 
 Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
 Sees = Literal["event", "classes", "numbers"]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import metric
-from evalpipe.metrics.shared_fits import shared_fit
+from evalpipe.metrics.declare import metric, shared_fit
 from evalpipe.metrics.smooth import isotonic
 from evalpipe.metrics.values import Gaps, ratio
 

@@ -2,7 +2,7 @@
 
 D2 is to a loss what R2 is to the squared residual: the constant is the best one for these very rows, their mean for a
 deviance, their median or another quantile for absolute and pinball losses. Of counts with an exposure the constant is a
-rate, which predicts itself times the exposure: `evalpipe.statistics.constant_rate`.
+rate, which predicts itself times the exposure: `evalpipe.statistics.residuals`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Measures at a chosen cut: the best under a condition on the other rate, and what acting at a threshold brings.
+"""Operating points: the threshold that costs decide on, and measures at a chosen cut.
 
-Tables have a last axis of the distinct scores in ascending order and hold what is scored at or above each of them. A
-row at or above the cut is called an event. The cut above all scores has sensitivity 0 and specificity 1, the one at the
-lowest score the reverse, so there always is a cut that meets the condition.
+The best under a condition on the other rate, and what acting at a threshold brings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.base.arraytypes import Floats
+
+
+def bayes_threshold(costs: Sequence[Sequence[float]]) -> float | None:
+    """Return the probability from which calling a row an event costs no more, in expectation, than not to.
+
+    ``costs`` [2, 2] are by true and predicted level, the event first. With c_FP, c_TN, c_FN and c_TP of them,
+    t* = (c_FP - c_TN) / ((c_FP - c_TN) + (c_FN - c_TP)): Elkan (2001), section 1. None where a wrong prediction costs
+    less than the right one of the same level, or neither costs more.
+    """
+    (right_event, missed), (alarm, right_other) = costs
+    extra_alarm, extra_miss = alarm - right_other, missed - right_event
+    if extra_alarm < 0 or extra_miss < 0 or extra_alarm + extra_miss <= 0:
+        return None
+    return extra_alarm / (extra_alarm + extra_miss)
+
 
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"

@@ -1,4 +1,4 @@
-"""Measures of predicted probabilities: means of losses over rows."""
+"""Measures of predicted probabilities: means of losses over rows, sharpness, and sizes of residuals."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pydantic import Field
 from evalpipe.arithmetic.functions import exp, log
 from evalpipe.metrics.classes import entropy_of
 from evalpipe.metrics.declare import metric
+from evalpipe.metrics.regression import median_size
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.base.arraytypes import Floats
+
 
 ONE_CLASS = "only one class occurs"
 
@@ -138,3 +140,58 @@ def _null_sum(occurring: Floats) -> Floats:
     """Return the negative log-likelihood of the observed shares of the classes over all rows, 0 without any."""
     share = ratio(occurring, occurring.sum(axis=-1)[..., None])
     return np.asarray(-(occurring * log(np.where(occurring > 0, share, 1.0))).sum(axis=-1))
+
+
+sharpness = partial(metric, needs="probabilities", sees="classes", direction="none", linear=True, undefined="no rows")
+"""Declare a mean impurity of the predicted probabilities; smaller is more decided, and only better where it is right.
+"""
+
+
+@sharpness(range=(0.0, 1.0), title="Predicted Gini index", ref="Breiman et al. (1984)")
+def predicted_gini(total: Floats, predicted_gini_total: Floats) -> Floats:
+    r"""Mean Gini index of the predicted probabilities: how often two classes drawn from the probabilities of a row
+    would differ. Of calibrated probabilities it is the Brier score to be expected, on the scale of a sum,
+    $\frac{1}{n}\sum_i\sum_k p_{ik}(1-p_{ik})$."""
+    return ratio(predicted_gini_total, total)
+
+
+@sharpness(range=(0.0, np.inf), title="Predicted entropy", ref="Hastie, Tibshirani & Friedman (2009)")
+def predicted_entropy(
+    total: Floats, predicted_entropy_total: Floats, *, base: Literal["e", 2, 10] = "e"
+) -> Floats:
+    r"""Mean entropy of the predicted probabilities. Of calibrated probabilities it is the log loss to be expected,
+    $-\frac{1}{n}\sum_i\sum_k p_{ik}\log p_{ik}$."""
+    return ratio(predicted_entropy_total, total) / (1.0 if base == "e" else math.log(base))
+
+
+@sharpness(range=(0.0, 1.0), title="Predicted error rate", ref="Hastie, Tibshirani & Friedman (2009)")
+def predicted_error(total: Floats, predicted_error_total: Floats) -> Floats:
+    r"""Mean probability that the most probable class is not the true one, by the model itself. Of calibrated
+    probabilities it is the error rate to be expected, $\frac{1}{n}\sum_i(1-\max_k p_{ik})$."""
+    return ratio(predicted_error_total, total)
+
+
+size = partial(metric, needs="probabilities", sees="classes", direction="minimize", range=(0.0, 1.0),
+               undefined="no rows", ref="Biecek & Burzykowski (2021)")
+"""Declare a mean size of the residuals of probabilities."""
+
+
+@size(title="RMSE of probabilities")
+def probability_rmse(total: Floats, squared_shortfall: Floats) -> Floats:
+    r"""Root mean squared distance of the probability of the true class from 1; of an event, the root of the Brier
+    score, $\sqrt{\frac{1}{n}\sum_i(1-p_{iy_i})^2}$."""
+    return np.sqrt(ratio(squared_shortfall, total))
+
+
+@size(title="MAE of probabilities", linear=True)
+def probability_mae(total: Floats, shortfall: Floats) -> Floats:
+    r"""Mean distance of the probability of the true class from 1; of an event, the mean of |y - p|,
+    $\frac{1}{n}\sum_i(1-p_{iy_i})$."""
+    return ratio(shortfall, total)
+
+
+@size(title="Median absolute residual of probabilities")
+def probability_mad(shortfall_at: Floats, shortfall_total: Floats) -> Floats:
+    r"""Median distance of the probability of the true class from 1, the mean of the two middle ones where there are
+    two. It is not centred and not scaled, $\mathrm{median}_i(1-p_{iy_i})$."""
+    return median_size(shortfall_at, shortfall_total)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.metrics.bins import quantile
-from evalpipe.metrics.declare import metric
+from evalpipe.metrics.declare import metric, shared_fit
 from evalpipe.metrics.logistic import line, shift
-from evalpipe.metrics.shared_fits import shared_fit
 from evalpipe.metrics.smooth import Smooth, curve
 from evalpipe.metrics.values import ratio
 

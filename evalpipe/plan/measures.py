@@ -10,7 +10,7 @@ from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, UnreadShares, prior, unread
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.intervals.declare import registry as interval_methods
-from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.methods import interval, interval_of_expression
 from evalpipe.plan.outcome import levels
 from evalpipe.tasks import MANY

@@ -33,20 +33,23 @@ from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.curves import Curve
-from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile, LevelCount, Matched
-from evalpipe.results.document import Document
-from evalpipe.results.frames import frame_of
-from evalpipe.results.short import in_short
-from evalpipe.results.tables import (
+from evalpipe.results.document import (
     GONE,
     Confusion,
+    DatasetDifference,
+    DatasetSummary,
+    Document,
     Draw,
     Estimate,
+    InputFile,
+    LevelCount,
+    Matched,
     Method,
     MetricSummary,
     ModelSummary,
     Warned,
 )
+from evalpipe.results.frames import frame_of, in_short
 
 if TYPE_CHECKING:
     import os

@@ -1,18 +1,22 @@
-"""What the results of a run hold, field by field, in the order of `results.json`."""
+"""What the results of a run hold: the records of their tables, and the fields in the order of `results.json`.
+
+Frozen rows: estimates, models and measures, what was read, findings; then the document that holds them all.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from evalpipe.base.records import Record
+from evalpipe.base.records import Measured, Record, Scalar, Slice, Status
 from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.chapters.candidates.records import Candidates
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
 from evalpipe.chapters.deviance.records import DevianceTest
+from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.folds.records import FoldSpread
 from evalpipe.chapters.gates.records import Gate, GateEvidence
 from evalpipe.chapters.optimism.records import Optimism
@@ -29,9 +33,295 @@ from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.chapters.trend.records import Trend
 from evalpipe.chapters.what_if.records import WhatIf
 from evalpipe.results.curves import AnyCurve
-from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile
-from evalpipe.results.findings import Finding
-from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
+
+
+class ModelSummary(Record):
+    """A model and the columns that hold its predictions."""
+
+    name: str
+    label: str
+    columns: dict[str, str]
+    scale: str | None = None
+    """How a raw score became a probability: logit or margin; null for a probability, a rank or classes."""
+    threshold: float | None
+    equivocal: Zone | None = None
+    """The equivocal zone of its own classes; null where none is declared."""
+    threshold_rule: str | None = None
+    """How the threshold is chosen, in words, where it is no number of the spec."""
+    characteristics: dict[str, Scalar]
+
+
+class MetricSummary(Record):
+    """What a metric means."""
+
+    name: str
+    title: str
+    definition: str
+    formula: str
+    direction: Literal["maximize", "minimize", "none"]
+    range: tuple[float | None, float | None]
+    """Lowest and highest possible value; null where unbounded."""
+    undefined: str
+    reference: str
+    own_prevalence: bool = False
+    """Whether a prevalence is in its formula; any other measure at a prevalence uses reweighted rows."""
+    matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
+    """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
+    expression: str | None = None
+    """The expression of other measures that it is, where the spec declares it as one."""
+    measures: dict[str, str] = Field(default_factory=dict)
+    """Of an expression: its measures by their names in it, each with the options that the spec gives it."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it may be a number of rows, which is shown without decimals."""
+        return self.range[1] is None
+
+
+class Estimate(Measured):
+    """One number, with its interval and support."""
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    level: float | None
+    method: str
+    """How the interval was made: the name of one of the methods of docs/intervals.md; none without an interval."""
+    n: int
+    """Observations in its own denominator, regardless of their weight: for sensitivity the events, for precision the
+    predicted events. For measures that are not proportions, and for averages over classes: all rows used; with an
+    equivocal zone, measures of predicted classes use the reportable rows. Of a slice of too few rows, all of them."""
+    events: int | None
+    """Events among these, of a binary outcome; of one class of several, the rows of that class among them."""
+    status: Status
+    reason: str | None = None
+    classes_used: int | None = None
+    """Of an average over classes: how many of them have a value."""
+    no_information: float | None = None
+    """The value if truth and prediction were independent."""
+    skill: float | None = None
+    """0 at the value without information, 1 at the best value, below zero where the value is worse than without
+    information."""
+    undefined_replicates: int = 0
+    monte_carlo_error: float | None = None
+    """Of bootstrap limits: the larger of their two Monte-Carlo standard errors, from the limited number of
+    replicates."""
+    degrees_of_freedom: int | None = None
+    """Of the Hosmer-Lemeshow test: the number of groups, minus two on all the rows that the model was fitted to; null
+    of other measures, and of an average over classes."""
+    error_bound: float | None = None
+    """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
+    where every row was drawn and every score kept."""
+
+
+class Confusion(Record):
+    """Counts (with weights: their totals); ``counts[i][j]`` is truth level i, predicted level j.
+
+    Rows in the equivocal zone are in no cell.
+    """
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    slice: Slice | None = None
+    levels: list[str]
+    counts: list[list[float]]
+    threshold: float | None
+    cuts: list[float] = Field(default_factory=list)
+    """The distinct thresholds of the folds, where the threshold was cross-fitted; ``threshold`` is null then."""
+    at_threshold: int
+    """Rows whose probability equals their threshold; they are predicted as events. None in an equivocal zone, which
+    holds the threshold."""
+    events_at_threshold: int = 0
+    """The events among them. Labels drawn at random there, as Watt, Borhani & Katsaggelos (2020), section 6.8, draw
+    them, would move half of these rows to the other prediction, on average."""
+    tied: int = 0
+    """Rows whose highest probability several levels share; the first of them is predicted."""
+    equivocal: float = 0.0
+    """Rows (with weights: their total) in the equivocal zone, which have no predicted level."""
+    zone: Zone | None = None
+    """The equivocal zone; null where none is declared."""
+
+
+class Warned(Record):
+    """Something a reader should know."""
+
+    code: str
+    message: str
+
+
+GONE = ("model-gone", "dataset-gone", "gate-gone")
+"""The codes of warnings of what the run before had, by the ledger, and this one has not."""
+
+OF_LEDGER = (*GONE, "unknown-was")
+"""The codes of warnings that depend on the runs before."""
+
+
+class Draw(Record):
+    """What replicates drew together: all rows of a dataset, or the slices of one slicing, for some models."""
+
+    dataset: str
+    models: list[str]
+    slicing: str | None = None
+    """The title of the slicing; null where all rows were drawn."""
+    mode: Literal["rows", "clusters", "groups", "cells"]
+    """What was drawn: "groups" are random groups of whole clusters."""
+    units: int
+    """How many rows, clusters, groups, or cells of like rows were drawn from."""
+    lost: float = 0.0
+    """Where rows were counted in cells: the largest share of the variance of any model's predictions, by rank, that
+    lies within cells."""
+    variance_error: float | None = None
+    """Of random groups: the standard error of the variances that they tell, in parts of these. Wolter (2007), ch. 2."""
+    reason: str
+
+
+class Method(Record):
+    """How the intervals of the run were made."""
+
+    level: float
+    replicates: int
+    pairings: int = 0
+    """Random pairings behind the values without information that are not exact; 0 where none were requested."""
+    seed: int
+    methods: dict[str, str]
+    """The interval method of each metric, with the reason for it."""
+    resampling: str = "multinomial"
+    units: dict[str, int] = Field(default_factory=dict)
+    """For each dataset drawn on a grid: the most cells of like rows that represent all its rows in replicates."""
+    draws: list[Draw] = Field(default_factory=list)
+    """What replicates drew, and why."""
+
+
+class InputFile(Record):
+    """One file that was read, or one query."""
+
+    absent: ClassVar[tuple[str, ...]] = ("query_sha256",)
+
+    dataset: str
+    role: str
+    path: str | None
+    """The path as the spec gives it, relative to the spec; null for data held in memory."""
+    sha256: str | None
+    rows: int
+    """Rows in the file."""
+    used_rows: int
+    """Rows that met `where` and have a weight above zero."""
+    columns: list[str]
+    """The columns that were read."""
+    query_sha256: str | None = None
+    """The sha256 of the query's text and parameters, as a list in JSON without spaces; absent of files. `path` is then
+    the scheme of the URI and the database, `sha256` that of the rows in any order (see docs/sql.md)."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
+
+
+class LevelCount(Record):
+    """How often a level of the outcome occurs."""
+
+    level: str
+    rows: int
+    weight: float
+
+
+class Matched(Record):
+    """How the rows of a model's file of predictions were matched to the rows of a dataset."""
+
+    model: str
+    by: Literal["id", "position"]
+    """`id`: rows with the same id belong together. `position`: the first row with the first, and so on."""
+    agree: list[str] = Field(default_factory=list)
+    """Matched by position: the columns that both have and that agree in every row; none where they share no column."""
+
+
+class DatasetDifference(Record):
+    """How the outcome of a dataset differs from that of the first one."""
+
+    dataset: str
+    baseline: str
+    """The first dataset."""
+    level: str | None
+    """The level whose share is compared; null where it is the mean of a number."""
+    value: float
+    baseline_value: float
+    statistic: float | None
+    """The difference in standard errors: of two shares with their pooled share, of two means with both variances (Welch
+    1938). Clusters, where there are any, count as one observation each; null where the error is 0."""
+    p_value: float | None
+
+
+class DatasetSummary(Record):
+    """What is known of a dataset's rows."""
+
+    name: str
+    role: str
+    trained_on: bool = False
+    """Whether the models were fitted to these rows, on which measures are then apparent."""
+    where: str | None
+    rows: int
+    """Rows in the files."""
+    excluded_where: int
+    """Rows that did not meet `where`."""
+    unknown_where: int = 0
+    """Of these, the rows for which `where` is unknown because a value that it needs is missing (null or NaN)."""
+    excluded_zero_weight: int
+    n: int
+    """Observations used: rows, or the sum of frequency weights."""
+    events: int | None
+    """Events of a binary outcome."""
+    total_weight: float
+    prevalence: float | None
+    """Share of the events of a binary outcome, weighted."""
+    levels: list[LevelCount]
+    """The levels of the outcome; none of a number."""
+    cells: int | None = None
+    """Of rows that were read part by part and never held, the cells that they were counted in, by the scores of the
+    model that has the most; null of rows that were held."""
+    clusters: int | None = None
+    """Clusters of rows, where they are resampled."""
+    clusters_error: float | None = None
+    """The standard error of `clusters`, in parts of it, where more than 1,024 were not counted but estimated."""
+    n_effective: float | None = None
+    """Under importance weights, Kish's effective sample size (1965): the rows of equal weight with as much
+    information."""
+    outcome: dict[str, float] = Field(default_factory=dict)
+    """Of a number: its weighted mean and sd, min, quartiles and max."""
+    total_exposure: float | None = None
+    """Of counts with an exposure, its weighted total."""
+    rate: float | None = None
+    """The weighted total of the counts over that of the exposure."""
+    matched: list[Matched] = Field(default_factory=list)
+    """How predictions in files of their own were matched to the rows."""
+    excluded_incomplete: int = 0
+    """Rows left out for every model because one has no prediction for them (`complete_case`)."""
+    lacking_predictions: dict[str, int] = Field(default_factory=dict)
+    """By model, how many of these rows it has no prediction for."""
+    compared: dict[str, list[str]] = Field(default_factory=dict)
+    """Of an evaluated dataset: the datasets that something was fitted on and that share no row with it, each with the
+    columns by which rows were compared. One that lacks such a column, so that no row could be compared, is not here."""
+
+
+FindingKind = Literal["holds", "fails", "open", "same", "note"]
+
+
+class Finding(Record):
+    """A sentence that the results support, and the numbers that it rests on."""
+
+    kind: FindingKind
+    """holds and fails: decided, for better or worse; open: these data do not decide; same: models or numbers that
+    cannot be told apart; note: what a reader must know, neither good nor bad."""
+    weight: float
+    """How much it matters, from 0 to 100; findings are sorted by it."""
+    text: str
+    """The sentence, for people."""
+    section: str
+    """The anchor of the card's section that holds the evidence."""
+    estimates: list[Measured] = Field(default_factory=list)
+    """The numbers that it rests on: what was measured, of what, and where."""
+    plugin: str | None = None
+    """The plugin whose rule says it; null for evalpipe's own."""
 
 
 class Document(Record):

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evalpipe.base.cells import FORMULA, NUMBER
-from evalpipe.results.tables import Estimate
+from evalpipe.results.document import Estimate
 
 if TYPE_CHECKING:
     from evalpipe.results import Results

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, SerializerFunctionWrapHandler, Strict
 
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import Advice
-from evalpipe.metrics.expression import PartOfExpression, expression_metric
+from evalpipe.metrics.expressions import PartOfExpression, expression_metric
 from evalpipe.metrics.grammar import ExpressionFault, names_in, read_expression
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import AnyOf, Identifier, Number, Shown, SpecPart
@@ -18,7 +18,7 @@ from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
-    from evalpipe.metrics.expression import ExpressionMetric
+    from evalpipe.metrics.expressions import ExpressionMetric
     from evalpipe.metrics.grammar import Node
     from evalpipe.tasks import Task
 

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import Advice
-from evalpipe.metrics.expression import ExpressionMetric
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES, Advice
+from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.spec.choices import MetricChoice, common_keys, items
 from evalpipe.spec.draft import refer
 from evalpipe.spec.entry import Entry

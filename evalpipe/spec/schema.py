@@ -9,7 +9,7 @@ from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.candidates.spec import ALONE
 from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
-from evalpipe.metrics.written import PREVALENCE
+from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.keys import NAMED, applies
 from evalpipe.spec.models import Spec

@@ -1,9 +1,4 @@
-"""Totals over rows whose outcome is a number: residuals, losses, and moments about a pilot.
-
-Sums of squares of large numbers cancel, so moments are taken about the plain mean of all rows, which is near the mean
-under any weights; what is left of the offset is taken off by the metric. A row for which a term has no value adds
-zero to it and counts in a statistic of its own, so that the metric can be undefined and a row of weight zero is no row.
-"""
+"""Statistics of an outcome that is a number: residuals, losses, moments about a pilot, one rate for all rows, ranks."""
 
 from __future__ import annotations
 
@@ -13,11 +8,11 @@ import numpy as np
 
 from evalpipe.arithmetic import functions
 from evalpipe.arithmetic.functions import log, log1p
-from evalpipe.statistics.summary import column, table
+from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats
-    from evalpipe.statistics.number_rows import NumberRows
+    from evalpipe.statistics.number_rows import Merge, NumberRows
     from evalpipe.statistics.summary import Summary
 
 
@@ -295,3 +290,144 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
 def logarithm(values: Floats) -> Floats:
     """Take natural logarithms, giving zero for what has none."""
     return log(np.where(values > 0, values, 1.0))
+
+
+@table
+def rate_moments(summary: Summary) -> Floats:
+    """Totals of exposure, of truth less the plain rate's prediction, and of the square of that over the exposure.
+
+    Shape [..., 3]: the moments of the truths per unit of exposure, each weighted by its exposure.
+    """
+    rows = summary.rows
+    terms = (rows.relative_exposure, rows.excess, rows.excess**2 / rows.relative_exposure)
+    return np.stack([(summary.weights * term).sum(axis=-1) for term in terms], axis=-1)
+
+
+@column
+def squared_exposure(rows: NumberRows) -> Floats:
+    """Squared exposure."""
+    return rows.relative_exposure**2
+
+
+@column
+def exposed_excess(rows: NumberRows) -> Floats:
+    """Truth less the plain rate's prediction, times the exposure."""
+    return rows.relative_exposure * rows.excess
+
+
+@column
+def squared_excess(rows: NumberRows) -> Floats:
+    """Squared distance of truth and the plain rate's prediction."""
+    return rows.excess**2
+
+
+@column
+def rate_information(rows: NumberRows) -> Floats:
+    """Truth times the natural logarithm of truth per unit of exposure, zero where the truth is zero or less."""
+    return rows.truth * logarithm(rows.truth / rows.relative_exposure)
+
+
+@column
+def tweedie_exposure(rows: NumberRows, *, power: float) -> Floats:
+    """Exposure to the power 2 - ``power``."""
+    return np.asarray(functions.power(rows.relative_exposure, 2 - power))
+
+
+@column
+def tweedie_truth(rows: NumberRows, *, power: float) -> Floats:
+    """Truth times the exposure to the power 1 - ``power``."""
+    return np.asarray(rows.truth * functions.power(rows.relative_exposure, 1 - power))
+
+
+@column
+def tweedie_transformed(rows: NumberRows, *, power: float) -> Floats:
+    """Box-Cox transform by 2 - ``power`` of the truth per unit of exposure, times the exposure to that power.
+
+    Nothing where the truth has no Tweedie deviance.
+    """
+    rate = np.where(possible(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
+    return np.asarray(functions.power(rows.relative_exposure, 2 - power) * functions.boxcox(rate, 2 - power))
+
+
+@table
+def rate_at(summary: Summary) -> Floats:
+    """Exposure at each distinct truth per unit of exposure."""
+    return np.asarray(summary.rows.by_rate.totals(summary.weights * summary.rows.relative_exposure))
+
+
+@table
+def rate_total(summary: Summary) -> Floats:
+    """Total of the truths, less the plain rate's prediction, at each of them."""
+    return np.asarray(summary.rows.by_rate.totals(summary.weights * summary.rows.excess))
+
+
+IN_CACHE = 2**15
+"""Numbers worked on at once where places are looked up at random: more would not stay in the processor's cache."""
+
+
+@table
+def residual_size_at(summary: Summary) -> Floats:
+    """Weight at each distinct size of the residuals."""
+    return np.asarray(summary.rows.by_absolute_residual.totals(summary.weights))
+
+
+@table
+def residual_size_total(summary: Summary) -> Floats:
+    """Total of the sizes of the residuals at each distinct one."""
+    return np.asarray(summary.rows.by_absolute_residual.totals(summary.weights * np.abs(summary.rows.residual)))
+
+
+@table
+def truth_at(summary: Summary) -> Floats:
+    """Weight at each distinct truth."""
+    return np.asarray(summary.rows.by_truth.totals(summary.weights))
+
+
+@table
+def truth_total(summary: Summary) -> Floats:
+    """Total of the truths, less the plain mean of all rows, at each of them."""
+    return np.asarray(summary.rows.by_truth.totals(summary.weights * summary.rows.deviation))
+
+
+@table
+def prediction_at(summary: Summary) -> Floats:
+    """Weight at each distinct prediction."""
+    return np.asarray(summary.rows.by_prediction.totals(summary.weights))
+
+
+@table
+def truth_by_prediction(summary: Summary) -> Floats:
+    """Total of the truths, less the plain mean of all rows, at each distinct prediction."""
+    return np.asarray(summary.rows.by_prediction.totals(summary.weights * summary.rows.deviation))
+
+
+@pairs
+def concordant(summary: Summary) -> Floats:
+    """Pairs of rows of unequal truth whose predictions are in the same order; equal predictions count half.
+
+    One pass of prefix sums for each level of a merge sort that was done without the weights: n log n for each row of
+    weights, and nothing is sorted again.
+    """
+    rows = summary.rows
+    cells = rows.cells.totals(summary.weights)
+    flat = cells.reshape(-1, cells.shape[-1])
+    step = max(1, IN_CACHE // cells.shape[-1])
+    totals = [_concordant(flat[first : first + step], rows.merges) for first in range(0, len(flat), step)]
+    return np.concatenate(totals).reshape(cells.shape[:-1])
+
+
+def _concordant(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
+    """Return the total weight [b] of the pairs of ``cells`` [b, m] that the merges rank rightly."""
+    padded = np.zeros((len(cells), 2 ** len(merges)))
+    padded[:, : cells.shape[-1]] = cells
+    totals = np.zeros(len(cells))
+    for merge in merges:
+        running = np.zeros((len(cells), len(merge.left) // merge.half, merge.half + 1))
+        left = np.take(padded, merge.left, axis=-1).reshape(len(cells), -1, merge.half)
+        np.cumsum(left, axis=-1, out=running[..., 1:])
+        flat = running.reshape(len(cells), -1)
+        # The mean of "smaller" and "smaller or equal" counts an equal prediction by half; the halving is done last.
+        below = np.take(flat, merge.less, axis=-1) + np.take(flat, merge.at_most, axis=-1)
+        right = padded.reshape(len(cells), -1, 2, merge.half)[:, :, 1].reshape(len(cells), -1)
+        totals += (right * below).sum(axis=-1) / 2
+    return totals

@@ -4,7 +4,7 @@ A *column* statistic is declared as a function of rows giving one value a row; t
 A *table* statistic is declared as a function of a `Summary` giving last axes of distinct scores or classes.
 Keyword-only parameters of either are filled from the metric's options of the same name. Both are linear in the
 weights; a *pairs* statistic, declared like a table, totals products of two rows' weights. What metrics fit to
-statistics (`evalpipe.metrics.shared_fits`) is computed once in the same way.
+statistics (`evalpipe.metrics.declare`) is computed once in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evalpipe.metrics.shared_fits import SharedFit, shared_fits
+from evalpipe.metrics.declare import SharedFit, shared_fits
 from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:

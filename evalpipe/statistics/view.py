@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.grid import EDGES, cut, means
 from evalpipe.statistics.groups import Groups, totals_of_runs
-from evalpipe.statistics.rows import Rows, present, taken
+from evalpipe.statistics.rows import ClassRows, Rows, present, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

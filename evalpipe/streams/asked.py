@@ -10,8 +10,7 @@ import numpy as np
 
 from evalpipe.plan.edges import edges_of
 from evalpipe.statistics import Rows
-from evalpipe.statistics.grid import EDGES, edges_at
-from evalpipe.statistics.score_grid import ScoreGrid
+from evalpipe.statistics.grid import EDGES, ScoreGrid, edges_at
 from evalpipe.statistics.summary import statistics
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from evalpipe.data.weights import COUNTED, COUNTS, sums_to
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
-from evalpipe.statistics.score_grid import UNITS
+from evalpipe.statistics.grid import UNITS
 from evalpipe.streams.cluster_keys import clusters_of, grouped
 
 if TYPE_CHECKING:

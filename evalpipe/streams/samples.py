@@ -14,9 +14,9 @@ from evalpipe.data.sample import ClusterCounts, Predictions, Sample, SlicedRows
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
+from evalpipe.statistics.grid import UNITS
+from evalpipe.statistics.grid import chances as chances_of
 from evalpipe.statistics.rows import present
-from evalpipe.statistics.score_grid import UNITS
-from evalpipe.statistics.score_grid import chances as chances_of
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cluster_keys import clusters_of
 from evalpipe.streams.tables import same

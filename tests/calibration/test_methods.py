@@ -221,7 +221,7 @@ def test_the_pieces_of_the_spline_are_its_taylor_coefficients() -> None:
 def test_the_spline_has_the_least_penalised_deviance_and_unbiased_risk() -> None:
     from scipy.interpolate import CubicSpline
 
-    from evalpipe.calibration.pooled import events_of
+    from evalpipe.calibration.scales import events_of
     from evalpipe.calibration.spline import _Smoother
 
     rows = sample("binary", 400)
@@ -246,7 +246,7 @@ def test_the_spline_has_the_least_penalised_deviance_and_unbiased_risk() -> None
 
 
 def test_the_knots_are_quantiles_and_a_heavy_tie_costs_none() -> None:
-    from evalpipe.calibration.pooled import Events
+    from evalpipe.calibration.scales import Events
     from evalpipe.calibration.spline import _knots
 
     at, one = np.arange(91) / 90, np.ones(91)

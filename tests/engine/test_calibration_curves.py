@@ -17,7 +17,7 @@ from engine.runs import people, read_sample, run
 from evalpipe.arithmetic.functions import expit
 from evalpipe.calibration import Training, registry
 from evalpipe.calibration.bands import Spread, logistic_line, logistic_spline
-from evalpipe.calibration.pooled import Events, clipped, events_of, logit
+from evalpipe.calibration.scales import Events, clipped, events_of, logit
 from evalpipe.calibration.spline import smooth
 from evalpipe.data.catalog import look
 from evalpipe.engine.curves import calibration as curves

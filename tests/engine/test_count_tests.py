@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm, poisson_binom
 
 from engine.runs import run
-from evalpipe.engine.curves.count_tests import zeros
+from evalpipe.engine.curves.residual_tests import zeros
 
 
 def counts(n: int, mean: float, seed: int = 0) -> tuple[Any, Any]:

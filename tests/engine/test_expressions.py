@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 
 from engine.runs import BOTH, intervals, people, read_sample, run
 from evalpipe.data.catalog import look
-from evalpipe.engine.evaluated import Evaluated, evaluated
+from evalpipe.engine.estimates import Evaluated, evaluated
 from evalpipe.errors import SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

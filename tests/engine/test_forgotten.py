@@ -8,7 +8,7 @@ import pytest
 
 import evalpipe.engine.evaluate as engine
 from engine.runs import numbers, people, run
-from evalpipe.engine.evaluated import Evaluated
+from evalpipe.engine.estimates import Evaluated
 from evalpipe.statistics import summary
 
 TWO = {"models": {"p": {"probability": "p"}, "q": {"probability": "q"}}, "metrics": ["roc_auc", "brier", "ks"],

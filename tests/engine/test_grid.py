@@ -168,7 +168,7 @@ def test_threads_batches_and_the_order_of_rows_change_no_byte_on_a_grid(
     assert expected.intervals.units["d"] <= 1500
     shuffled = frame.sample(fraction=1, shuffle=True, seed=2)
     assert numbers(run(shuffled, **keys, engine={"mode": "grid", "workers": 3})) == numbers(expected)
-    monkeypatch.setattr("evalpipe.engine.parts.CELLS", 777)
+    monkeypatch.setattr("evalpipe.engine.draws.CELLS", 777)
     monkeypatch.setattr(resampling, "HELD", 9999)
     monkeypatch.setattr(resampling, "LOOKUP", 0)
     monkeypatch.setattr(engine, "_in_threads", backwards)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-import evalpipe.engine.grid_isotonic as grid
+import evalpipe.engine.grid_bounds as grid
 from evalpipe.statistics import Rows
 
 ROUNDING = 1e-12

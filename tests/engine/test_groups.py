@@ -13,7 +13,7 @@ from scipy.stats import ks_2samp
 
 import evalpipe
 from card.drawn import of_figure
-from evalpipe.engine.curves.groups import gain_table
+from evalpipe.engine.curves.ranking import gain_table
 from evalpipe.results import Curve
 from evalpipe.statistics import Rows, Summary
 

@@ -17,11 +17,11 @@ import evalpipe
 from engine.runs import read_sample, run
 from evalpipe.card.method import _without_information
 from evalpipe.engine.averages import values
-from evalpipe.engine.independent import Independent, exact
+from evalpipe.engine.no_information import Independent, exact
 from evalpipe.errors import SpecError
 from evalpipe.intervals.resampling import stream
 from evalpipe.metrics import registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.spec.parts import PERMUTATIONS
 from evalpipe.statistics import NumberRows, Summary

@@ -88,6 +88,6 @@ def test_folds_counted_straight_into_cells_are_those_of_all_units(
     asked: dict[str, Any] = {
         "metrics": ["brier", "roc_auc", "f1"], "intervals": intervals(100, method="studentised")} | keys
     straight = run(frame(300), **asked)
-    monkeypatch.setattr("evalpipe.engine.parts.HELD", 0)
+    monkeypatch.setattr("evalpipe.engine.draws.HELD", 0)
     assert numbers(straight) == numbers(run(frame(300), **asked))
     assert all(row.method == "studentised" for row in straight.rows if row.status == "ok")

@@ -102,7 +102,7 @@ def backwards(task: Any, batches: Any) -> Iterator[Any]:
 
 
 def one_by_one(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("evalpipe.engine.parts.CELLS", 1)
+    patch.setattr("evalpipe.engine.draws.CELLS", 1)
     patch.setattr(resampling, "HELD", 1)
     patch.setattr(resampling, "NEAR", 1)
     patch.setattr(engine, "TOGETHER", 1)
@@ -114,7 +114,7 @@ def drawn_ahead(patch: pytest.MonkeyPatch) -> None:
 
 
 def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("evalpipe.engine.parts.CELLS", 1234)
+    patch.setattr("evalpipe.engine.draws.CELLS", 1234)
     patch.setattr(resampling, "HELD", 1500)
     patch.setattr(resampling, "NEAR", 700)
     patch.setattr(resampling, "LOOKUP", 0)

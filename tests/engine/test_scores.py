@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import evalpipe
 from engine.runs import run
-from evalpipe.engine.ties import apart
+from evalpipe.engine.ranks import apart
 from evalpipe.results import Results
 
 PLAIN = {"method": "none"}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from evalpipe.results.findings import FindingKind
+from evalpipe.results.document import FindingKind
 
 N = 600
 REPLICATES = 200

@@ -9,8 +9,7 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import t
 
-from evalpipe.intervals.bootstrap import percentile_limits
-from evalpipe.intervals.clusters import cluster_limits
+from evalpipe.intervals.bootstrap import cluster_limits, percentile_limits
 from evalpipe.intervals.declare import FEW_CLUSTERS
 
 UNIT = (0.0, 1.0)

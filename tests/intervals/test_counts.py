@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalpipe.intervals import counts
-from evalpipe.intervals.counts import MultinomialCounts, PoissonCounts
+from evalpipe.intervals import resampling
+from evalpipe.intervals.resampling import MultinomialCounts, PoissonCounts
 
 UNLIKELY = 1e-4
 """Of so few seeds, none has a p-value below it unless the distribution is another one."""
@@ -48,7 +48,7 @@ def test_every_chance_gives_the_least_count_that_reaches_it(monkeypatch: pytest.
 
     poisson = PoissonCounts(np.array([0.2, 150.0]))
     for steps in (0, 3):
-        monkeypatch.setattr(counts, "STEPS", steps)
+        monkeypatch.setattr(resampling, "STEPS", steps)
         drawn = poisson.draw(Chances(), 4)  # type: ignore[arg-type]
         for k, rate in enumerate(poisson.rate):
             # Just below and above each chance, for sums of many terms end in other digits than SciPy's.
@@ -78,10 +78,10 @@ def test_draws_of_trillions_of_observations_take_no_memory_for_the_last_of_them(
 @pytest.mark.parametrize(("total", "units"), [(5000, 40), (400_000, 40), (9000, 2000)])
 def test_draws_are_multinomial(total: int, units: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "without tables":
-        monkeypatch.setattr(counts, "TABLE", 0)
-        monkeypatch.setattr(counts, "RUNS", 1)
+        monkeypatch.setattr(resampling, "TABLE", 0)
+        monkeypatch.setattr(resampling, "RUNS", 1)
     if way == "the rest at once":
-        monkeypatch.setattr(counts, "SINGLES", 0)
+        monkeypatch.setattr(resampling, "SINGLES", 0)
     generator = np.random.default_rng(2)
     sizes = generator.multinomial(total, generator.dirichlet(np.ones(units - 1)))
     sizes = np.append(sizes, 0)

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import pytest
 
-from evalpipe.engine.given import NAMES
+from evalpipe.engine.support import NAMES
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.metrics import registry as metrics

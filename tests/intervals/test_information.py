@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from evalpipe.intervals.analytic import information_limits
 from evalpipe.intervals.declare import NoLimits
-from evalpipe.intervals.information import information_limits
 
 CLOSE = 1e-6
 

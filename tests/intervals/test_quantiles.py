@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.intervals.quantiles import quantiles
+from evalpipe.intervals.bootstrap import quantiles
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 1999, 2000])

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from evalpipe.intervals.binomial import wilson
-from evalpipe.intervals.recovered import net_benefit_limits, recovered_limits
+from evalpipe.intervals.contrasts import net_benefit_limits, recovered_limits
 
 
 def test_symmetric_limits_give_the_normal_interval_of_the_difference() -> None:

@@ -16,8 +16,8 @@ import pytest
 
 import evalpipe
 from evalpipe.engine.averages import values
-from evalpipe.metrics import Metric, calibration_tests, recalibration, registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics import Metric, calibration, recalibration, registry
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.results import Estimate
 from evalpipe.statistics import ClassRows, Rows, Summary
@@ -195,8 +195,8 @@ REASONS: dict[str, Any] = {
     "no false positives or no false negatives": lambda c: not (c.fp and c.fn),
     recalibration.APART: lambda c: c.apart,
     recalibration.NO_CURVE: lambda c: c.apart if c.options["smooth"] != "isotonic" else not (c.events or c.others),
-    calibration_tests.SURE: lambda c: c.sure,
-    calibration_tests.FEW: lambda c: c.few_groups,
+    calibration.SURE: lambda c: c.sure,
+    calibration.FEW: lambda c: c.few_groups,
 }
 """What each text that a metric of two classes gives for being undefined says of the confusion matrix."""
 

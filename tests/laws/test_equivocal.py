@@ -14,7 +14,7 @@ import pytest
 
 from evalpipe.engine.averages import values as averaged
 from evalpipe.metrics import registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.statistics import Draws, Stack, Summary, view
 from laws import samples, test_metrics
 

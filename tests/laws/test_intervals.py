@@ -17,7 +17,7 @@ import pytest
 import evalpipe
 from evalpipe.intervals import registry as methods
 from evalpipe.metrics import registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.results import Results
 from evalpipe.tasks import NUMBERS, Task
 from laws import samples

@@ -13,8 +13,7 @@ import pytest
 
 from evalpipe.engine.averages import values as averaged
 from evalpipe.metrics import Metric, Proportion, metric, ratio, registry
-from evalpipe.metrics.declare import Registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES, Registry
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Rows, Summary, statistics
 from evalpipe.statistics.summary import column, pairs, table

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.card.figures.formula import formula_svg
-from evalpipe.metrics.expressed import computed, latex, written
+from evalpipe.metrics.expressions import computed, latex, written
 from evalpipe.metrics.grammar import (
     BinaryNode,
     CallNode,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import Metric, metric, ratio, registry
-from evalpipe.metrics.shared_fits import shared_fit, shared_fits
+from evalpipe.metrics.declare import shared_fit, shared_fits
 from evalpipe.statistics import Summary, statistics
 from laws import samples
 

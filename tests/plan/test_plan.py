@@ -17,8 +17,7 @@ from evalpipe.chapters.gates.earlier import look_back
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.engine.evaluate import evaluate
-from evalpipe.engine.gather import gather
+from evalpipe.engine.evaluate import evaluate, gather
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.runs.manifest import Manifest, versions

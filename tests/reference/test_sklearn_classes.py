@@ -20,7 +20,7 @@ from sklearn.preprocessing import label_binarize
 
 from evalpipe.engine.averages import values
 from evalpipe.metrics import registry
-from evalpipe.metrics.written import AVERAGES
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Summary
 from evalpipe.tasks import MANY

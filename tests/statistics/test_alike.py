@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalpipe.statistics.alike import alike
+from evalpipe.statistics.grid import alike
 
 N = 4000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.statistics.score_grid import EVEN, HALF, HALVING, TAIL, UNITS, ScoreGrid, chances, distances
+from evalpipe.statistics.grid import EVEN, HALF, HALVING, TAIL, UNITS, ScoreGrid, chances, distances
 
 GENERATOR = np.random.default_rng(2)
 EDGES = (0.1, 0.1 + 1e-9, 0.25, 0.5, 0.999)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures import Drawing
     from evalpipe.card.figures.context import Context
     from evalpipe.results import DatasetSummary, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 ENOUGH = 100
 """The events that the bank asks for in each evaluated dataset."""

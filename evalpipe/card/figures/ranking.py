@@ -24,7 +24,7 @@ from evalpipe.card.figures.labels import (
 from evalpipe.card.figures.panel import DASHES, DOTS
 from evalpipe.card.figures.svg import drawing
 from evalpipe.chapters import functions
-from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
+from evalpipe.results.curves.calibration import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 from evalpipe.words import numbers
 

@@ -15,8 +15,14 @@ from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
 from evalpipe.card.figures.scatter import named, short, with_unit
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, number
 from evalpipe.results.curves import residuals
-from evalpipe.results.curves.residual_kinds import ResidualAgainst, ResidualOrder
-from evalpipe.results.curves.residuals import ResidualBox, ResidualEcdf, ResidualHistogram, ResidualQuantiles
+from evalpipe.results.curves.residuals import (
+    ResidualAgainst,
+    ResidualBox,
+    ResidualEcdf,
+    ResidualHistogram,
+    ResidualOrder,
+    ResidualQuantiles,
+)
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

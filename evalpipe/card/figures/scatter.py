@@ -15,9 +15,17 @@ from evalpipe.card.figures.context import Context, column, known, or_nan, path_o
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
-from evalpipe.results.curves import residual_kinds, residuals
-from evalpipe.results.curves.residual_kinds import HalfNormal, KindPredicted, PredictedObserved, ScaleLocation
-from evalpipe.results.curves.residuals import ObservedNotes, ObservedPredicted, ResidualPredicted, Rootogram
+from evalpipe.results.curves import residuals
+from evalpipe.results.curves.residuals import (
+    HalfNormal,
+    KindPredicted,
+    ObservedNotes,
+    ObservedPredicted,
+    PredictedObserved,
+    ResidualPredicted,
+    Rootogram,
+    ScaleLocation,
+)
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -295,7 +303,7 @@ def _predictions(context: Context, panels: Sequence[ScatterPanel]) -> Axis:
 def _of_kind(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
     """Draw each model's residuals of a kind against its predictions."""
     lines = {series.name: line for series, line in context.curves(
-        residual_kinds.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")}
+        residuals.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     name = MEANT[kind].capitalize().replace("pearson", "Pearson")
     branches = " Events lie above zero, the others below." if context.results.levels else ""
@@ -337,7 +345,7 @@ def _apart(predicted: Column, line: Column, expected: Column) -> str:
 @figure_of(ScaleLocation, place=196)
 def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
     """Draw the root of the size of each model's residuals against its predictions."""
-    lines = {series.name: line for series, line in context.curves(residual_kinds.ScaleLocationSmooth)}
+    lines = {series.name: line for series, line in context.curves(residuals.ScaleLocationSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     kind = pairs[0][1].notes.kind
     right = "residuals were normal with one spread" if kind == "raw" else "outcomes were drawn as predicted"
@@ -404,7 +412,7 @@ def _held(curve: HalfNormal) -> str:
 @figure_of(PredictedObserved, place=182)
 def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObserved]]) -> Drawing:
     """Draw each model's predicted numbers against the observed ones."""
-    lines = {series.name: line for series, line in context.curves(residual_kinds.PredictedObservedSmooth)}
+    lines = {series.name: line for series, line in context.curves(residuals.PredictedObservedSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     title = "Predicted against observed"
     caption = (f"{which(panels, 'observation')} Dotted diagonal: predicted = observed. {smooth_line(panels)} Dashed: "

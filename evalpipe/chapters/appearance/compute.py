@@ -10,7 +10,7 @@ from evalpipe.chapters.appearance.records import Appearance, PluginRecord, Templ
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
 

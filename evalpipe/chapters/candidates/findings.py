@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Candidates, Results
-    from evalpipe.results.findings import Finding, FindingKind
+    from evalpipe.results.document import Finding, FindingKind
 
 SECTION = "candidates"
 

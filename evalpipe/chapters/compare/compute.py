@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.compare.compute_paired import of_cells, paired_test, ranked_alike
 from evalpipe.chapters.compare.records import Comparison
-from evalpipe.engine.contrasts import of_subsets
-from evalpipe.engine.differences import Tested, tested
+from evalpipe.engine.differences import Tested, of_subsets, tested
 from evalpipe.intervals.contrasts import margin_verdict, p_of_verdict, verdict
-from evalpipe.intervals.multiplicity import holm
+from evalpipe.intervals.p_values import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.engine.estimates import Scope
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.intervals.contrasts import Verdict
     from evalpipe.metrics.declare import Direction
     from evalpipe.plan.measures import MetricPlan

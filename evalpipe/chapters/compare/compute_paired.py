@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.contrasts import is_proportion, one_value_a_row, options_of, summary_of
-from evalpipe.engine.differences import Test
+from evalpipe.engine.differences import Test, is_proportion, one_value_a_row, options_of, summary_of
 from evalpipe.intervals.contrasts import PairedProportions, Wald
 from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
 from evalpipe.statistics import Summary

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Comparison, Results
-    from evalpipe.results.findings import Finding, FindingKind
+    from evalpipe.results.document import Finding, FindingKind
 
 UNCORRECTED = ", but not certain once all differences of the table are allowed for"
 """What keeps a difference undecided whose interval excludes zero."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 

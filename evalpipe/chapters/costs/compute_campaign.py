@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.ranked import ranked
+from evalpipe.engine.ranks import ranked
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from evalpipe.card.tables import curves_of, ranged, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.curves.figures import relations
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
-from evalpipe.results.curves.residual_kinds import HalfNormal, ResidualAgainst, ResidualOrder, ScaleLocation
-from evalpipe.results.curves.residuals import ResidualBox
+from evalpipe.results.curves.residuals import HalfNormal, ResidualAgainst, ResidualBox, ResidualOrder, ScaleLocation
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

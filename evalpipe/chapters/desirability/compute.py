@@ -19,7 +19,7 @@ from evalpipe.chapters.desirability.records import (
     WeightChange,
 )
 from evalpipe.engine.averages import values
-from evalpipe.engine.drawn import Drawn
+from evalpipe.engine.bootstrap_values import Drawn
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
 OFF = 0.01

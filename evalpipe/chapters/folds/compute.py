@@ -9,8 +9,7 @@ import numpy as np
 
 from evalpipe.chapters.folds.records import FoldSpread
 from evalpipe.engine.averages import values
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import subset_of
+from evalpipe.engine.subsets import rows_of, subset_of
 from evalpipe.intervals.fits import deviation
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Results
 

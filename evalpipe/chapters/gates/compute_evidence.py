@@ -22,7 +22,7 @@ from evalpipe.chapters.gates.compute_numbers import subject_of
 from evalpipe.chapters.gates.compute_scope import is_on
 from evalpipe.chapters.gates.plan import GateLimits, made_of
 from evalpipe.chapters.gates.records import GateEvidence
-from evalpipe.engine.contrasts import one_value_a_row, options_of, summary_of
+from evalpipe.engine.differences import one_value_a_row, options_of, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.estimates import Scope
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import InputFile, Results

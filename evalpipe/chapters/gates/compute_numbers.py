@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.records import Subject
-from evalpipe.intervals.recovered import recovered_limits
+from evalpipe.intervals.contrasts import recovered_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

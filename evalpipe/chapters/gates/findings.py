@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Gate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 CLEAR = 3.0
 """The standard errors by which nights must differ from independent ones before it is told."""

@@ -10,8 +10,7 @@ from evalpipe.base.constants import TOLERATED
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import whole
+from evalpipe.engine.subsets import rows_of, whole
 from evalpipe.intervals.fits import BEYOND, corrected_limits_of_fits
 from evalpipe.statistics import Summary
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import BootstrapFit, Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.optimism.records import Optimism
     from evalpipe.results import Estimate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 MOST_MEASURES = 3
 """The most measures that a sentence gives."""

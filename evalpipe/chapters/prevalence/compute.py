@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats, Values
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
 HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)

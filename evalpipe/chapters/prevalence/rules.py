@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal, TypeGuard
 
-from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.spec.choices import items
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number

@@ -13,9 +13,9 @@ import numpy as np
 from evalpipe.arithmetic.functions import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.chapters.equivocal.compute import reportable_rows
-from evalpipe.engine.parts import design
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.ties import apart, mid_ranks
+from evalpipe.engine.draws import design
+from evalpipe.engine.ranks import apart, mid_ranks
+from evalpipe.engine.subsets import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream
 from evalpipe.results import Applied, Recalibration

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Comparison, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 SECTION = "recalibration"
 """What the anchors of the sections on recalibration begin with."""

@@ -11,7 +11,7 @@ from evalpipe.intervals.contrasts import verdict_of_limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import KnownPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
+from evalpipe.engine.bootstrap_values import ONE_CLUSTER
 from evalpipe.engine.curves.bands import roc_heights
 from evalpipe.engine.curves.declare import listed
-from evalpipe.engine.drawn import ONE_CLUSTER
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import summaries_of, whole
+from evalpipe.engine.subsets import rows_of, summaries_of, whole
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.methods import FALLBACK
 from evalpipe.statistics import Summary
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.bootstrap_values import Drawn
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.repeats.records import Repeat
     from evalpipe.results import Comparison, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 SECTION = "repeats"
 """The anchor of the section on repeated fits."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.row_file.compute_columns import chance_of, columns
-from evalpipe.engine.ranked import groups_of
+from evalpipe.engine.ranks import groups_of
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

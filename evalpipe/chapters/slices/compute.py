@@ -10,18 +10,16 @@ import numpy as np
 from evalpipe.chapters.slices.compute_disparities import disparities
 from evalpipe.chapters.slices.compute_worst import cut_short, worst_slices
 from evalpipe.chapters.slices.records import SliceDifference, SliceSummary
-from evalpipe.engine.contrasts import of_subsets
-from evalpipe.engine.differences import Tested, ratio_limited, tested
-from evalpipe.engine.drawn import Limited
-from evalpipe.engine.parts import beside
-from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
+from evalpipe.engine.bootstrap_values import Limited
+from evalpipe.engine.differences import Tested, of_subsets, ratio_limited, tested
+from evalpipe.engine.draws import beside
+from evalpipe.intervals.p_values import benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.estimates import Scope
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.bootstrap_values import Drawn
+    from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Warned

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import log
 from evalpipe.chapters.slices.records import Disparity
-from evalpipe.engine.drawn import Limited, share, spread, together
+from evalpipe.engine.bootstrap_values import Limited, share, spread, together
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.noise import range_limits
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.slices.plan import DisparityPlan
-    from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.bootstrap_values import Drawn
+    from evalpipe.engine.estimates import Evaluated
 
     BySubset = Mapping[int, Drawn]
 

@@ -19,8 +19,7 @@ from evalpipe.chapters.slices.records import WorstSlice
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import Subset, subset_of, summaries_of, whole
+from evalpipe.engine.subsets import Subset, rows_of, subset_of, summaries_of, whole
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
 from evalpipe.intervals.selection import TrueDifferences, reach_of_all, true_differences
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.drawn import Drawn
+    from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

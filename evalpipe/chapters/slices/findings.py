@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.card.wording import Names
     from evalpipe.chapters.slices.records import SliceDifference, WorstSlice
     from evalpipe.results import Estimate, Gate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
     Judged = tuple[Estimate, float, str]
     """The estimate of a group, the limit of a gate on all rows, and "at least" or "at most"."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.standards.records import StandardCompleteness
     from evalpipe.results import Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 STANDARDS = "standards"
 """The anchor of the section on standards."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.statement.plan import ReferredPlan
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
 

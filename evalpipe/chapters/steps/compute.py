@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.steps.records import StepHistory, same_value
 from evalpipe.engine.averages import values
-from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import rows_of
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

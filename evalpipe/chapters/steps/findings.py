@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.steps.records import StepHistory
     from evalpipe.results import Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
     Rivals = tuple[StepHistory, StepHistory]
     """A proper score of a model at its steps, and a measure of its predicted levels."""

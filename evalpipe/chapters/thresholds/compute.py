@@ -12,9 +12,8 @@ from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
 from evalpipe.chapters.thresholds.compute_cuts import NOWHERE, best, resampled, within_bounds
 from evalpipe.chapters.thresholds.plan import called
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
-from evalpipe.engine.drawn import ONE_CLUSTER, Drawn
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import whole
+from evalpipe.engine.bootstrap_values import ONE_CLUSTER, Drawn
+from evalpipe.engine.subsets import rows_of, whole
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.statistics import Rows, Summary, cut_values, sweep

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.coarse import coarsened
-from evalpipe.engine.parts import CELLS, design
-from evalpipe.engine.rows import rows_of
+from evalpipe.engine.coarsening import coarsened
+from evalpipe.engine.draws import CELLS, design
+from evalpipe.engine.subsets import rows_of
 from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.metrics.operating import ROUNDING
 from evalpipe.statistics import Draws, Stack, Summary, cut_values, sweep, view

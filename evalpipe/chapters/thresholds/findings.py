@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
     from evalpipe.findings.claims import Say
     from evalpipe.results import Estimate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
     Bounded = tuple[Estimate, float, str]
     """A measure on the evaluated rows, the bound, and "at least" or "at most"."""

@@ -9,7 +9,7 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
-from evalpipe.metrics.costs import bayes_threshold
+from evalpipe.metrics.operating import bayes_threshold
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.parts import all_give, gives

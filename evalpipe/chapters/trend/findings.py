@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.trend.records import TrendLine
     from evalpipe.results import Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
 
 @rule

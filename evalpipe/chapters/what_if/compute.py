@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.engine.estimates import Scope
-    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.plan.plan import Plan
 
 STEPS = 100

@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
 from evalpipe.intervals.bands import simultaneous_band
 from evalpipe.metrics.values import ratio
-from evalpipe.results.curves import bands
+from evalpipe.results.curves import calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,19 +86,19 @@ def _of_all(place: Wholes, m: int) -> Wholes:
     return place + np.arange(len(place))[:, None] * m
 
 
-@curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda *_: PLACES))
+@curve(calibration.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda *_: PLACES))
 def roc_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the ROC curve, where it was drawn."""
     return _band(rows, "roc_band", roc_heights, ("false_positive_rate", "sensitivity"))
 
 
-@curve(bands.PrBand, of=("event",), needs="scores", heights=Heights(pr_heights, lambda *_: PLACES))
+@curve(calibration.PrBand, of=("event",), needs="scores", heights=Heights(pr_heights, lambda *_: PLACES))
 def pr_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the precision-recall curve, where it was drawn."""
     return _band(rows, "pr_band", pr_heights, ("recall", "precision"))
 
 
-@curve(bands.GainBand, of=("event",), needs="scores", heights=Heights(gain_heights, lambda *_: PLACES))
+@curve(calibration.GainBand, of=("event",), needs="scores", heights=Heights(gain_heights, lambda *_: PLACES))
 def gain_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the curve of cumulative gain, where it was drawn."""
     return _band(rows, "gain_band", gain_heights, ("tested", "found"))
@@ -116,4 +116,4 @@ def _band(
     return {
         axes[0]: PLACES, axes[1]: height, "lower": lower, "upper": upper, "simultaneous_lower": low,
         "simultaneous_upper": high,
-    }, bands.BandNotes(level=level)
+    }, calibration.BandNotes(level=level)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
 from evalpipe.intervals import LIMITS
-from evalpipe.intervals.recovered import net_benefit_limits
+from evalpipe.intervals.contrasts import net_benefit_limits
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.calibration import NetBenefit, NetBenefitNotes
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import exp, log
 from evalpipe.base import constants
-from evalpipe.engine.curves import count_tests, residual_tests
+from evalpipe.engine.curves import residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve
 from evalpipe.engine.curves.smoothing import smooth
 from evalpipe.intervals.bootstrap import kish
@@ -323,6 +323,6 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
 def _zeros(cells: Cells, rows: CurveRows) -> dict[str, float]:
     """Return the test of the number of zeros, by the fields of `RootogramNotes`; none where rows are clustered."""
     independent = independent_rows(rows)
-    test = None if independent is None else count_tests.zeros(
+    test = None if independent is None else residual_tests.zeros(
         cells.truth, cells.predicted, cells.weight, independent)
     return {} if test is None else {"zeros_statistic": test.statistic, "zeros_p_value": test.p_value}

@@ -1,13 +1,9 @@
-"""Deviance and Pearson residuals, the scale-location plot and the half-normal plot.
-
-Under each prediction the outcome has a distribution where the model is right: an event has the predicted probability, a
-count is Poisson, the residuals of a number are normal with one spread. What residuals are held to follows from it, with
-neither a draw nor a fit. Clipping is that of the log loss.
-"""
+"""Deviance and Pearson residuals, the scale-location and the half-normal plot, and residuals against columns."""
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -15,25 +11,19 @@ import numpy as np
 from evalpipe.arithmetic.functions import log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
-from evalpipe.engine.curves.numbers import (
-    deciles,
-    distinct,
-    gather,
-    independent_rows,
-    quantiles,
-    scattered,
-)
+from evalpipe.engine.curves.numbers import deciles, distinct, gather, independent_rows, quantiles, scattered
 from evalpipe.engine.curves.residual_tests import least_squares
 from evalpipe.engine.curves.smoothing import smooth
-from evalpipe.results.curves import residual_kinds
+from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedNotes
 from evalpipe.statistics.residuals import unit_deviance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from evalpipe.base.arraytypes import Floats
-    from evalpipe.results.curves.residual_kinds import ResidualKind
+    from evalpipe.base.arraytypes import Floats, Wholes
+    from evalpipe.results.curves.residuals import ResidualKind
+
 
 KINDS: tuple[Literal["deviance", "pearson"], ...] = ("deviance", "pearson")
 PLACES = 200
@@ -149,7 +139,7 @@ def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats]
     return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
 
 
-CELLS = {kind: partial(_cells, kind=kind) for kind in get_args(residual_kinds.ResidualKind)}
+CELLS = {kind: partial(_cells, kind=kind) for kind in get_args(residuals.ResidualKind)}
 """What gathers the residuals of each kind, once for all curves of them."""
 
 
@@ -162,7 +152,7 @@ def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     plain, sizes = (distinct(values[weights > 0], weights[weights > 0]) for values in (residual, np.abs(residual)))
     clipped = None if rows.kind == "numbers" else float(
         weights[rows.summary.rows.true_chance < constants.CLIP].sum()) or None
-    return deciles(rows, plain, sizes), residual_kinds.KindQuantileNotes(quantile_type=7, clipped=clipped)
+    return deciles(rows, plain, sizes), residuals.KindQuantileNotes(quantile_type=7, clipped=clipped)
 
 
 def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
@@ -191,15 +181,15 @@ def asked(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
 
 
 for _kind in KINDS:
-    curve(residual_kinds.KindQuantiles, of=("numbers", "event", "levels"), needs="residuals",
+    curve(residuals.KindQuantiles, of=("numbers", "event", "levels"), needs="residuals",
           name=f"{_kind}_residual_quantiles")(partial(_quantiles, kind=_kind))
-    curve(residual_kinds.KindPredicted, of=("numbers", "event"), needs="residuals",
+    curve(residuals.KindPredicted, of=("numbers", "event"), needs="residuals",
           name=f"{_kind}_residual_predicted")(partial(_against_predicted, kind=_kind))
-    curve(residual_kinds.KindPredictedSmooth, of=("numbers", "event"), needs="residuals",
+    curve(residuals.KindPredictedSmooth, of=("numbers", "event"), needs="residuals",
           name=f"{_kind}_residual_predicted_smooth")(partial(_smoothed, kind=_kind))
 
 
-@curve(residual_kinds.PredictedObserved, of=("numbers",), needs="residuals")
+@curve(residuals.PredictedObserved, of=("numbers",), needs="residuals")
 def predicted_observed(rows: CurveRows) -> Computed | None:
     """Choose rows for a scatter of predictions against the truth, and fit a line to all."""
     if not asked(rows, "figures", "predicted_observed"):
@@ -214,7 +204,7 @@ def predicted_observed(rows: CurveRows) -> Computed | None:
         points_of=notes.points_of, slope=slope, intercept=intercept)
 
 
-@curve(residual_kinds.PredictedObservedSmooth, of=("numbers",), needs="residuals")
+@curve(residuals.PredictedObservedSmooth, of=("numbers",), needs="residuals")
 def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
     """Draw a smooth line through the predictions along the truth."""
     of = rows.summary.rows
@@ -225,7 +215,7 @@ def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
     return {"observed": at, "predicted": line}, notes
 
 
-@curve(residual_kinds.ScaleLocation, of=("numbers", "event"), needs="residuals")
+@curve(residuals.ScaleLocation, of=("numbers", "event"), needs="residuals")
 def scale_location(rows: CurveRows) -> Computed | None:
     """Choose rows for a scatter of the root of the size of residuals against predictions."""
     standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
@@ -233,11 +223,11 @@ def scale_location(rows: CurveRows) -> Computed | None:
         return None
     kept, notes = scattered(standard.weight)
     points = {"predicted": standard.predicted[kept], "root_size": np.sqrt(np.abs(standard.residual[kept]))}
-    return points, residual_kinds.ScaleLocationNotes(
+    return points, residuals.ScaleLocationNotes(
         points_of=notes.points_of, kind=standard.kind, scale=standard.scale)
 
 
-@curve(residual_kinds.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
+@curve(residuals.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
 def scale_location_smooth(rows: CurveRows) -> Computed | None:
     """Draw a smooth line through the roots, beside what is expected at the same predictions."""
     standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
@@ -249,7 +239,7 @@ def scale_location_smooth(rows: CurveRows) -> Computed | None:
     return {"predicted": at, "root_size": line, "expected": expected}, notes
 
 
-@curve(residual_kinds.HalfNormal, of=("numbers", "event"), needs="residuals")
+@curve(residuals.HalfNormal, of=("numbers", "event"), needs="residuals")
 def half_normal(rows: CurveRows) -> Computed | None:
     """Set absolute residuals against half-normal quantiles, beside what is expected there and its limits.
 
@@ -277,7 +267,7 @@ def half_normal(rows: CurveRows) -> Computed | None:
         fine = int(np.searchsorted(share, finest))
         points |= {"lower": np.where(share < finest, 0.0, lower), "upper": np.where(
             share < finest, upper[min(fine, len(upper) - 1)], upper)}
-    return points, residual_kinds.HalfNormalNotes(
+    return points, residuals.HalfNormalNotes(
         points_of=None if len(kept) == len(sizes) else len(sizes), kind=standard.kind, scale=standard.scale,
         level=None if independent is None else rows.plan.level)
 
@@ -302,3 +292,139 @@ def _expected(rows: CurveRows, standard: StandardResiduals) -> tuple[Callable[[F
     outcomes = Outcomes.of(rows, standard.kind, predicted)
     sizes, weights = distinct(np.abs(outcomes.residual).ravel(), (weight[:, None] * outcomes.chance).ravel())
     return lambda shares: quantiles(sizes, weights, shares), finest
+
+
+GROUPS = 20
+"""The most groups of a column of numbers, or along an order."""
+
+SHARES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
+FEWEST = 3
+"""The fewest places of an order whose residuals are related to each other."""
+
+
+def _default_kind(rows: CurveRows) -> ResidualKind:
+    return "pearson" if rows.sample.task == "count" else "raw"
+
+
+def _residual(rows: CurveRows) -> tuple[Floats, Floats] | None:
+    """Return residuals [n] and the means that are expected of them [n]; None where a row that counts has none."""
+    residual = residuals_of(rows, _default_kind(rows))
+    if np.isnan(residual[rows.summary.weights > 0]).any():
+        return None
+    of = rows.summary.rows
+    expected = of.expected(1 - of.all_chances) if rows.kind == "levels" else np.zeros(len(residual))
+    return residual, expected
+
+
+def _cut(values: Floats, weight: Floats, observations: Wholes, least: int) -> list[Wholes]:
+    """Part rows by their values [n] into groups of about equal weight, each of ``least`` observations or more.
+
+    Equal values stay together. Returns the positions of each group's rows; none where there are too few.
+    """
+    order = np.argsort(values, kind="stable")
+    start = np.flatnonzero(np.r_[True, values[order][1:] != values[order][:-1]])
+    heavy, many = (np.add.reduceat(x[order], start) for x in (weight, observations))
+    groups = min(GROUPS, int(many.sum()) // least)
+    if not groups:
+        return []
+    place = (groups * (np.cumsum(heavy) - heavy) / heavy.sum()).astype(np.intp)
+    ends, seen = [0], 0
+    for k in range(len(start)):
+        seen += int(many[k])
+        last = k + 1 == len(start)
+        if (last or place[k + 1] != place[k]) and seen >= least:
+            ends.append(len(order) if last else int(start[k + 1]))
+            seen = 0
+    ends[-1] = len(order)  # what is left over is too little, and joins the last
+    return [order[a:b] for a, b in pairwise(ends)]
+
+
+def _of_groups(
+    groups: Sequence[Wholes], values: Floats, residual: Floats, expected: Floats, weight: Floats
+) -> dict[str, Floats]:
+    """Return how residuals are distributed in each group of rows."""
+    parts: list[list[float]] = []
+    for rows in groups:
+        ordered = rows[np.argsort(residual[rows], kind="stable")]
+        w, r = weight[ordered], residual[ordered]
+        low, lower, median, upper, high = quantiles(r, w, SHARES).tolist()
+        about = float(np.average(values[rows], weights=weight[rows]))
+        parts.append([about, float(np.average(r, weights=w)), float(np.average(expected[ordered], weights=w)),
+                      low, lower, median, upper, high, float(w.sum())])
+    names = "value", "mean", "expected", "low", "lower_quartile", "median", "upper_quartile", "high", "weight"
+    return dict(zip(names, np.array(parts).reshape(-1, len(names)).T, strict=True))
+
+
+def _line(points: dict[str, Floats]) -> Floats:
+    """Return a smooth line through the means of groups, where they are."""
+    at, line, _ = smooth(points["value"], points["mean"], points["weight"])
+    return np.interp(points["value"], at, line)
+
+
+@curve(residuals.ResidualAgainst, of=("numbers", "event", "levels"), needs="residuals")
+def residual_against(rows: CurveRows) -> Computed | None:
+    """Compute the distribution of residuals in groups of each column."""
+    asked = rows.plan.residuals
+    gathered = rows.once(_residual) if asked is not None and asked.against else None
+    if asked is None or gathered is None:
+        return None
+    residual, expected = gathered
+    weights, least = rows.summary.weights, asked.min_rows
+    missing: dict[str, float] = {}
+    few: dict[str, int] = {}
+    parts: list[dict[str, Floats]] = []
+    for place, name in enumerate(asked.against):
+        column = rows.sample.row_columns[name]
+        known = ~np.isnan(column.values) & (weights > 0)
+        absent = float(weights[np.isnan(column.values)].sum())
+        missing |= {name: absent} if absent else {}
+        kept = np.flatnonzero(known)
+        if column.levels:
+            every = [kept[column.values[kept] == level] for level in range(len(column.levels))]
+            groups = [level for level in every if rows.sample.observations[level].sum() >= least]
+            few |= {name: len(every) - len(groups)} if len(groups) < len(every) else {}
+        else:
+            cut = _cut(column.values[kept], weights[kept], rows.sample.observations[kept], least) if len(kept) else []
+            groups = [kept[group] for group in cut]
+        points = _of_groups(groups, column.values, residual, expected, weights)
+        along = np.full(len(groups), np.nan) if column.levels or not groups else _line(points)
+        parts.append({**points, "column": np.full(len(groups), float(place)), "smooth": along})
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return joined, residuals.ResidualAgainstNotes(
+        kind=_default_kind(rows), least=least, columns=asked.against, missing=missing, few=few,
+        levels={name: rows.sample.row_columns[name].levels for name in asked.against
+                if rows.sample.row_columns[name].levels})
+
+
+@curve(residuals.ResidualOrder, of=("numbers", "event", "levels"), needs="residuals")
+def residual_order(rows: CurveRows) -> Computed | None:
+    """Compute the distribution of residuals in groups along an order, and how neighbours in it are related."""
+    asked = rows.plan.residuals
+    gathered = rows.once(_residual) if asked is not None and asked.order is not None else None
+    if asked is None or asked.order is None or gathered is None:
+        return None
+    residual, expected = gathered
+    weights, values = rows.summary.weights, rows.sample.row_columns[asked.order].values
+    kept = np.flatnonzero(~np.isnan(values) & (weights > 0))
+    if not len(kept):
+        return None
+    distinct, place = np.unique(values[kept], return_inverse=True)
+    about = residual[kept] - expected[kept]
+    means = np.bincount(place, weights[kept] * about) / np.bincount(place, weights[kept])
+    places = np.asarray(place + 1, float)
+    cut = _cut(places, weights[kept], rows.sample.observations[kept], asked.min_rows)
+    points = _of_groups(cut, places, residual[kept], expected[kept], weights[kept])
+    points["smooth"] = _line(points) if cut else np.array([])
+    return points, residuals.ResidualOrderNotes(
+        kind=_default_kind(rows), least=asked.min_rows, column=asked.order, values=len(distinct),
+        missing=float(weights[np.isnan(values)].sum()) or None, **_related(means))
+
+
+def _related(means: Floats) -> dict[str, float]:
+    """Return how residuals [m] are related to the ones before them; none of very few, and where all are the same."""
+    squares, spread = float((means**2).sum()), float(((means - means.mean()) ** 2).sum())
+    if len(means) < FEWEST or not squares or not spread:
+        return {}
+    deviation = means - means.mean()
+    return {"autocorrelation": float((deviation[1:] * deviation[:-1]).sum()) / spread,
+            "durbin_watson": float((np.diff(means) ** 2).sum()) / squares}

@@ -1,9 +1,4 @@
-"""The line of the truth on the predictions, and tests of whether residuals fan out, follow a curve or form groups.
-
-All tests are of the residuals about that least-squares line, so that what a wrong level or a wrong slope does is not
-taken for more. A row of weight two is two rows; under importance weights rows count as so many of equal weight as tell
-as much.
-"""
+"""Tests of residuals: the line of the truth on the predictions, fanning, curvature, groups, and the zeros of counts."""
 
 from __future__ import annotations
 
@@ -12,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalpipe.arithmetic.functions import exp
 from evalpipe.arithmetic.matrices import product, singular, solve
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
+
 
 FEWEST = 20
 """So many rows these tests take; their p-values are for many."""
@@ -146,3 +143,30 @@ def peaks(line: AboutLine) -> ResidualTest:
     if error == 0:
         return ResidualTest(statistic, float(statistic >= LEAST))
     return ResidualTest(statistic, float(ndtr((statistic - LEAST) / error)))
+
+
+FEW = 25
+"""The variance from which on a number of rows is near enough to normal."""
+
+
+def zeros(truth: Floats, predicted: Floats, weight: Floats, rows: float) -> ResidualTest | None:
+    """Test the number of zeros among counts [m] that are Poisson with means ``predicted`` [m], of ``weight`` [m].
+
+    Each row is zero with the probability exp(-mean), independently, so that the number has the variance of a sum of
+    such rows. The p-value is two-sided, from the normal distribution; where the variance is below `FEW`, from the
+    Poisson distribution, whose variance is larger. ``rows`` is the number of independent rows that the weights amount
+    to. None where no number is uncertain.
+    """
+    from scipy.special import ndtr, pdtr, pdtrc
+
+    weight = weight * (rows / weight.sum())
+    chance = exp(-predicted)
+    error = math.sqrt(float((weight * chance * (1 - chance)).sum()))
+    if not error:
+        return None
+    observed, expected = (float((weight * zero).sum()) for zero in (truth == 0, chance))
+    statistic = (observed - expected) / error
+    if error**2 >= FEW:
+        return ResidualTest(statistic, 2 * float(ndtr(-abs(statistic))))
+    at_most, at_least = pdtr(math.floor(observed), expected), pdtrc(math.ceil(observed) - 1, expected)
+    return ResidualTest(statistic, min(2 * float(min(at_most, at_least if observed > 0 else 1.0)), 1.0))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Union
 
 from pydantic import Field
 
-from evalpipe.results.curves import bands, calibration, events, residual_kinds, residuals
+from evalpipe.results.curves import calibration, events, residuals
 from evalpipe.results.curves.declare import Column, Curve, Notes, Points
 
 CURVES: dict[str, type[Curve]] = {
     name: record
-    for file in (events, calibration, bands, residuals, residual_kinds)  # in this order they stand in results.json
+    for file in (events, calibration, residuals)  # in this order they stand in results.json
     for record in vars(file).values()
     if isinstance(record, type) and issubclass(record, Curve) and record.__module__ == file.__name__
     for name in record.names()
@@ -27,7 +27,4 @@ if TYPE_CHECKING:
 else:
     AnyCurve = Annotated[Union[tuple(dict.fromkeys(CURVES.values()))], Field(discriminator="curve")]  # noqa: UP007
 
-__all__ = [
-    "CURVES", "AnyCurve", "Column", "Curve", "Notes", "Points", "bands", "calibration", "events", "residual_kinds",
-    "residuals",
-]
+__all__ = ["CURVES", "AnyCurve", "Column", "Curve", "Notes", "Points", "calibration", "events", "residuals"]

@@ -1,4 +1,7 @@
-"""Curves of the probabilities of an event: how they agree with what happened, and what acting on them brings."""
+"""Curves of the probabilities of an event: how they agree with what happened, what acting on them brings, and bands.
+
+Bands are limits of each point alone, and of the whole curve at once (simultaneous).
+"""
 
 from __future__ import annotations
 
@@ -292,3 +295,54 @@ class KsNotes(Notes):
 
 class Ks(CurveOf[Literal["ks"], KsPoints, KsNotes]):
     """The distributions of scores that the Kolmogorov-Smirnov statistic compares."""
+
+
+class BandNotes(Notes):
+    """The confidence level."""
+
+    level: float | None = None
+
+
+class RocBandPoints(LinePoints):
+    """Limits of the sensitivity at false positive rates from 0 to 1."""
+
+    false_positive_rate: Column
+    sensitivity: Column
+    lower: Column
+    upper: Column
+    simultaneous_lower: Column
+    simultaneous_upper: Column
+
+
+class RocBand(CurveOf[Literal["roc_band"], RocBandPoints, BandNotes]):
+    """The band about the ROC curve."""
+
+
+class PrBandPoints(LinePoints):
+    """Limits of the precision at recalls from 0 to 1."""
+
+    recall: Column
+    precision: Column
+    lower: Column
+    upper: Column
+    simultaneous_lower: Column
+    simultaneous_upper: Column
+
+
+class PrBand(CurveOf[Literal["pr_band"], PrBandPoints, BandNotes]):
+    """The band about the precision-recall curve."""
+
+
+class GainBandPoints(LinePoints):
+    """Limits of the share of events found at shares of the rows from 0 to 1."""
+
+    tested: Column
+    found: Column
+    lower: Column
+    upper: Column
+    simultaneous_lower: Column
+    simultaneous_upper: Column
+
+
+class GainBand(CurveOf[Literal["gain_band"], GainBandPoints, BandNotes]):
+    """The band about the curve of cumulative gain."""

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from evalpipe.base.records import Record, Scalar, Slice
 from evalpipe.chapters.gates.records import Kind, Subject
-from evalpipe.results.datasets import InputFile
-from evalpipe.results.findings import Finding
+from evalpipe.results.document import Finding, InputFile
 
 Ignorable = Literal["spec", "data", "intervals", "findings", "other"]
 """What may differ without being counted, if it is asked for."""

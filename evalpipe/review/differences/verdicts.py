@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Gate, Results
-    from evalpipe.results.findings import Finding
+    from evalpipe.results.document import Finding
 
     GatePairs = Sequence[tuple[Gate | None, Gate | None]]
     FindingPairs = Sequence[tuple[Finding | None, Finding | None]]

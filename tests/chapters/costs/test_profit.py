@@ -13,7 +13,7 @@ from engine.runs import BOTH, intervals, people, read_sample, run
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.data.catalog import look
 from evalpipe.data.sample import Sample
-from evalpipe.engine.parts import design
+from evalpipe.engine.draws import design
 from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

@@ -19,7 +19,7 @@ from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.spec import GateRule
 from evalpipe.data.catalog import look
 from evalpipe.errors import DataError
-from evalpipe.intervals.recovered import recovered_limits
+from evalpipe.intervals.contrasts import recovered_limits
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.results import Desirability, Gate, Results, holds, worst

@@ -206,7 +206,7 @@ def test_threads_and_the_order_of_rows_change_nothing() -> None:
 def test_three_batches_of_a_block_take_the_priors_that_one_batch_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = beta()
     monkeypatch.setattr("evalpipe.intervals.resampling.HELD", 400 * 25)
-    monkeypatch.setattr("evalpipe.engine.parts.CELLS", 900)
+    monkeypatch.setattr("evalpipe.engine.draws.CELLS", 900)
     assert numbers(beta()) == numbers(whole)
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from evalpipe.plan.drawing import ROWS, obstacle_of
 from evalpipe.plan.edges import edges_of
-from evalpipe.statistics.alike import alike
-from evalpipe.statistics.grid import EDGES, TENTHS, cut, edges_at, first_rows, joint, means
+from evalpipe.statistics.grid import EDGES, TENTHS, alike, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 

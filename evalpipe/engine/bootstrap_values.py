@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.base import constants
-from evalpipe.intervals.bootstrap import excluding
-from evalpipe.intervals.clusters import FEWEST
+from evalpipe.intervals.bootstrap import FEWEST, excluding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
