@@ -27,17 +27,17 @@ from evalpipe.chapters.standards.spec_profiles import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli.app import SCHEMAS, app
 from evalpipe.cli.catalogue import describe, json_schema_of
-from evalpipe.data.condition.functions import FUNCTIONS
-from evalpipe.data.condition.operators import CASTS
+from evalpipe.data.condition.grammar import CASTS
+from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.findings import declare
 from evalpipe.findings.claims import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
 from evalpipe.runs.exports import EXPORTS
-from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
-from evalpipe.spec.texts import LONGEST
+from evalpipe.spec.spec import Spec
+from evalpipe.spec.text import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:

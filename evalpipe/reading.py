@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.candidates import read_candidates
 from evalpipe.data.read import read
-from evalpipe.data.sql.stored import stored
+from evalpipe.data.sql.query_rows import stored
 from evalpipe.errors import DataError
+from evalpipe.streams.parts import Work
 from evalpipe.streams.read import read_streamed
-from evalpipe.streams.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -37,13 +37,13 @@ def recalibrate(
 
     Raises DataError for data that cannot be used, UsageError where there is no such recalibrator.
     """
-    from evalpipe.data.loose import predictions
+    from evalpipe.data.read import read_predictions
 
     run = _read(results)
     record = _record(run, model, fitted_on)
     path = data if isinstance(data, str | os.PathLike) else None
     frame = None if path is not None else _frame(data)
-    frame, values, score = predictions(_plan(run, record, path, frame), frame)
+    frame, values, score = read_predictions(_plan(run, record, path, frame), frame)
     recalibrated = _fitted(record)(values, score)
     columns = {model: recalibrated} if recalibrated.ndim == 1 else {
         f"{model}.{level}": recalibrated[:, place] for place, level in enumerate(run.levels)}

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evalpipe.results.signatures import Signature
     from evalpipe.runs.record import Recorder
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.models import Spec
-    from evalpipe.streams.work import Work
+    from evalpipe.spec.spec import Spec
+    from evalpipe.streams.parts import Work
     from evalpipe.templating.files import Templates
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
@@ -174,7 +174,7 @@ def abandon(folder: Path | None) -> None:
 
     ``folder`` is the output folder that the run holds, None where it holds none.
     """
-    from evalpipe.data.quiet import turn_back
+    from evalpipe.data.formats import turn_back
     from evalpipe.runs.record import abandon as abandon_folder
     from evalpipe.streams.cache import cache_folder, sweep
 
@@ -239,9 +239,9 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 
 def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
     """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
-    from evalpipe.spec.sent import to_text
+    from evalpipe.spec.load import to_text
     from evalpipe.streams.cache import cache_folder, sweep
-    from evalpipe.streams.work import Work
+    from evalpipe.streams.parts import Work
 
     kept = None if folder is None else cache_folder(folder.out)
     if kept is not None:

@@ -24,8 +24,8 @@ from pydantic import TypeAdapter, ValidationError
 import evalpipe
 from evalpipe.base.origin import path_keys, path_text
 from evalpipe.errors import DataError, SpecError, UsageError
-from evalpipe.spec.kinds import Key
-from evalpipe.spec.named import bad_key, is_key
+from evalpipe.spec.field_types import Key
+from evalpipe.spec.messages import bad_key, is_key
 
 DATASET, FITTED = "Prüfung 2024/Q1", "cal. set"
 FOREST, LIKE, ODD = "Random forest", "random-forest", "Modèle v1.2, «x» & <b> \"Bob's\" {level} $x$ [b]"

@@ -16,15 +16,12 @@ import ray
 
 import evalpipe
 from evalpipe.plan.plan import Plan
-from evalpipe.spec.sent import to_text
-from evalpipe.streams.asked import asked
-from evalpipe.streams.codec import decode, encode
-from evalpipe.streams.parts import Part, parts_of
-from evalpipe.streams.stamps import stamp
-from evalpipe.streams.summarise import summarise
-from evalpipe.streams.tables import Tables
+from evalpipe.spec.load import to_text
+from evalpipe.streams.cache import decode, encode
+from evalpipe.streams.parts import File, Part, parts_of, stamp
+from evalpipe.streams.tables import Tables, asked
+from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, run_task, tables_task
-from evalpipe.streams.work import File
 
 
 def files_of(plan: Plan) -> list[tuple[Part, File]]:

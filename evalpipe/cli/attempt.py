@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.cli.logfile import Log
     from evalpipe.results import FailOn, Results
     from evalpipe.run import Progress
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 COMPLETE = "the new output is complete"
 

@@ -13,7 +13,7 @@ from evalpipe.intervals.declare import registry
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
-    from evalpipe.spec.describe import Schema
+    from evalpipe.spec.messages import Schema
 
 
 def json_schema_of(kind: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.earlier import ReferenceChange
     from evalpipe.results import Gate, Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 SEVERITIES = {"fail": "error", "warn": "warning"}
 """What an annotation is called, by what became of the gate; "notice" where it did not fail."""

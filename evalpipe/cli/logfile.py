@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 OWN = ("time", "level", "run", "event", "step", "evalpipe_version", "spec_sha256", "evidence_sha256", "verdict")
 """The keys whose values are evalpipe's own words and digits, in which nothing is hidden."""

@@ -31,7 +31,7 @@ def output_folder(
 
     Raises UsageError for a reference that cannot be replaced.
     """
-    from evalpipe.spec.day import dated_path
+    from evalpipe.spec.overrides import dated_path
 
     return Path("reports") / name if out is None else Path(dated_path(out, day, environment, "--out"))
 

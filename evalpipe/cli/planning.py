@@ -88,8 +88,7 @@ def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str,
 
 def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
     """Return the parts that datasets are read in, and why the cache lacks those that it does."""
-    from evalpipe.streams.cache import cache_folder
-    from evalpipe.streams.fresh import fresh_parts
+    from evalpipe.streams.cache import cache_folder, fresh_parts
 
     return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
                     "why": part.why} for part in parts]
@@ -101,7 +100,7 @@ def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
     if not parts:
         return []
     from evalpipe.cli.caching import parts_line
-    from evalpipe.streams.fresh import reasons
+    from evalpipe.streams.cache import reasons
 
     lines = [""]
     for name, states in parts.items():

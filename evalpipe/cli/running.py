@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.cli.attempt import RunOptions, RunOutcome
     from evalpipe.results import Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 def run_spec(path: str, options: RunOptions) -> bool:

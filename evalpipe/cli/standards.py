@@ -12,7 +12,7 @@ from evalpipe.errors import Problem
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 MOST_GAPS = 6
 """The gaps of a standard that the terminal names."""

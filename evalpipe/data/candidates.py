@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters.candidates.compute_rows import CandidateRows
-from evalpipe.data.celltypes import MISSING_WORDS, tell, typed
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
-from evalpipe.data.errors import Unreadable
-from evalpipe.data.numeric import bounded
+from evalpipe.data.outcome_checks import bounded
+from evalpipe.data.problems import Unreadable, counted, noun, rows_have
 from evalpipe.data.rows import load_candidates
 from evalpipe.data.summary import files_of
-from evalpipe.data.values import blank, numbers, texts
-from evalpipe.data.words import counted, noun, rows_have
+from evalpipe.data.values import MISSING_WORDS, blank, numbers, tell, texts, typed
 from evalpipe.errors import DataError
 from evalpipe.words.spelling import closest, listed
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
-    from evalpipe.data.block import RowBlock
+    from evalpipe.data.columns import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan
 

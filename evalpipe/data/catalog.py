@@ -1,4 +1,4 @@
-"""What can be known of the datasets without reading their rows: files, formats and columns."""
+"""What can be known of the datasets without reading their rows: files, formats, columns, and the fits of a model."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data import fits
-from evalpipe.data.errors import Unreadable
+from evalpipe.data.problems import Unreadable
 from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import DataError, Problem, SpecError
-from evalpipe.plan.sources import BootstrapSource, QuerySource
+from evalpipe.plan.sources import BootstrapSource, FitSource, QuerySource
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -23,6 +22,50 @@ if TYPE_CHECKING:
     from evalpipe.errors import Place
     from evalpipe.plan.sources import Condition, DatasetSource, Source, Sources
 
+
+FEWEST_FITS = 2
+"""The fewest fits that have a spread."""
+
+
+def split_fits(table: DataTable, kind: type[FitSource] = FitSource) -> tuple[DataTable, ...]:
+    """Return a table for each file of a pattern, in the order of their names; ``kind`` says of which fits."""
+    from evalpipe.data.formats import rows
+
+    named = table.named
+    return tuple(
+        replace(table, named=kind(named.dataset, named.model, shown, named.loc, named.csv),
+                files=((path, shown),), rows=rows(path, table.format, named.csv))
+        for path, shown in table.files)
+
+
+def single_fit(places: Origin, table: DataTable) -> Problem:
+    """Report a pattern that a single file matches."""
+    named, file = table.named, table.files[0][1]
+    message = (f"{named.path} matches 1 file, {file}, but a pattern under 'predictions' names several fits of the "
+               f"model '{named.model}', at least {FEWEST_FITS}")
+    hint = "check the pattern; or name the file itself, or a folder where its files hold the rows of one fit"
+    if "optimism" in named.loc:
+        message = (f"{named.path} is 1 file, {file}, but the optimism of model '{named.model}' is a mean over several "
+                   f"bootstrap fits, at least {FEWEST_FITS}")
+        hint = "name a pattern or a folder with a file for each bootstrap fit"
+    return Problem("single-fit", message, places.place(*named.loc), hint)
+
+
+def uneven_fits(sources: Sources, refits: Mapping[tuple[str, str], tuple[DataTable, ...]]) -> Iterator[Problem]:
+    """Report models with another number of fits for one dataset than for another: fits go by the order of names."""
+    models = dict.fromkeys(model for _, model in refits)
+    for model in models:
+        named = {name: declared.predictions[model].loc for name, declared in sources.datasets.items()
+                 if model in declared.predictions}
+        counts = {name: 1 + len(refits.get((name, model), ())) for name in named}
+        if len(set(counts.values())) > 1:
+            listed = ", ".join(f"{count} for '{name}'" for name, count in counts.items())
+            message = f"the model '{model}' has not as many fits for each dataset: {listed}"
+            hint = "give the predictions of the same fits for every dataset, in files whose names sort alike"
+            yield Problem("uneven-fits", message, sources.places.place(*next(iter(named.values()))), hint)
+
+
+if TYPE_CHECKING:
     Schema = dict[str, pl.DataType]
 
 
@@ -44,7 +87,7 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
         if table is not None:
             tables[name] = table
         wrong_data += _predictions(sources.places, declared, predictions, refits)
-    wrong_data += fits.uneven(sources, refits)
+    wrong_data += uneven_fits(sources, refits)
     wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
     if sources.candidates is not None:
         candidates, faults, broken = _looked_at(sources, sources.candidates, None)
@@ -96,7 +139,7 @@ def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Pr
 
 def _asked(places: Origin, named: QuerySource) -> tuple[DataTable, Schema] | list[Problem]:
     """Return what is known of a query, and the types of its columns; or why it cannot be read."""
-    from evalpipe.data.sql.described import described
+    from evalpipe.data.sql.query_rows import described
 
     try:
         return described(places, named)
@@ -118,10 +161,10 @@ def _predictions(
             problems += looked_at
         elif not is_pattern(places, named):
             tables[key] = looked_at[0]
-        elif len(looked_at[0].files) < fits.FEWEST:
-            problems.append(fits.single(places, looked_at[0]))
+        elif len(looked_at[0].files) < FEWEST_FITS:
+            problems.append(single_fit(places, looked_at[0]))
         else:
-            tables[key], *further = fits.split(looked_at[0])
+            tables[key], *further = split_fits(looked_at[0])
             refits[key] = tuple(further)
     return problems
 
@@ -135,16 +178,16 @@ def _bootstrap(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable,
             looked_at = _stored(sources.places, named)
             if isinstance(looked_at, list):
                 problems += looked_at
-            elif len(looked_at[0].files) < fits.FEWEST:
-                problems.append(fits.single(sources.places, looked_at[0]))
+            elif len(looked_at[0].files) < FEWEST_FITS:
+                problems.append(single_fit(sources.places, looked_at[0]))
             else:
-                tables[name, model] = fits.split(looked_at[0], BootstrapSource)
+                tables[name, model] = split_fits(looked_at[0], BootstrapSource)
     return tables, problems
 
 
 def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:
     """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
-    from evalpipe.data.hive import schema
+    from evalpipe.data.files import schema
 
     named_at = places.place(*named.loc)
     schemas: dict[str, Schema] = {}
@@ -198,9 +241,9 @@ def _types(
     """Tell the types of columns of separated text, why one is text though it holds numbers, and what is broken."""
     import polars as pl
 
-    from evalpipe.data.celltypes import tell, typed
+    from evalpipe.data.files import read
     from evalpipe.data.formats import SEPARATORS
-    from evalpipe.data.hive import read
+    from evalpipe.data.values import tell, typed
 
     csv = table.named.csv
     if table.format not in SEPARATORS or not columns:

@@ -1,23 +1,97 @@
-"""The checks of one evaluated dataset, column by column; each problem names the rows, the column and the way out."""
+"""The checks of one evaluated dataset, column by column; each problem names the rows, the column and the way out.
+
+Columns that residuals are set against, or stand in the order of, are read here too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data import exposure, numeric, rounding, row_columns, slices, weights
-from evalpipe.data.columns import Columns, fill_hint, percents, read_once, refuse, wrong_type
-from evalpipe.data.errors import Unreadable
+import numpy as np
+
+from evalpipe.data import outcome_checks, slices
+from evalpipe.data.columns import (
+    EXACT_SUM,
+    Columns,
+    Rounded,
+    allowed_gap,
+    decimals,
+    fill_hint,
+    gap_explained,
+    percents,
+    read_once,
+    refuse,
+    wrong_type,
+)
+from evalpipe.data.outcome_checks import bounded
+from evalpipe.data.problems import Unreadable, counted, noun, rows_have
+from evalpipe.data.sample import ColumnValues
+from evalpipe.data.slices import MISSING, labels_of, ordered
 from evalpipe.data.values import numbers, probabilities, texts
-from evalpipe.data.words import counted, noun, rows_have
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from evalpipe.base.origin import Loc
-    from evalpipe.data.block import RowBlock
+    from evalpipe.data.columns import RowBlock
     from evalpipe.plan.models import ModelPlan
+
+
+MOST_LEVELS = 50
+"""The most levels that residuals are set against."""
+
+
+def check_row_columns(columns: Columns) -> None:
+    """Read every such column of evaluated rows; the rest gets a problem."""
+    import polars as pl
+
+    asked = columns.rows.plan.residuals
+    for loc, name in () if asked is None else asked.columns:
+        try:
+            values = columns.rows.typed(name)
+            values = values.fill_nan(None) if values.dtype.is_float() else values
+            numeric = values.dtype.is_numeric()
+            columns.row_columns[name] = ((), values.cast(pl.Float64)) if numeric else _levels_of_column(values)
+        except Unreadable as fault:
+            columns.problems.append(wrong_type(columns.rows, name, loc, fault))
+            continue
+        levels, codes = columns.row_columns[name]
+        if numeric:
+            bounded(columns, name, loc, codes)
+        elif loc[2] == "against" and len(levels) > MOST_LEVELS:
+            message = (f"column '{name}' of {columns.rows.called} has {len(levels):,} levels, more than the "
+                       f"{MOST_LEVELS} that residuals are set against")
+            columns.problems.append(columns.rows.problem(
+                "too-many-levels", message, loc, "group the levels in the data, or name a column of numbers"))
+
+
+def _levels_of_column(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
+    """Return the labels of the levels in the order of people, dates by time, and the place of each row's, [n]."""
+    import polars as pl
+
+    distinct = values.unique()
+    labels = labels_of(distinct)  # of these, for there may be few of them and many rows
+    levels = tuple(ordered({*labels} - {MISSING}))
+    places = {label: float(place) for place, label in enumerate(levels)}
+    codes = pl.Series([places.get(label) for label in labels], dtype=pl.Float64)
+    return levels, values.replace_strict(distinct, codes, return_dtype=pl.Float64)
+
+
+def row_columns_held(columns: Columns) -> dict[str, pl.Series]:
+    """Return the columns of each row under names of their own."""
+    return {f"column {place}": values for place, (_, values) in enumerate(columns.row_columns.values())}
+
+
+def row_column_values(columns: Columns, frame: pl.DataFrame) -> Mapping[str, ColumnValues]:
+    """Return the columns by name; ``frame`` holds those of `held` for the rows of the sample."""
+    return MappingProxyType({
+        name: ColumnValues(levels, np.asarray(frame[f"column {place}"].fill_null(np.nan).to_numpy(), float))
+        for place, (name, (levels, _)) in enumerate(columns.row_columns.items())})
 
 
 def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = None) -> Columns:
@@ -33,7 +107,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         key: Columns(block, problems=columns.problems if block.step is None else [])
         for key, block in rows.models.items()})
     if plan.task in NUMBERS:
-        numeric.check(columns)
+        outcome_checks.check_numbers(columns)
     else:
         loc: Loc = ("outcome", "column")
         _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
@@ -51,9 +125,9 @@ def _of_rows(columns: Columns, *, whole: bool) -> None:
     rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
-        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency", part=not whole)
+        outcome_checks.check_weights(columns, plan.weight.column, whole=plan.weight.kind == "frequency", part=not whole)
     if plan.exposure is not None:
-        exposure.check(columns, plan.exposure.column)
+        outcome_checks.check_exposure(columns, plan.exposure.column)
     if plan.cluster is not None:
         _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if plan.id is not None and whole:
@@ -61,7 +135,7 @@ def _of_rows(columns: Columns, *, whole: bool) -> None:
         unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
         slices.check(columns, whole=whole)
-        row_columns.check(columns)
+        check_row_columns(columns)
 
 
 def _drawn(columns: Columns, model: ModelPlan) -> None:
@@ -106,23 +180,23 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
     fine = [columns.numbers[column].is_between(0, 1).fill_null(value=False) for column in names]
     in_range = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
     gap = (total - 1).abs()
-    off = (gap > rounding.EXACT) & in_range
+    off = (gap > EXACT_SUM) & in_range
     if not off.any():
         return
     # Floats of 32 bits are looked at as stored: widened to 64, their decimals would have a tail of noise.
     stored = [columns.rows.frame[column] for column in names]
-    places = rounding.decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
+    places = decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
                                 for written, column in zip(stored, names, strict=True)])
-    wrong = (gap > rounding.allowed(len(names), places)) & in_range
+    wrong = (gap > allowed_gap(len(names), places)) & in_range
     if not wrong.any():
         widest = float(gap.filter(off).max())  # type: ignore[arg-type]
-        columns.rounded[name] = rounding.Rounded(places or 0, int(off.sum()), widest)
+        columns.rounded[name] = Rounded(places or 0, int(off.sum()), widest)
         return
     message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' do not sum to 1"
     hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
     columns.problems.append(columns.rows.problem(
         "probability-sum", message, ("models", name, "probabilities"), hint, mask=wrong, values=total.round(6),
-        notes=(rounding.explained(len(names), places),)))
+        notes=(gap_explained(len(names), places),)))
 
 
 def _no_sum(columns: Columns, name: str, names: list[str]) -> None:
@@ -162,7 +236,7 @@ def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
         except Unreadable as fault:
             columns.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
     if plan.task in NUMBERS and columns.truth is not None:
-        numeric.bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
+        outcome_checks.bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
     return columns
 
 
@@ -172,7 +246,7 @@ def _counted(columns: Columns) -> frozenset[str]:
     loc: Loc = ("outcome", "column")
     _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
     if plan.weight is not None:
-        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
+        outcome_checks.check_weights(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
     if plan.cluster is not None:
         _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     weight = None if plan.weight is None else plan.weight.column
@@ -242,7 +316,7 @@ def unique(columns: Columns, column: str) -> None:
     """Check that every id stands in one row only."""
     import polars as pl
 
-    from evalpipe.data.block import POSITION
+    from evalpipe.data.columns import POSITION
 
     ids = columns.names.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():

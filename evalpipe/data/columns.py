@@ -1,30 +1,218 @@
-"""The columns of one dataset as values, how numbers are read from them, and the words of their problems."""
+"""The rows of one dataset as they were read, its columns as values, and the problems that are found in them.
+
+Probabilities of several levels that were rounded stand here too, for a `Columns` remembers by how much.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data.celltypes import MISSING_WORDS, quoted, tell, typed
-from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import blank, days, numbers, probabilities
-from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_article
-from evalpipe.plan.fits import Fit
+import numpy as np
+
+from evalpipe.base.origin import path_text
+from evalpipe.data.problems import SHOWN, Unreadable, are, cells, counted, more, noun, rows_have, sql_name, with_article
+from evalpipe.data.values import MISSING_WORDS, blank, days, numbers, probabilities, quoted, shown, tell, typed
+from evalpipe.errors import Place, Problem
+from evalpipe.plan.sources import Fit
+from evalpipe.results import Warned
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
+    from evalpipe.base.cells import CellType
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.plan import ColumnPlan
-    from evalpipe.data.block import RowBlock
-    from evalpipe.data.rounding import Rounded
-    from evalpipe.errors import Problem
+    from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import Warned
+
+
+POSITION = "\0position"
+"""The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
+
+FILE = 1 << 40  # more rows than a file has, while millions of files still fit in Int64
+SEPARATED = frozenset({"csv", "tsv"})
+TEXT_FORMATS = SEPARATED | {"ndjson"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was read: its path as shown (None in memory), sha256, and its number of rows."""
+
+    path: str | None
+    sha256: str | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowBlock:
+    """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
+
+    ``models`` are, by the fit, the rows of the files that hold predictions for these rows, one for each in their order;
+    ``step`` is the step that predictions are of, if any. ``types`` are those of the columns of separated text that are
+    not read as they are written, told before ``where``; ``unknown`` counts, by what messages call a condition, the rows
+    for which it is unknown, as a value is missing.
+    ``file`` is the number of the only file that they are of, where they are a part of a dataset.
+    ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
+    number that it lacks.
+    """
+
+    plan: Plan
+    dataset: DatasetPlan
+    frame: pl.DataFrame
+    sources: tuple[SourceFile, ...]
+    models: Mapping[Fit, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
+    types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
+    unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    incomplete: int = 0
+    lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    step: int | None = None
+    file: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The dataset's name."""
+        return self.dataset.name
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        return self.dataset.table.named.called
+
+    @property
+    def as_text(self) -> bool:
+        """Whether numbers may be written as text in this format."""
+        return self.dataset.table.format in TEXT_FORMATS
+
+    def typed(self, column: str) -> pl.Series:
+        """Return a column in the type that its values have, shape [n]."""
+        from evalpipe.data.values import typed
+
+        values = self.frame[column]
+        if column not in self.types:
+            return values
+        return typed(values, self.types[column], self.dataset.table.named.csv.decimal)
+
+    def numeric(self, column: str) -> pl.Series:
+        """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
+        import polars as pl
+
+        from evalpipe.data.values import decimal_points
+
+        values = self.frame[column]
+        written = self.separated and values.dtype == pl.String
+        return decimal_points(values, self.dataset.table.named.csv.decimal) if written else values
+
+    @property
+    def separated(self) -> bool:
+        """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
+        return self.dataset.table.format in SEPARATED
+
+    @property
+    def at_step(self) -> str:
+        """What messages add of predictions at a step: ", at step 12"; nothing of others."""
+        return "" if self.step is None else f", at step {self.step}"
+
+    def cell(self, position: int) -> tuple[int, str]:
+        """Return the row and, where the dataset has several files, the words that name its file."""
+        file, row = divmod(position, FILE)
+        return row, f" in {self.sources[file].path}" if len(self.sources) > 1 and self.file is None else ""
+
+    def problem(
+        self, code: str, message: str, loc: Loc, hint: str | None = None,
+        *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
+    ) -> Problem:
+        """Make a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` names the column."""
+        rows: list[tuple[int, str]] = []
+        count = 0
+        if mask is not None and values is not None:
+            count = int(mask.sum())
+            places = mask.arg_true().head(SHOWN)
+            for position, value in zip(self.frame[POSITION].gather(places), values.gather(places), strict=True):
+                row, suffix = self.cell(position)
+                rows.append((row, shown(value) + suffix))
+        named_at = f"named at {self.plan.places.place(*loc) or 'the spec, ' + path_text(loc)}"
+        return Problem(code, message + self.at_step, self.place, hint, tuple(rows), (*more(count), *notes, named_at))
+
+    @property
+    def place(self) -> Place:
+        """The file, or the path of several as the spec gives it."""
+        if self.dataset.table.format == "memory":
+            return Place(f"{self.name} (in memory)")
+        files = self.sources if self.file is None else self.sources[self.file : self.file + 1]
+        # Of several files each row names its own, and the problem the glob or the folder that found them.
+        return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
+
+
+EXACT_SUM = 1e-6
+"""How far the sum of probabilities may be from 1 whatever their digits are."""
+
+MOST_ROUNDING = 0.05
+"""What rounding may explain at most: beyond, that probabilities are divided by their sum must be asked for."""
+
+_DECIMALS = range(2, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """Probabilities of a model that sum to 1 up to rounding: decimals, the rows that are off, and the largest gap."""
+
+    decimals: int
+    rows: int
+    gap: float
+
+
+def decimals(columns: Sequence[pl.Series]) -> int | None:
+    """Return the number of decimals, from 2 to 9, that all probabilities have; None where they have more."""
+    values = np.concatenate([_written(column).drop_nulls().to_numpy() for column in columns])
+    if not (np.abs(values) <= 1 + MOST_ROUNDING).all():  # no probabilities: that is told elsewhere
+        return None
+    for count in _DECIMALS:
+        scaled = values * 10.0**count
+        # A decimal is stored to one part in 10^16, so a multiple of it is whole up to a little more than that.
+        if (np.abs(scaled - np.rint(scaled)) <= 10.0**count * 1e-14).all():
+            return count
+    return None
+
+
+def _written(column: pl.Series) -> pl.Series:
+    """Return floats of 32 bits as the shortest decimals that they are read from."""
+    import polars as pl
+
+    return column.cast(pl.String).cast(pl.Float64) if column.dtype == pl.Float32 else column
+
+
+def allowed_gap(levels: int, places: int | None) -> float:
+    """Return how far a sum may be from 1: each of the levels by half a unit of its last decimal."""
+    # A sum that is off by just the limit must not fail by the rounding of the sum itself: hence 1e-9 more.
+    if places is None:
+        return EXACT_SUM
+    return max(EXACT_SUM, min(MOST_ROUNDING, levels * 0.5 * 10.0**-places * (1 + 1e-9)))
+
+
+def gap_explained(levels: int, places: int | None) -> str:
+    """Say how far a sum may be from 1, and why."""
+    why = "" if places is None else f", as {levels} probabilities of {places} decimals do by rounding"
+    return f"a sum may differ from 1 by {allowed_gap(levels, places):.2g}{why}"
+
+
+def rounded_together(parts: Sequence[Rounded]) -> Rounded:
+    """Return what is known of the rounding of a model at several steps or in several fits: all rows, the widest gap."""
+    return Rounded(min(part.decimals for part in parts), sum(part.rows for part in parts),
+                   max(part.gap for part in parts))
+
+
+def rounding_warning(dataset: str, model: str, rounded: Rounded) -> Warned:
+    """Say that probabilities were rounded and are divided by their sum."""
+    message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {rounded.decimals} "
+               f"decimals: in {counted(rounded.rows, 'row')} their sum differs from 1, by up to {rounded.gap:.2g}; "
+               "every row is divided by its sum")
+    return Warned(code="rounded-probabilities", message=message)
 
 
 @dataclass(slots=True)

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.errors import Unreadable
-from evalpipe.data.words import counted
+from evalpipe.data.problems import Unreadable, counted
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:

@@ -1,10 +1,16 @@
-"""Step 3: read every dataset, check it, and put its rows in canonical order."""
+"""Step 3: read every dataset, check it, and put its rows in canonical order; or read the predictions of one model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data import baseline, build, checks, leaks, outcome, rows, stepped
+import numpy as np
+
+from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.data import checks, leakage, outcome_checks, prediction_files, rows, sample_arrays
+from evalpipe.data.columns import POSITION, Columns
+from evalpipe.data.prediction_files import split_lists
+from evalpipe.data.rows import whole
 from evalpipe.errors import DataError, Problem
 from evalpipe.tasks import NUMBERS
 
@@ -13,9 +19,40 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.columns import Columns
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
+
+
+def training_mean_of(plan: Plan, references: Sequence[Columns]) -> float | None:
+    """Return the mean outcome over all reference datasets together; None where none has the outcome.
+
+    With an exposure it is the rate: the total of the outcome over that of the exposure, of the rows that have both.
+    """
+    import polars as pl
+
+    if plan.task not in NUMBERS:
+        return None
+    if plan.exposure is not None:
+        return _rate(plan.exposure.column, references)
+    outcomes = [columns.truth for columns in references if columns.truth is not None]
+    values = pl.concat(outcomes).drop_nulls().drop_nans() if outcomes else pl.Series(dtype=pl.Float64)
+    return float(values.to_numpy().mean()) if len(values) else None
+
+
+def _rate(exposure: str, references: Sequence[Columns]) -> float | None:
+    import polars as pl
+
+    frames = [
+        pl.DataFrame({"count": columns.truth, "exposure": columns.numbers[exposure]})
+        for columns in references if columns.truth is not None and exposure in columns.numbers
+    ]
+    if not frames:
+        return None
+    complete = pl.concat(frames).fill_nan(None).drop_nulls().filter(pl.col("exposure").is_between(SMALLEST, LARGEST))
+    # By numpy, for polars sums each of the parts that a file was read in, and the machine decides how many.
+    events, total = (float(complete[name].to_numpy().sum()) for name in ("count", "exposure"))
+    return events / total if complete.height else None
 
 
 def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:
@@ -37,26 +74,26 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
     sources = [columns for columns in references if plan.gives_prevalence(columns.rows.name)]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
-    levels = () if plan.task in NUMBERS else outcome.settle(plan, [*predicted, *sources], references)
+    levels = () if plan.task in NUMBERS else outcome_checks.settle(plan, [*predicted, *sources], references)
     _compare(predicted, references)
     for columns in predicted:
-        columns.problems.extend(stepped.faults(columns))
+        columns.problems.extend(prediction_files.step_faults(columns))
     all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
-    all_problems += stepped.shown_apart(predicted)
+    all_problems += prediction_files.shown_apart(predicted)
     if all_problems:
         raise DataError(*all_problems)
-    training_mean = baseline.of(plan, references)
-    return tuple(build.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
+    training_mean = training_mean_of(plan, references)
+    return tuple(sample_arrays.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
 
 
 def _compare(predicted: Sequence[Columns], references: Sequence[Columns]) -> None:
     """Report rows that datasets share and must not."""
     for columns in predicted:
         for reference in references:
-            columns.problems.extend(leaks.shared(columns, reference))
+            columns.problems.extend(leakage.shared(columns, reference))
         if columns.rows.dataset.role == "evaluate":
             for calibrating in (other for other in predicted if other.rows.dataset.role == "calibrate"):
-                columns.problems.extend(leaks.shared(columns, calibrating))
+                columns.problems.extend(leakage.shared(columns, calibrating))
 
 
 def _numeric(plan: Plan) -> frozenset[str]:
@@ -72,3 +109,37 @@ def _numeric(plan: Plan) -> frozenset[str]:
         if numbers or kind != "prediction"
     }
     return frozenset(weight | exposure | named | ({plan.outcome.column} if numbers else set()))
+
+
+def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Floats, Floats | None]:
+    """Read the only dataset of a plan with one model: all its columns, and the predictions that were checked.
+
+    Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
+    ``frame``, where that is given. Last come the scores that the probabilities were made of, of the same shape, or
+    None; of a raw score it is both. Raises DataError with every problem.
+    """
+    (dataset,), (name,) = plan.datasets, plan.models
+    rows, problems = whole(plan, dataset, frame, ())
+    if rows is None:
+        raise DataError(*problems)
+    parts, _, problems = split_lists(rows, {})
+    if problems:
+        raise DataError(*problems)
+    columns, model = Columns(parts), plan.models[name]
+    check = outcome_checks.check_predicted_numbers if plan.task in NUMBERS else checks.predictions
+    check(columns, name, model)
+    if columns.problems:
+        raise DataError(*columns.problems)
+    by_kind = sample_arrays.predicted(plan, model, columns, plan.outcome.levels, rescale=name in columns.rounded)
+    chances, scores = (
+        [by_kind[key].to_numpy() for key in by_kind if key.startswith(kind)] for kind in ("chance", "score")
+    )
+    if plan.task in NUMBERS:
+        chances, scores = [by_kind["predicted"].to_numpy()], []
+    score = _table(scores) if scores and (chances or model.score is not None) else None
+    return rows.frame.drop(POSITION), _table(chances or scores), score
+
+
+def _table(columns: list[Values]) -> Floats:
+    """Return one column [n], or several as a table [n, K]."""
+    return np.asarray(columns[0] if len(columns) == 1 else np.column_stack(columns), float)

@@ -7,9 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.data.block import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
-from evalpipe.data.errors import Unreadable
-from evalpipe.data.words import are, cells, counted
+from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
+from evalpipe.data.problems import Unreadable, are, cells, counted
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import QuerySource
 
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.cells import CellType
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan
-    from evalpipe.plan.sources import Source
+    from evalpipe.plan.sources import Fit, Source
 
 
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
@@ -32,9 +30,7 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
     applied.
     """
-    from evalpipe.data.aligned import match, take
-    from evalpipe.data.complete import complete
-    from evalpipe.data.lists import split
+    from evalpipe.data.prediction_files import complete, match, split_lists, take
 
     own, problems = whole(plan, dataset, frame, text)
     files, faults = _predictions(plan, dataset, text)
@@ -46,7 +42,7 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
-    kept, parts, problems = split(kept, files)
+    kept, parts, problems = split_lists(kept, files)
     if problems:
         return problems
     # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
@@ -61,7 +57,7 @@ def _predictions(
     plan: Plan, dataset: DatasetPlan, text: Sequence[str]
 ) -> tuple[dict[Fit, RowBlock], list[Problem]]:
     """Read the files of predictions for a dataset, by the fit that they are of."""
-    from evalpipe.data.stepped import divided
+    from evalpipe.data.prediction_files import divided
 
     files: dict[Fit, RowBlock] = {}
     problems: list[Problem] = []
@@ -108,7 +104,7 @@ def _batches(
 
     All ``columns`` of a plan are read unless some are named.
     """
-    from evalpipe.data.hive import batches, read
+    from evalpipe.data.files import batches, read
 
     path, shown = dataset.table.files[file]
     text = () if plan.id is None else (plan.id,)
@@ -132,7 +128,7 @@ def _types_of(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellT
     """Tell the types of the columns that slices are about from all rows of a file of separated text."""
     import polars as pl
 
-    from evalpipe.data.celltypes import tell
+    from evalpipe.data.values import tell
 
     csv, table = dataset.table.named.csv, dataset.table
     if table.format not in SEPARATED:
@@ -200,7 +196,7 @@ def _files(
 
 def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that conditions, slices and residuals are about, of separated text."""
-    from evalpipe.data.celltypes import tell
+    from evalpipe.data.values import tell
 
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
@@ -216,7 +212,7 @@ def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
 
 def _not_of_type(rows: RowBlock) -> list[Problem]:
     """Find the cells that are not of the type that is declared for their column."""
-    from evalpipe.data.celltypes import CALLED, quoted, strange
+    from evalpipe.data.values import CALLED, quoted, strange
 
     problems: list[Problem] = []
     named = rows.dataset.table.named
@@ -237,7 +233,7 @@ def _file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
     """Read columns of one file, blank lines left out; raises Unreadable."""
-    from evalpipe.data.hive import read
+    from evalpipe.data.files import read
 
     sha256 = dataset.table.contents[number] if dataset.table.contents else _digest(path)
     part, blank_lines = read(path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text)

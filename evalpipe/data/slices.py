@@ -13,11 +13,10 @@ import numpy as np
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
-from evalpipe.data.errors import Unreadable
+from evalpipe.data.problems import Unreadable, rows_have
 from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
-from evalpipe.data.words import rows_have
 from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:

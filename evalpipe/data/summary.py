@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.block import FILE, POSITION
-from evalpipe.data.words import are, counted
+from evalpipe.data.columns import FILE, POSITION
+from evalpipe.data.problems import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.base.arraytypes import Floats, Values
-    from evalpipe.data.block import RowBlock
-    from evalpipe.data.columns import Columns
+    from evalpipe.data.columns import Columns, RowBlock
 
 
 def files(columns: Columns) -> tuple[InputFile, ...]:

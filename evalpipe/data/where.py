@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evalpipe.data.condition.parse import Parser
-from evalpipe.data.condition.tokens import Wrong, names
-from evalpipe.data.condition.values import WORDS
-from evalpipe.data.errors import Unreadable
+from evalpipe.data.condition.grammar import Parser
+from evalpipe.data.condition.values import WORDS, Wrong, names
 from evalpipe.data.formats import sentence
+from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:

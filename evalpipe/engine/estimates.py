@@ -21,8 +21,7 @@ from evalpipe.engine.subsets import reported, rows_of, subsets, summaries_of
 from evalpipe.engine.support import Given, counts, few_for_curve, own_denominator, rare_level, thin
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
-from evalpipe.plan.measures import LACKING
-from evalpipe.plan.methods import FALLBACK
+from evalpipe.plan.measures import FALLBACK, LACKING
 from evalpipe.results import Estimate
 from evalpipe.statistics import Summary
 from evalpipe.words import numbers

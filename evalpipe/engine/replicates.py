@@ -25,7 +25,7 @@ from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import BLOCK, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
-from evalpipe.plan.all_at_once import workers_of
+from evalpipe.plan.memory import workers_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:

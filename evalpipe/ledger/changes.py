@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Gate, Results, Warned
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.data.table import Catalog, DataTable
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 HERE: Loc = ("candidates",)
 

@@ -1,15 +1,35 @@
-"""What replicates draw, rows or cells of like rows, as far as it is known before the data."""
+"""What replicates draw, rows or cells of like rows, and where cells of probabilities must end."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
+
+
+class EdgesPlan(NamedTuple):
+    """The numbers of ``bins`` of equal width, of ``digits`` that probabilities are rounded to, and ``thresholds``."""
+
+    bins: tuple[int, ...]
+    digits: tuple[int, ...]
+    thresholds: tuple[float, ...]
+
+
+def edges_of(plan: Plan) -> EdgesPlan:
+    """Return what the measures, curves and models of a plan compare probabilities with."""
+    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    leaves = [leaf for entry in measures for leaf in entry.leaves]
+    bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.bins}
+    digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
+    asked = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
+    declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
+    return EdgesPlan(tuple(sorted(bins)), tuple(sorted(digits)), (*asked, *declared, *plan.marks))
+
 
 ROWS = 16_384
 """The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of cells costs less."""

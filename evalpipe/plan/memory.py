@@ -1,12 +1,20 @@
-"""How much memory a run takes: estimates, from measured runs, that keep it within what the spec allows."""
+"""How much memory a run takes, what needs the rows of a dataset all at once, and what is read part by part instead."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from evalpipe.errors import Problem, SpecError
+from evalpipe.plan.plan import StreamingPlan
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.base.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+
 
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """The bytes of each unit."""
@@ -97,3 +105,203 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
         return None
     of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
     return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))
+
+
+ROWS = 20_000_000
+"""Rows beyond which a dataset is not held unless the spec asks for it."""
+
+SEPARATED = ("csv", "tsv")
+"""Formats that are text, in which no file says what its columns are."""
+
+SCORED = 3
+"""The most models with scores whose joint cells can be counted."""
+
+DIGITS = 2
+"""The most digits that probabilities are rounded to where clusters are counted: a cell ends at each border."""
+
+
+def streaming_plan(plan: Plan) -> StreamingPlan:
+    """Decide whether rows are streamed; raises SpecError where the spec asks for what cannot be.
+
+    That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
+    a cluster where nothing is read part by part.
+    """
+    if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
+        raise SpecError(_too_many(plan, plan.memory))
+    decided = _decided(plan)
+    queries = [dataset.name for dataset in plan.datasets if dataset.table.format == "query"]
+    if plan.dask is not None and queries:
+        message = f"dataset '{queries[0]}' is a query, whose rows are stored where the workers of a cluster see none"
+        raise SpecError(Problem("query-on-cluster", message, plan.places.place("engine", "backend", key=True),
+                                "remove 'backend': this process reads the rows of queries"))
+    if plan.dask is not None and not decided.streamed:
+        place = plan.places.place("engine", "backend", key=True)
+        message = f"'backend: dask' has no files to read part by part: {decided.reason}"
+        hint = "set engine.mode to grid, or remove it" if _stored(plan) else "remove it"
+        raise SpecError(Problem("nothing-for-dask", message, place, hint))
+    return decided
+
+
+def _stored(plan: Plan) -> list[DatasetPlan]:
+    return [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
+
+
+def _decided(plan: Plan) -> StreamingPlan:
+    """Return whether rows are streamed, and why; raises SpecError."""
+    files = _stored(plan)
+    hindrances = list(_hindrances(plan)) if files else []
+    if plan.mode == "grid" and hindrances:
+        raise SpecError(*(_needs_all(plan, loc, what) for loc, what in hindrances))
+    reason = _reason(plan, files, hindrances)
+    if reason is not None:
+        return StreamingPlan(reason, _batch(plan, files))
+    return StreamingPlan(_why_held(plan, files, hindrances))
+
+
+def _reason(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str | None:
+    """Return why rows are streamed; None where they are held. Raises SpecError where they take too much memory."""
+    if files and plan.mode == "grid":
+        return "engine.mode is grid"
+    rows, taken = _most(files), held_bytes(list(plan.datasets)) + replicates_bytes(plan)
+    fits = plan.memory is None or taken <= plan.memory
+    if not fits and (hindrances or plan.mode == "exact" or not files):
+        raise SpecError(_too_little(plan, taken, rows, hindrances[0][1] if hindrances else "engine.mode: exact"))
+    if plan.mode == "exact" or hindrances or not files or (fits and rows <= ROWS):
+        return None
+    return f"{rows:,} rows are more than {ROWS:,}" if fits else f"{rows:,} rows take about {written(taken)} to hold"
+
+
+def _why_held(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str:
+    """Return why rows are held."""
+    if not files:
+        return "the data are in memory already"
+    if plan.mode == "exact":
+        return "engine.mode is exact"
+    rows = _most(files)
+    if rows <= ROWS:
+        return f"no dataset has more than {ROWS:,} rows"
+    return f"{hindrances[0][1].rstrip(',')} needs all {rows:,} rows at once"
+
+
+def _most(files: list[DatasetPlan]) -> int:
+    return max((dataset.table.rows or 0 for dataset in files), default=0)
+
+
+def _batch(plan: Plan, files: list[DatasetPlan]) -> int:
+    """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
+    batch = batch_within(plan, files, workers_of(plan))
+    if batch is None:
+        least = written(batch_bytes(plan, files, FEWEST, workers_of(plan)))
+        message = f"engine.memory is {written(plan.memory or 0)}, but to read part by part takes about {least}"
+        raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
+                                f"allow {least}, or fewer engine.workers"))
+    return batch
+
+
+def _too_many(plan: Plan, memory: int) -> Problem:
+    needed = written(PROGRAM + replicates_bytes(plan))
+    message = f"engine.memory is {written(memory)}, but {plan.replicates:,} replicates take about {needed}"
+    hint = f"allow {needed}, or at most {replicates_within(plan, memory):,} intervals.replicates"
+    hint += "; intervals.bands: false takes less" if plan.banded else ""
+    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
+
+
+def _too_little(plan: Plan, taken: float, rows: int, what: str) -> Problem:
+    message = (f"engine.memory is {written(plan.memory or 0)}, but to hold {rows:,} rows takes about {written(taken)}, "
+               f"and {what.rstrip(',')} needs them all at once")
+    hint = "allow more, or remove it, so that rows are read part by part"
+    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
+
+
+def workers_of(plan: Plan) -> int:
+    """Return how many threads work at once."""
+    if plan.workers != "auto":
+        return plan.workers
+    # Not `os.cpu_count`, which also counts processors that this process may not use.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _needs_all(plan: Plan, loc: Loc, what: str) -> Problem:
+    place = plan.places.place(*loc) or plan.places.place("engine", "mode")
+    message = f"{what} needs all rows at once, but engine.mode is grid, which reads them part by part"
+    hint = "remove it, or set engine.mode to auto or exact, which hold the rows"
+    return Problem("needs-all-rows", message, place, hint)
+
+
+def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield what needs the rows to be held: the place of its key, and what messages call it."""
+    if plan.task != "binary":
+        yield ("task",), f"the task {plan.task}"
+    yield from _of_rows(plan)
+    for name in plan.models:
+        yield from _of_model(plan, name)
+    scored = [name for name, model in plan.models.items() if "scores" in model.gives]
+    if len(scored) > SCORED:
+        yield ("models", scored[SCORED]), f"a comparison of {len(scored)} models with scores, more than {SCORED},"
+    for dataset in plan.datasets:
+        yield from _of_dataset(plan, dataset)
+    if plan.recalibrate.folds is not None:
+        yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
+    if plan.slices.worst is not None:
+        yield ("slice_rules", "worst"), "the search for the worst slices"
+    if plan.slices.folds is not None:
+        yield ("folds",), "the spread over folds"
+    if plan.deviance is not None:
+        yield ("deviance",), "the analysis of deviance"
+
+
+def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    if plan.importance:
+        yield ("weight",), "weighting by importance"
+    if plan.cluster is not None:
+        yield from _of_clusters(plan)
+    if plan.complete_case:
+        yield ("complete_case",), "leaving out incomplete rows"
+    if plan.residuals is not None:
+        yield from ((loc, f"the residual against column '{column}'") for loc, column in plan.residuals.columns)
+    if plan.row_file is not None:
+        yield ("report", "rows"), "the row-level file"
+
+
+def _of_clusters(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield what would need more of clusters than their rows in about 330 cells of a score."""
+    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    growing = next((entry for entry in measures if plan.draws(entry) and entry.metric.extensive), None)
+    if growing is not None:
+        yield ("cluster",), f"the interval of {growing.metric.name}, which grows with the rows, over clusters"
+    fine = next((leaf for entry in measures for leaf in entry.leaves if leaf.params.get("digits", 0) > DIGITS), None)
+    if fine is not None:
+        yield ("cluster",), f"{fine.metric.name} of probabilities of {fine.params['digits']} digits over clusters"
+    for name, model in plan.models.items():
+        chosen = any(rule is not None for rule in (model.threshold.rule, model.threshold.variant_rule))
+        if chosen and plan.interval_method != "none":
+            yield ("models", name, "threshold"), f"the interval of the chosen threshold of model '{name}' over clusters"
+    drawing = [method.name for method in plan.recalibrate.methods if method.method == "isotonic_bagged"]
+    if drawing:
+        yield ("recalibrate", "methods"), f"the recalibrator {drawing[0]}, which draws clusters,"
+
+
+def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
+    model = plan.models[name]
+    if model.separate:
+        yield ("models", name, "predictions"), f"the file of predictions of model '{name}'"
+    if model.level_columns:
+        of_levels = "scores" if model.scores else "probabilities"
+        yield ("models", name, of_levels), f"reading the {of_levels} of both levels of model '{name}'"
+    if model.raw:
+        yield ("models", name, "score"), f"the score of model '{name}', which is no probability and has no 'scale',"
+    for rule in (model.threshold.rule, model.threshold.variant_rule):
+        if rule is not None and rule.folds is not None:
+            yield ("models", name, "threshold"), f"the cross-fitted threshold of model '{name}'"
+
+
+def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
+    if dataset.role == "reference" and plan.gives_prevalence(dataset.name):
+        yield ("prevalence", "from"), f"the prevalence of the reference dataset '{dataset.name}'"
+    if dataset.role == "reference" and plan.id is None:
+        yield ("datasets", dataset.name), f"the comparison with the reference dataset '{dataset.name}' without an 'id'"
+    if dataset.table.format in (*SEPARATED, "ndjson") and dataset.conditions:
+        yield ("datasets", dataset.name), f"a condition on dataset '{dataset.name}', whose format has no types,"
+    untyped = [column for column in plan.slices.typed if column not in dataset.table.named.csv.types]
+    if dataset.table.format in SEPARATED and len(dataset.table.files) > 1 and untyped and dataset.role == "evaluate":
+        yield ("slices",), f"the type of column '{untyped[0]}', unless 'csv: {{types}}' declares it,"

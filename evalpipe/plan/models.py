@@ -10,7 +10,7 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
-from evalpipe.plan.columns import level_columns, model_columns
+from evalpipe.plan.datasets import level_columns, model_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.chapters.thresholds.plan import ThresholdPlan
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Model
+    from evalpipe.spec.core_keys import Model
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
 
 
 def _model(spec: Spec, name: str) -> ModelPlan:
-    from evalpipe.spec.parts import gives
+    from evalpipe.spec.core_keys import gives
 
     model = spec.models[name]
     named = level_columns(spec, model)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.base.levels import level_text
 
 if TYPE_CHECKING:
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.intervals.declare import registry as interval_methods
-from evalpipe.plan.streaming import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +34,23 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
-    from evalpipe.plan.streaming import StreamingPlan
     from evalpipe.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingPlan:
+    """The ``reason`` why rows are read part by part, ``batch`` of them at once, and never held; or held (None)."""
+
+    reason: str
+    batch: int | None = None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether rows are read part by part."""
+        return self.batch is not None
+
+
+HELD = StreamingPlan("nothing is read part by part")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Step 2: what will be computed, from the spec and the columns of the data alone. Pure; nothing is read here."""
+"""Step 2: what will be computed, from the spec and the columns of the data alone. Pure; nothing is read here.
+
+Measures that findings rest on and that the spec does not ask for are added here.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_pla
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.gates.plan import gates_plan, sequence_plan
-from evalpipe.chapters.prevalence.plan import prevalence_plan
+from evalpipe.chapters.prevalence.plan import SAMPLE, prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.row_file.plan import row_file_plan
@@ -24,22 +27,87 @@ from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import DataError
-from evalpipe.plan.all_at_once import streaming_plan
 from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
-from evalpipe.plan.diagnosed import diagnosed
-from evalpipe.plan.measures import asked
-from evalpipe.plan.memory import bytes_of
-from evalpipe.plan.methods import proportions
+from evalpipe.plan.measures import asked, entries, proportions
+from evalpipe.plan.memory import bytes_of, streaming_plan
 from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
-from evalpipe.spec.parts import PERMUTATIONS
+from evalpipe.spec.core_keys import PERMUTATIONS
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.data.table import Catalog
-    from evalpipe.spec.models import Spec
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.spec.measures import MetricChoice
+    from evalpipe.spec.spec import Spec
+
+
+DIAGNOSTICS = {
+    "binary": ("roc_auc", "brier_skill", "calibration_in_the_large", "calibration_slope"),
+    "multiclass": ("brier_skill",),
+    "ordinal": ("brier_skill",),
+    "regression": ("r2", "mean_error", "linear_calibration_slope"),
+    "count": ("d2_poisson", "pearson_dispersion"),
+}
+"""For each task: skill against a rule that sees no features, the level of the predictions, and their spread."""
+
+
+SIZES = ("probability_rmse", "probability_mae", "probability_mad")
+"""The sizes of the residuals of probabilities, where these are asked for; the card has them with their limits."""
+
+LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
+"""The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
+
+QUICK = "taken for findings only, so limits from the curvature of the likelihood are enough"
+
+
+def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]) -> tuple[MetricPlan, ...]:
+    """Return the measures of the task's diagnostics, and those that thresholds keep to, that are not asked for."""
+    wanted: list[MetricPlan] = []
+    # Measures that differ in their limits alone are one.
+    asked = [replace(entry, method="", reason="") for entry in metrics]
+    of_task = _of_task(spec) if models else ()
+    for entry in (*of_task, *(entry for model in models.values() for entry in _bounded(model))):
+        wanted += [] if entry in wanted or replace(entry, method="", reason="") in asked else [entry]
+    return tuple(wanted)
+
+
+def _of_task(spec: Spec) -> Iterator[MetricPlan]:
+    for choice in _choices(spec):
+        yield from (_quick(spec, entry) for entry in entries(spec, choice) if entry.prior == SAMPLE)
+
+
+def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
+    """Return a coefficient of the logistic line with limits in closed form, where these hold: no fit a replicate."""
+    independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
+    return replace(entry, method="information", reason=QUICK) if independent and entry.metric.name in LINE else entry
+
+
+def _choices(spec: Spec) -> Iterator[MetricChoice]:
+    """Yield the diagnostics of the task, and those for which there are reference data, several datasets, or keys."""
+    from evalpipe.spec.measures import MetricChoice
+
+    yield from map(MetricChoice, DIAGNOSTICS[spec.task])
+    if spec.task in NUMBERS and any(dataset.role == "reference" for dataset in spec.datasets.values()):
+        yield MetricChoice("r2", {"baseline": "training"})
+    if spec.task == "binary" and sum(dataset.role == "evaluate" for dataset in spec.datasets.values()) > 1:
+        yield MetricChoice("detection_prevalence")
+    if spec.costs is not None:
+        yield MetricChoice("cost_saved")
+    residuals = residuals_plan(spec)
+    if residuals is not None and residuals.of == "probabilities":
+        yield from map(MetricChoice, SIZES)
+
+
+def _bounded(model: ModelPlan) -> Iterator[MetricPlan]:
+    for rule in (model.threshold.rule, model.threshold.variant_rule):
+        yield from () if rule is None else (entry for entry, _, _ in rule.bounds)
 
 
 def plan(spec: Spec, catalog: Catalog) -> Plan:

@@ -1,4 +1,4 @@
-"""Where the data are said to be, before any file is looked at: paths, conditions, and how separated text is written."""
+"""Where the data are said to be, before any file is looked at: paths, queries, conditions, and whose predictions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.base.queries import query_sha256, query_text
-from evalpipe.spec.datasets import QueryDataset
-from evalpipe.spec.separated import Csv
+from evalpipe.spec.datasets import Csv, QueryDataset
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -19,10 +18,29 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc, Origin
     from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.candidates.spec import CandidateTable
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Model
+    from evalpipe.spec.spec import Spec
+
+
+FitKind = Literal["shown", "step", "other", "bootstrap"]
+
+
+class Fit(NamedTuple):
+    """A fit of a model: the one that the card shows, another step of it, another fit, or a bootstrap fit.
+
+    ``number`` tells those of one kind apart: the step, or the place of its file in the order of names.
+    """
+
+    model: str
+    kind: FitKind = "shown"
+    number: int = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the card shows it."""
+        return self.kind == "shown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,8 +133,8 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     """Return what is seen of a column in the rows of all datasets."""
     import polars as pl
 
-    from evalpipe.data.errors import Unreadable
-    from evalpipe.data.lists import listed_numbers
+    from evalpipe.data.prediction_files import listed_numbers
+    from evalpipe.data.problems import Unreadable
     from evalpipe.data.values import texts
 
     rows = sum(len(part.cells) for part in parts)
@@ -235,7 +235,7 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
     """
     import polars as pl
 
-    from evalpipe.data.celltypes import decimals
+    from evalpipe.data.values import decimal_points
 
     column = part.cells
     if column.dtype.is_numeric():
@@ -248,7 +248,7 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
     if not (part.as_text or signs):
         return None
     cells = cells.str.replace(r"\s*%$", "")
-    plain = decimals(cells, part.decimal) if part.separated else cells
+    plain = decimal_points(cells, part.decimal) if part.separated else cells
     fits = plain.str.contains(_NUMBER) & ~plain.str.contains(_CODE) | plain.str.contains(_ENDLESS)
     others = cells.filter(~fits.fill_null(value=True)).unique()
     words = set(others.to_list())

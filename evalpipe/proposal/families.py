@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.data.rounding import MOST
+from evalpipe.data.columns import MOST_ROUNDING
 from evalpipe.proposal.names import SCORES as SCORE_WORDS
 from evalpipe.proposal.names import has, like_prediction, plain, words
 
@@ -90,9 +90,9 @@ def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[st
     widest, total = _sums(looks)
     if any(look.percent_signs for look in looks):
         return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
-    if low >= 0 and high <= 1 and widest <= MOST:
+    if low >= 0 and high <= 1 and widest <= MOST_ROUNDING:
         return Family(by_level, "probabilities", pattern, widest)
-    if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST:
+    if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST_ROUNDING:
         return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
     scored = any(has(look.name, SCORE_WORDS) for look in looks)
     if not called or any(not words(look.name) for look in looks):

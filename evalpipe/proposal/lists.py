@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data.words import counted
+from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.binary import direction
 from evalpipe.proposal.columns import number_look

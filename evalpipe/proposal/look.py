@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.origin import Origin
-from evalpipe.data import hive
-from evalpipe.data.block import SEPARATED, TEXT_FORMATS
+from evalpipe.data import files
 from evalpipe.data.catalog import look
+from evalpipe.data.columns import SEPARATED, TEXT_FORMATS
 from evalpipe.data.delimited import likeliest, likely_encoding
-from evalpipe.data.errors import Unreadable
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
+from evalpipe.data.problems import Unreadable
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.proposal.columns import NULLS, ColumnLook, ColumnPart, column_look
-from evalpipe.spec.named import bad_key, is_key
+from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
@@ -200,9 +200,9 @@ def _batches(
     """Yield columns of a file, some rows at a time, without its blank lines; raises Unreadable."""
     read_from = (path, shown, table.format, table.named.csv, names, ())
     if table.format not in TEXT_FORMATS:
-        yield hive.read(*read_from, count=count)[0]
+        yield files.read(*read_from, count=count)[0]
         return
-    for frame, blank in hive.batches(*read_from):
+    for frame, blank in files.batches(*read_from):
         yield frame.with_row_index("\0row").filter(~_is_in(blank)).drop("\0row") if blank else frame
 
 

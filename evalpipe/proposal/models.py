@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import find_level
 from evalpipe.proposal.names import like_prediction, model_name
-from evalpipe.spec.named import is_key
+from evalpipe.spec.messages import is_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.data.problems import counted
 from evalpipe.data.slices import periods
 from evalpipe.data.values import days
-from evalpipe.data.words import counted
 from evalpipe.proposal.names import EXPOSURES, WEIGHTS, has, like_id
 from evalpipe.proposal.yaml_text import inline, scalar
 from evalpipe.words.spelling import clipped

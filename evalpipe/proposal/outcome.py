@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from evalpipe.base.levels import find_level, meant_level
-from evalpipe.data.words import counted
+from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.families import Family, families
 from evalpipe.proposal.models import predicted_levels

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data.words import counted
+from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
 from evalpipe.proposal.families import families
@@ -33,7 +33,7 @@ from evalpipe.proposal.outcome import (
 )
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.survival import survival_question
-from evalpipe.spec.named import bad_key, is_key
+from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.tasks import CLASSES, NUMBERS
 from evalpipe.words.spelling import listed, quoted
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.data.formats import SEPARATORS
-from evalpipe.data.words import counted
+from evalpipe.data.problems import counted
 from evalpipe.proposal.models import reach
 from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
-from evalpipe.spec.named import bad_plain_name
+from evalpipe.spec.messages import bad_plain_name
 from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import clipped, quoted
 

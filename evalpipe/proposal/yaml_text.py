@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.spec.scalars import resolve
+from evalpipe.spec.yaml import resolve
 from evalpipe.words.spelling import JOINERS, printable
 
 if TYPE_CHECKING:

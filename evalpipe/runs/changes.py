@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.results import FailOn
     from evalpipe.runs.manifest import Manifest
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 MOST = 3
 """The changes of one kind that are named; of more only the number is."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalpipe.plan.sources import DatasetSource
     from evalpipe.results import Results
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 LAST = "last"
 """What a gate is against whose reference is that of the output folder."""

@@ -9,8 +9,8 @@ from evalpipe.base.queries import READING, line_and_column, query_text
 from evalpipe.base.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
 from evalpipe.errors import UsageError
 from evalpipe.spec.datasets import QueryDataset
-from evalpipe.spec.day import dated_path
-from evalpipe.spec.environment import literal
+from evalpipe.spec.overrides import dated_path
+from evalpipe.spec.tree import literal
 from evalpipe.words.spelling import joined, quoted
 
 if TYPE_CHECKING:

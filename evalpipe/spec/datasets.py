@@ -1,4 +1,4 @@
-"""The keys of a dataset: rows in files, or rows that a query of a database returns."""
+"""The keys of a dataset: rows in files, how separated text is written, or rows that a query of a database returns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,35 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
 
-from evalpipe.spec.kinds import UNWRITTEN, AnyOf, Encoding, FilePath, Number, SpecPart
-from evalpipe.spec.separated import Csv
+from evalpipe.base.cells import CellType
+from evalpipe.spec.field_types import UNWRITTEN, AnyOf, ColumnName, Encoding, FilePath, Number, SpecPart
+
+NullTexts = Annotated[
+    Annotated[tuple[StrictStr, ...], Tag("texts")]
+    | Annotated[dict[ColumnName, tuple[StrictStr, ...]], Tag("texts by column")],
+    Discriminator(lambda value: "texts by column" if isinstance(value, Mapping) else "texts"),
+    AnyOf(),
+]
+"""Texts that mean a missing value: those of all columns, or a mapping of column to its own."""
+
+
+class Csv(SpecPart):
+    """How csv and tsv files are written."""
+
+    null: NullTexts = ()
+    """The texts that mean a missing value: a list for all columns, as `[NA]`, or a mapping of column to list, as
+    `{age: [NA, "-99"]}`. An empty cell is missing in any case; with `""` a quoted empty one is too. Every other text is
+    a value: the code `NA` of a country stays a level unless it is declared for its column."""
+    types: dict[ColumnName, CellType] = Field(default_factory=dict)
+    """The type of each column that its values do not determine: `text`, `number`, `integer`, `boolean` (true and
+    false, in capitals or not), `date` (2024-12-31) or `datetime` (2024-12-31 23:59:00, without a zone). A value that
+    is not of its type is an error."""
+    separator: Literal[",", ";", "\t", "|"] | None = None
+    """What separates the cells: a comma in csv files, a tab in tsv files, where not given."""
+    decimal: Literal[".", ","] = "."
+    """What separates the decimals of numbers. Where commas separate the cells too, numbers with a decimal comma stand
+    in quotes: `"0,42"`."""
+
 
 USUAL_TIMEOUT, LONGEST_TIMEOUT = 600.0, 86_400.0
 """The seconds that reading may take where the spec does not say, and the most that it may say: a day."""

@@ -8,25 +8,82 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters import functions
-from evalpipe.spec.keys import NAMED, applies
-from evalpipe.spec.kinds import is_number
-from evalpipe.spec.named import alike, odd_letter
-from evalpipe.spec.parts import gives
-from evalpipe.spec.rules_exposure import check_exposure
-from evalpipe.spec.rules_expressions import check_expressions
-from evalpipe.spec.rules_metrics import check_metrics
-from evalpipe.spec.rules_predictions import check_predictions
+from evalpipe.spec.core_keys import gives
+from evalpipe.spec.draft import refer
+from evalpipe.spec.field_types import is_number
+from evalpipe.spec.messages import alike, odd_letter
+from evalpipe.spec.rules_measures import check_expressions, check_metrics
 from evalpipe.spec.rules_task import check_task
+from evalpipe.spec.spec import NAMED, applies
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
-from evalpipe.words.spelling import listed, quoted
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.parts import Model
+
+
+def check_exposure(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of rates without an exposure, or beside a prediction, and of recalibration with one."""
+    spec, problem = draft.spec, draft.tree.problem
+    if spec.task != "count":
+        return
+    for name, model in draft.models.items():
+        here = ("models", name, "rate")
+        if model.rate is not None and model.prediction is not None:
+            yield problem("two-predictions", f"the model '{name}' has both 'prediction' and 'rate'", *here, key=True,
+                          hint="remove one of the two; the expected count is the rate times the exposure")
+        elif model.rate is not None and spec.exposure is None:
+            message = f"the model '{name}' gives a rate, but no exposure is declared"
+            hint = ("add 'exposure: …' to the spec, or name the column of the expected count of each row under "
+                    "'prediction'")
+            yield problem("rate-without-exposure", message, *here, key=True, hint=hint)
+    if spec.exposure is not None and spec.recalibrate is not None:
+        message = "counts with an exposure cannot be recalibrated: the recalibrators see no exposure"
+        yield problem("recalibrated-exposure", message, "recalibrate", key=True, hint="remove one of the two")
+
+
+def check_predictions(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of files of predictions that do not fit the datasets."""
+    datasets = draft.spec.datasets
+    predicted = [name for name, dataset in datasets.items() if dataset.role != "reference"]
+    what = "evaluated or to calibrate on" if draft.role("calibrate") else "evaluated"
+    if not predicted or not all(draft.readable("datasets", name) for name in datasets):
+        return
+    for name, model in draft.models.items():
+        separate = model.predictions is not None or model.optimism is not None
+        for key in (key for key in ("encoding", "csv") if getattr(model, key) is not None and not separate):
+            message = f"'{key}' is declared for the model '{name}', which has no file of 'predictions'"
+            yield draft.tree.problem(f"{key}-without-file", message, "models", name, key, key=True,
+                                     hint="declare it for the dataset that holds the model's columns")
+        yield from _files(draft, name, predicted, what)
+
+
+def _files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
+    """Yield the problems of a model's files: one for several datasets, strange datasets, datasets without a file."""
+    here, problem = ("models", name, "predictions"), draft.tree.problem
+    match draft.models[name].predictions:
+        case str(path) if path and len(predicted) > 1:
+            message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
+            example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
+            hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
+            yield problem("missing-predictions", message, *here, hint=hint)
+        case dict(files) if files:
+            lacking = [dataset for dataset in predicted if dataset not in files]
+            for dataset in files:
+                yield from refer(
+                    draft, (*here, dataset), predicted, "unknown-dataset", f"no dataset called '{dataset}' is {what}",
+                    f"the datasets that are {what}: {listed(predicted, 'and')}", key=True,
+                    meant=lambda name, _: closest(name, lacking))
+            if lacking and not any(closest(dataset, lacking) for dataset in files if dataset not in predicted):
+                message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
+                hint = f"name one for each dataset that is {what}"
+                yield problem("missing-predictions", message, *here, key=True, hint=hint)
+
 
 BEYOND = 2
 """The replicates that must lie beyond each limit, which else is an extreme of the draws."""

@@ -6,9 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text, meant_level
-from evalpipe.spec.describe import Shapes
-from evalpipe.spec.explain import missing_key
-from evalpipe.spec.keys import NAMED, TASKS
+from evalpipe.spec.messages import Shapes, missing_key
+from evalpipe.spec.spec import NAMED, TASKS
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words.spelling import listed
 
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.parts import Model
     from evalpipe.tasks import Task
 
 BINARY: tuple[Task, ...] = ("binary",)

@@ -10,17 +10,16 @@ from evalpipe.chapters.candidates.spec import ALONE
 from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
-from evalpipe.spec.choices import MEASURE
-from evalpipe.spec.keys import NAMED, applies
-from evalpipe.spec.models import Spec
-from evalpipe.spec.parts import all_give
+from evalpipe.spec.core_keys import all_give
+from evalpipe.spec.measures import MEASURE
+from evalpipe.spec.spec import NAMED, Spec, applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalpipe.metrics.declare import Metric
-    from evalpipe.spec.describe import Schema
+    from evalpipe.spec.messages import Schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = {"type": "string", "pattern": r"\$\{(env:|date\})",

@@ -2,27 +2,172 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 from yaml.composer import Composer
 from yaml.parser import Parser
-from yaml.reader import Reader
+from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.environment import BadReferenceError, Dated, expand, is_private, refers
-from evalpipe.spec.scalars import CORE, PLAIN, TAGS, tagged
-from evalpipe.spec.syntax import explained
-from evalpipe.spec.tree import UNREADABLE, Node
+from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, expand, is_private, refers
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalpipe.spec.text import SpecText
+
+
+Scalar = str | bool | int | float | None
+
+_WORDS: dict[str, Scalar] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
+_BASES = {"0o": 8, "0x": 16}
+
+
+def resolve(text: str) -> Scalar:
+    """Return the value of an unquoted scalar: null, a boolean, a number, else the text itself.
+
+    Raises OverflowError for a number that a float cannot hold.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return _integer(text)
+    if _FLOAT.fullmatch(text):
+        value = float(text)
+        if math.isinf(value):
+            raise OverflowError(text)
+        return value
+    infinite = _INFINITE.fullmatch(text)
+    if infinite:
+        return -math.inf if infinite[1] == "-" else math.inf
+    return math.nan if text in (".nan", ".NaN", ".NAN") else text
+
+
+def _integer(text: str) -> int:
+    """Return a whole number written in decimal, octal (0o) or hexadecimal (0x); raises OverflowError."""
+    base = _BASES.get(text[:2], 10)
+    # Far beyond any float; Python itself refuses the digits of longer numbers.
+    if len(text.lstrip("+-0xo")) > 400:
+        raise OverflowError(text)
+    value = int(text[2:] if base != 10 else text, base)
+    float(value)  # raises OverflowError where no float can hold it
+    return value
+
+
+PLAIN = "plain"
+"""Stands for the tag of a scalar that has none and no quotes."""
+
+CORE = "tag:yaml.org,2002:"
+"""How the tags of the core schema begin."""
+
+TAGS: dict[str, tuple[type, ...]] = {
+    f"{CORE}null": (type(None),), f"{CORE}bool": (bool,), f"{CORE}int": (int,), f"{CORE}float": (float, int),
+}
+"""The core tags of scalars and the types of their values; a text's tag accepts any scalar."""
+
+
+def tagged(text: str, tag: str) -> Scalar:
+    """Return the value of a scalar: by the core schema where it is `PLAIN`, else by its tag.
+
+    Raises OverflowError for a number that a float cannot hold, ValueError for a text that does not fit the tag, and
+    KeyError for a tag that is none of a scalar.
+    """
+    if tag == f"{CORE}str":
+        return text
+    value = resolve(text)
+    if tag != PLAIN and type(value) not in TAGS[tag]:
+        raise ValueError(text)
+    return float(value) if tag.endswith("float") and value is not None else value
+
+
+_QUOTE = "put the whole value in quotes"
+
+
+class _Fault(NamedTuple):
+    """A complaint of PyYAML as a pattern, the message and hint for it, and whether it is shown where it began."""
+
+    pattern: str
+    message: str
+    hint: str | None
+    code: str = "yaml-syntax"
+    at_start: bool = False
+
+
+_CLOSE = "end the text with the same quote"
+# The first that matches counts: what is said of a tab, or of a text after a value, stands above what is said of any.
+_CASES = (
+    _Fault(r"found character '\\t'", "a tab cannot indent or begin a value", "use spaces"),
+    _Fault(r"found character '(.)'", r"a value cannot begin with '\1'", _QUOTE),
+    _Fault(r"mapping values are not allowed", "this ':' begins a value where none can stand",
+           "put a text that holds ': ' in quotes; else check the indentation"),
+    _Fault(r"sequence entries", "this '-' begins a list where none can stand", "begin the list on a new line"),
+    _Fault(r"expected ',' or '\]'", "this list is not closed, or a ',' is missing in it", "end it with ']'",
+           at_start=True),
+    _Fault(r"expected ',' or '\}'", "this mapping is not closed, or a ',' is missing in it", "end it with '}'",
+           at_start=True),
+    _Fault(r"unexpected (end of stream|document separator)", "this quote is not closed", _CLOSE, at_start=True),
+    _Fault(r"could not find expected ':'", "a ':' is missing after this key", "write 'key: value'", at_start=True),
+    _Fault(r"undefined alias '?(.*?)'?$", r"'*\1' refers to an anchor that does not exist",
+           "put a text that begins with '*' in quotes"),
+    _Fault(r"second occurrence", "this anchor is defined already", "give each anchor its own name"),
+    _Fault(r"another document", "a second document begins here; a spec is one document", "remove this line",
+           code="many-documents"),
+    _Fault(r"unknown escape character '(.*)'", r"'\\\1' is not an escape in double quotes",
+           r"use single quotes, or write '\\'"),
+    _Fault(r"expected alphabetic or numeric", "a value that begins with '*', '&' or '%' has a meaning of its own",
+           _QUOTE),
+    _Fault(r"expected <block end>, but found '<scalar>'", "this text follows a value that has ended",
+           "put the whole value in double quotes"),
+    _Fault(r"expected <block end>", "this line does not fit the indentation of the lines above it",
+           "align it with them"),
+    _Fault(r"expected '<document start>'", "this is outside the mapping above it", "write every line as 'key: value'"),
+    _Fault(r"expected the node content", "a value is missing before this character", "put a text in quotes"),
+    _Fault(r"chomping or indentation", "'|' and '>' begin a block of text on the lines below", _QUOTE),
+    _Fault(r"expected (URI|' '|'>')|tag handle", "'!' begins a tag here", _QUOTE),
+    _Fault(r"expected a digit", "'%' begins a directive here", "put a text that begins with '%' in quotes"),
+    _Fault(r"incompatible YAML document", "this version of YAML is not known", "remove the line"),
+)
+
+
+def explained(error: yaml.YAMLError, text: SpecText) -> Problem:
+    """Turn PyYAML's error about ``text`` into a problem."""
+    if isinstance(error, ReaderError):
+        code = f"U+{error.character:04X}" if isinstance(error.character, int) else f"U+{ord(error.character):04X}"
+        place = text.place(error.position, error.position + 1)
+        return Problem("yaml-syntax", f"the character {code} is not allowed in YAML", place, "remove it")
+    complaint = getattr(error, "problem", None) or "it cannot be read"
+    here, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    for case in _CASES:
+        match = re.search(case.pattern, complaint)
+        if match:
+            mark = start if case.at_start and start is not None else here
+            return _problem(case, match, text, mark)
+    mark = here or start
+    return Problem("yaml-syntax", f"this is not valid YAML: {complaint}", text.place(mark.index) if mark else None)
+
+
+def _problem(case: _Fault, match: re.Match[str], text: SpecText, mark: yaml.Mark | None) -> Problem:
+    """Return the problem of a complaint that is known; ``match`` is its pattern's, ``mark`` where it is shown."""
+    place = text.place(mark.index, mark.index + 1) if mark is not None else None
+    hint = case.hint
+    # YAML reads the '{' of an unquoted reference inside [ ] as the beginning of a mapping.
+    if place is not None and place.text is not None and "${" in place.text and case.at_start:
+        hint = "inside [ ] and { }, put quotes around ${env:…}"
+    return Problem(case.code, match.expand(case.message), place, hint)
+
 
 # Far above any spec, and far below the depth at which Python's own recursion would end in a traceback.
 MAX_DEPTH = 50

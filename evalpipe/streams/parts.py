@@ -1,14 +1,20 @@
-"""The parts that a dataset is read in: a range of rows of one file each."""
+"""The parts that a dataset is read in, the files they are of, and how and by whom they are summed up."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from evalpipe.base.digests import file_sha256
+from evalpipe.errors import DataError, Place, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator, Sequence
+    from pathlib import Path
 
     from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.streams.tables import Tables
+
 
 ROWS = 5_000_000
 """The most rows of a part: what is lost when a run is stopped is the work on as many."""
@@ -42,3 +48,105 @@ def _of_file(dataset: DatasetPlan, number: int) -> Iterator[Part]:
         return
     for first in range(0, max(count, 1), ROWS):
         yield Part(dataset.name, number, first, min(ROWS, count - first))
+
+
+class Stamp(NamedTuple):
+    """The size of a file in bytes, and when it was last changed, in nanoseconds."""
+
+    size: int
+    changed: int
+
+
+def stamp(path: Path, shown: str, place: Place | None = None) -> Stamp:
+    """Return the stamp of a file; raises DataError where it is no longer there."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise DataError(Problem("unreadable-file", f"cannot read {shown}: {error.strerror}", place)) from None
+    return Stamp(state.st_size, state.st_mtime_ns)
+
+
+def digest(path: Path, before: Stamp, shown: str, place: Place | None = None) -> str:
+    """Return the sha256 of a file's bytes; raises DataError where it is not as it was ``before``."""
+    try:
+        sha256 = file_sha256(path)
+    except OSError as error:
+        raise DataError(Problem("unreadable-file", f"cannot read {shown}: {error.strerror}", place)) from None
+    unchanged(path, before, shown, place)
+    return sha256
+
+
+def unchanged(path: Path, before: Stamp, shown: str, place: Place | None = None) -> None:
+    """Raise DataError where a file is not as it was ``before``."""
+    after = stamp(path, shown, place)
+    if after != before:
+        sizes = f"from {before.size:,} to {after.size:,} bytes" if after.size != before.size else "at the same size"
+        raise DataError(Problem(
+            "file-changed", f"{shown} changed while it was read, {sizes}", place,
+            "run again when nothing writes to it; what was summed up of other files is kept"))
+
+
+class File(NamedTuple):
+    """A file of a dataset, the path shown for it, its stamp before it was read, and the place that names it."""
+
+    path: Path
+    shown: str
+    stamp: Stamp
+    place: Place | None
+
+
+class Summed(NamedTuple):
+    """The tables of a part, the same as bytes, empty where these are not asked for, and the bytes that were sent."""
+
+    tables: Tables
+    encoded: bytes
+    sent: int = 0
+
+
+class Workers(Protocol):
+    """Those who read files: threads of this process, or processes of a cluster."""
+
+    def digests(self, files: Sequence[File]) -> Iterator[str]:
+        """Yield the sha256 of each file, in their order; raises DataError."""
+
+    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
+        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
+
+
+class PartsProgress(Protocol):
+    """Who is told how the reading of parts goes on."""
+
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Announce how many parts a dataset has, how many of these the cache has, and why the others are read."""
+
+    def part_read(self) -> None:
+        """Count a part as read."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Say nothing."""
+
+    def part_read(self) -> None:
+        """Say nothing."""
+
+
+@dataclass
+class Work:
+    """The folder of the ``cache``, None without one; the ``progress`` that is told; the ``spec`` as tasks carry it.
+
+    ``scratch`` is the folder for files of this run alone, which the next run clears; None for that of the system.
+    ``read`` and ``cached`` count the parts that were read and those that the cache had, once they are; ``used`` are the
+    keys of both in the cache; ``sent`` are the bytes of tables that other processes sent.
+    """
+
+    cache: Path | None = None
+    progress: PartsProgress = field(default_factory=Silent)
+    spec: str = ""
+    scratch: Path | None = None
+    read: int = 0
+    cached: int = 0
+    sent: int = 0
+    used: list[str] = field(default_factory=list)

@@ -18,8 +18,7 @@ from evalpipe.statistics.grid import UNITS
 from evalpipe.statistics.grid import chances as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.cluster_keys import clusters_of
-from evalpipe.streams.tables import same
+from evalpipe.streams.tables import clusters_of, same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,21 +1,202 @@
-"""The additive tables that rows are summed up to: counts of cells and exact totals, in any order of merging."""
+"""The additive tables that parts are summed up to: what the plan asks for, keys of clusters, counts of cells.
+
+A key of a cluster is a hash of its name, so it is the same in every part, on every machine and in every order. Up to
+`GROUPS` clusters have a number each; more are joined in so many random groups, told by the first bits of their keys.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.base.digests import text_sha256
+from evalpipe.plan.drawing import GROUPS, edges_of
+from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
-from evalpipe.streams.cluster_keys import renumbered, smallest
+from evalpipe.statistics.grid import EDGES, ScoreGrid, edges_at
+from evalpipe.statistics.summary import statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from evalpipe.base.arraytypes import Floats, Keys, Wholes
-    from evalpipe.streams.asked import Asked, Option
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+
+
+Option = tuple[str, tuple[tuple[str, Any], ...]]
+"""The name of a statistic, and the options that it is taken with."""
+
+SPARSE = 3
+"""Of the edges of joint cells every so many is kept where three models are drawn together."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is summed up: ``edges`` of cells beside those of every grid, and the ``totals`` that are kept exactly.
+
+    ``models`` are those with scores, whose cells are counted apart and jointly.
+    """
+
+    edges: tuple[float, ...]
+    totals: tuple[Option, ...]
+    models: tuple[str, ...]
+
+    @cached_property
+    def grid(self) -> ScoreGrid:
+        """The grid of each model's scores."""
+        return ScoreGrid(self.edges)
+
+    @cached_property
+    def coarse(self) -> tuple[Wholes, int]:
+        """The cell in which clusters are counted of each cell of the grid, [cells], and how many: they end at edges."""
+        starts = np.zeros(self.grid.size, np.intp)
+        starts[self.grid.of_probabilities(np.array(self.edges))] = 1
+        return np.cumsum(starts), int(starts.sum()) + 1
+
+    @cached_property
+    def joint(self) -> tuple[Wholes, int]:
+        """The joint cell of each cell of the grid, [cells], and how many there are: they end at fewer edges."""
+        ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
+        begins = self.grid.of_probabilities(np.array(self.edges)[ends])
+        starts = np.zeros(self.grid.size, np.int16)
+        starts[begins] = 1
+        return np.cumsum(starts, dtype=np.int16), len(begins) + 1
+
+
+def asked(plan: Plan) -> Asked:
+    """Return what the rows of a plan's datasets are summed up to."""
+    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    leaves = [leaf for entry in measures for leaf in entry.leaves]
+    models = tuple(name for name, model in plan.models.items() if "scores" in model.gives)
+    return Asked(_edges(plan, leaves), tuple(dict.fromkeys(_totals(leaves))), models)
+
+
+def _edges(plan: Plan, leaves: list[MetricPlan]) -> tuple[float, ...]:
+    """Return where cells end: at the edges of joint cells, of bins and of rounding, and at thresholds and marks."""
+    clips = [end for leaf in leaves if "epsilon" in leaf.params
+             for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
+    listed = np.concatenate([EDGES, edges_at(*edges_of(plan)), np.array(clips)])
+    return tuple(np.unique(listed[(listed > 0) & (listed < 1)]).tolist())
+
+
+def _totals(leaves: list[MetricPlan]) -> Iterator[Option]:
+    """Yield the statistics of the measures that are sums over rows of what their probabilities come to."""
+    for leaf in leaves:
+        for options in (leaf.params, *leaf.of_class):
+            for name in leaf.metric.statistics:
+                taken = {key: options[key] for key in statistics[name].options}
+                if statistics[name].of_rows and _of_probabilities(name, taken):
+                    yield name, tuple(taken.items())
+
+
+def _of_probabilities(name: str, options: Mapping[str, object]) -> bool:
+    """Tell whether a statistic reads probabilities: then it raises TypeError of rows that have none."""
+    flags = np.array([True, False])
+    try:
+        statistics[name].function(Rows(flags, flags), **options)
+    except TypeError:
+        return True
+    return False
+
+
+LONG = 64
+"""Characters from which on a name is shortened to its sha256 before it is hashed."""
+
+AT_ONCE = 2**16
+"""Names that are hashed at once; changes no key."""
+
+_BITS = np.uint64(64 - (GROUPS - 1).bit_length())
+_STEP, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+
+def keys_of(names: pl.Series) -> Keys:
+    """Return the key of each name [n], a whole number of 64 bits."""
+    return np.concatenate([np.zeros(0, np.uint64), *(
+        _keys(names.slice(first, AT_ONCE)) for first in range(0, len(names), AT_ONCE))])
+
+
+def _keys(names: pl.Series) -> Keys:
+    """Hash names, character by character, with the mixing function of SplitMix64: Steele, Lea & Flood (2014)."""
+    lengths, short = names.str.len_chars().to_numpy().astype(np.uint64), names.to_list()
+    if lengths.max(initial=0) >= LONG:
+        short = [name if len(name) < LONG else text_sha256(name) for name in short]
+        lengths = np.minimum(lengths, np.uint64(LONG))
+    longest = int(lengths.max(initial=1)) or 1
+    points = np.array(short, f"U{longest}").view(np.uint32).reshape(len(short), longest)
+    keys = _mixed(lengths)
+    for place in range(longest):
+        inside = lengths > place
+        keys[inside] = _mixed(keys[inside] ^ points[inside, place])
+    return keys
+
+
+def _mixed(values: Keys) -> Keys:
+    mixed = values + _STEP
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def smallest(*keys: Keys) -> Keys:
+    """Return the smallest of all keys, ascending: all where there are at most `GROUPS`, and else one more."""
+    return np.unique(np.concatenate(keys))[: GROUPS + 1]
+
+
+def grouped(keys: Keys) -> bool:
+    """Tell whether the `smallest` keys are of so many clusters that these are counted in groups."""
+    return len(keys) > GROUPS
+
+
+def clusters_of(keys: Keys) -> int:
+    """Return how many clusters there are; an estimate where they are counted in groups.
+
+    By the largest of the smallest keys, which are spread evenly: Beyer et al. (2007). Its relative standard error is
+    one over the root of `GROUPS` less one.
+    """
+    return round(GROUPS * 2.0**64 / (float(keys[-1]) + 1)) if grouped(keys) else len(keys)
+
+
+def numbers(of: Keys, keys: Keys) -> Wholes:
+    """Return the number of the cluster or group of each key [n], where ``keys`` are the smallest of all."""
+    return (of >> _BITS).astype(np.intp) if grouped(keys) else np.searchsorted(keys, of)
+
+
+def renumbered(before: Keys, after: Keys) -> Wholes:
+    """Return the number that each of the clusters, or groups, has where ``after`` are the smallest keys."""
+    return np.arange(GROUPS) if grouped(before) else numbers(before, after)
+
+
+class ClusterNumbers:
+    """The keys of the clusters of the rows so far."""
+
+    def __init__(self) -> None:
+        """Begin without rows."""
+        self.keys: Keys = np.zeros(0, np.uint64)
+
+    def of(self, names: pl.Series) -> tuple[Wholes, Wholes | None]:
+        """Return the number of each row's cluster or group, by its name [n], and the new ones of those before.
+
+        The latter are None where none has changed.
+        """
+        if grouped(self.keys):
+            # Many clusters: to hash every row takes less time than to find the names that differ.
+            all_keys = keys_of(names)
+            self.keys = smallest(self.keys, all_keys[all_keys < self.keys[-1]])
+            return numbers(all_keys, self.keys), None
+        distinct = names.unique()
+        keys, before = keys_of(distinct), self.keys
+        self.keys = smallest(before, keys)
+        place = np.arange(len(distinct))
+        rows = names.replace_strict(distinct, place).to_numpy() if len(distinct) else place
+        same = np.array_equal(before, self.keys)
+        return numbers(keys, self.keys)[rows], None if same else renumbered(before, self.keys)
+
 
 Labels = tuple[tuple[str, str], ...]
 

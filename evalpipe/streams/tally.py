@@ -1,36 +1,76 @@
-"""Counting rows into tables, some rows at a time."""
+"""Counting the rows of a part into tables, some at a time, by threads of this process."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evalpipe.data import slices
-from evalpipe.data.build import predictions_of
+from evalpipe.data import checks, outcome_checks, sample_arrays, slices
+from evalpipe.data.rows import load_part
+from evalpipe.data.sample_arrays import predictions_of
+from evalpipe.errors import DataError
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.cluster_keys import ClusterNumbers
-from evalpipe.streams.known_levels import KnownLevels
-from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
+from evalpipe.streams.cache import encode
+from evalpipe.streams.parts import Summed, digest, unchanged
+from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, asked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     import polars as pl
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
-    from evalpipe.data.block import RowBlock
-    from evalpipe.data.columns import Columns
+    from evalpipe.data.columns import Columns, RowBlock
     from evalpipe.data.sample import Predictions, SlicedRows
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.asked import Asked, Option
+    from evalpipe.streams.parts import File, Part
+    from evalpipe.streams.tables import Asked, Option
+
+
+@dataclass
+class KnownLevels:
+    """What each value of the outcome's column means, of those that have occurred: the event or the other level."""
+
+    levels: tuple[str, ...] = ()
+    events: dict[object, bool] = field(default_factory=dict)
+    dtype: pl.DataType | None = None
+
+    def of(self, rows: RowBlock) -> pl.Series | None:
+        """Return the level of each row, [n]; None where a value is new, or where models give classes, levels too."""
+        import polars as pl
+
+        values = rows.frame[rows.plan.outcome.column]
+        if values.dtype != self.dtype or any(model.prediction is not None for model in rows.plan.models.values()):
+            return None
+        event, other = (values.is_in([value for value, is_event in self.events.items() if is_event is wanted])
+                        for wanted in (True, False))
+        if values.null_count() or not (event | other).all():
+            return None
+        levels = pl.select(pl.when(event).then(pl.lit(self.levels[0])).otherwise(pl.lit(self.levels[1])))
+        return levels.to_series().alias(values.name)
+
+    def learn(self, columns: Columns, levels: tuple[str, ...]) -> None:
+        """Note what the values of checked rows mean; of another type than before, they alone are known."""
+        import polars as pl
+
+        values, truth = columns.rows.frame[columns.rows.plan.outcome.column], columns.truth
+        if truth is None:
+            return
+        if values.dtype != self.dtype or levels != self.levels:
+            self.events, self.dtype, self.levels = {}, values.dtype, levels
+        meanings = pl.DataFrame({"value": values, "event": truth == levels[0]}).unique()
+        self.events |= dict(zip(meanings["value"].to_list(), meanings["event"].to_list(), strict=True))
+
 
 CHUNK = 65_536
 """Rows that are counted at once: few enough for the processor's cache, and so many that threads seldom wait.
@@ -308,3 +348,89 @@ def _groups(event: Flags, place: Wholes, states: list[tuple[States, Wholes]]) ->
         kind = kind + state * np.int16(count)
         count *= len(possible)
     return place * (2 * count) + (kind * np.int16(2) + event)
+
+
+def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
+    """Return what the rows of a part come to.
+
+    Raises DataError with the problems of the first rows that have any.
+    """
+    dataset = next(entry for entry in plan.datasets if entry.name == part.dataset)
+    tally = Tally(plan, asked, dataset.role)
+    for rows in load_part(plan, dataset, part.file, part.first, part.rows):
+        if isinstance(rows, list):
+            raise DataError(*rows)
+        _add(tally, rows, part.file)
+    return tally.tables()
+
+
+def _add(tally: Tally, rows: RowBlock, file: int) -> None:
+    """Check and add some rows; raises DataError."""
+    plan = rows.plan
+    tally.read(rows, file)
+    if not rows.frame.height:
+        return
+    known = tally.known.of(rows)
+    columns = checks.check(rows, whole=False, outcome=known)
+    levels = tally.known.levels if known is not None else outcome_checks.settle(plan, [columns])
+    if columns.problems:
+        raise DataError(*columns.problems)
+    if known is None:
+        tally.known.learn(columns, levels)
+    tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
+
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+AHEAD = 2
+"""Tasks for each worker that are begun before the first of them is fetched; each holds its tables meanwhile."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The threads that read the files of a plan, ``number`` at once."""
+
+    plan: Plan
+    number: int
+
+    def digests(self, files: Sequence[File]) -> Iterator[str]:
+        """Yield the sha256 of each file, in their order; raises DataError."""
+        return in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
+
+    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
+        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
+        wanted = asked(self.plan)
+
+        def summed(task: tuple[Part, File]) -> Summed:
+            tables = summed_up(self.plan, *task, wanted)
+            return Summed(tables, encode(tables) if encoded else b"")
+
+        return in_order(summed, parts, self.number)
+
+
+def summed_up(plan: Plan, part: Part, file: File, asked: Asked) -> Tables:
+    """Return what the rows of a part come to; raises DataError, also where its file changes meanwhile."""
+    try:
+        tables = summarise(plan, part, asked)
+    except DataError:
+        # A file that is being written reads like a broken one, so this is looked at first.
+        unchanged(file.path, file.stamp, file.shown, file.place)
+        raise
+    unchanged(file.path, file.stamp, file.shown, file.place)
+    return tables
+
+
+def in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
+    """Yield what a function makes of tasks, in their order; where one fails, those not yet begun are left out."""
+    begun: deque[Future[Answer]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for task in tasks:
+            begun.append(pool.submit(function, task))
+            if len(begun) > AHEAD * workers:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

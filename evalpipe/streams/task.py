@@ -19,14 +19,11 @@ from evalpipe.data.catalog import look
 from evalpipe.errors import DataError, EvalpipeError, Place, Problem, SpecError, UsageError
 from evalpipe.plan.resolve import plan as make_plan
 from evalpipe.plan.sources import sources
-from evalpipe.spec.sent import from_text
-from evalpipe.streams.asked import asked
-from evalpipe.streams.codec import encode
-from evalpipe.streams.keys import versions
-from evalpipe.streams.local import summed_up
-from evalpipe.streams.parts import Part
-from evalpipe.streams.stamps import Stamp, digest, unchanged
-from evalpipe.streams.work import File
+from evalpipe.spec.load import from_text
+from evalpipe.streams.cache import encode, versions
+from evalpipe.streams.parts import File, Part, Stamp, digest, unchanged
+from evalpipe.streams.tables import asked
+from evalpipe.streams.tally import summed_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +39,7 @@ def digest_task(file: File) -> str:
 
 
 def tables_task(plan: Plan, spec: str, part: Part, file: File) -> str:
-    """Return the task of summing a part up; ``spec`` is the text of `evalpipe.spec.sent` that the plan was made of."""
+    """Return the task of summing a part up; ``spec`` is the text of `evalpipe.spec.load` that the plan was made of."""
     return json.dumps({"do": "tables", **_common(file), "part": astuple(part), "spec": spec,
                        "spec_sha256": plan.spec_sha256, "files": _files(plan, part.dataset)})
 

@@ -115,4 +115,4 @@ def test_the_format_is_written_on_request_and_not_by_itself(tmp_path: Path) -> N
     evalpipe.run(spec, frames={"d": people(60)}, out=tmp_path / "out")
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         "card.md", "results.json", "estimates.csv", "run.json", "manifest.json"}
-    assert "markdown" not in evalpipe.spec.parts.Report().formats  # type: ignore[attr-defined]
+    assert "markdown" not in evalpipe.spec.core_keys.Report().formats  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.card.provenance import spec_text
-from evalpipe.spec.environment import expand
+from evalpipe.spec.tree import expand
 
 
 @pytest.mark.parametrize("text", ["1e3", "0o17", "12:30", "1_000", ".5", "-3", "+1", "no", "null", "2020-01-01", ""])

@@ -91,7 +91,7 @@ def test_a_run_that_no_signal_reaches_is_ended_all_the_same(folder: Path) -> Non
 
 SLOW_PART = """
 import time
-import evalpipe.streams.local as local
+import evalpipe.streams.tally as local
 from evalpipe.cli import main
 summarise = local.summarise
 
@@ -108,7 +108,7 @@ import signal, threading, time
 from pathlib import Path
 import evalpipe.data.read as read
 from evalpipe.cli import main
-from evalpipe.data.quiet import quiet
+from evalpipe.data.formats import quiet
 
 def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])

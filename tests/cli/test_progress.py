@@ -10,7 +10,7 @@ import sys
 READING = """
 import os
 from evalpipe.cli.progress import Bar
-from evalpipe.data.quiet import quiet
+from evalpipe.data.formats import quiet
 
 with Bar() as bar:
     bar.step(3, "read the data")

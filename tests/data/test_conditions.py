@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from evalpipe.data.catalog import look
-from evalpipe.data.condition.functions import FUNCTIONS
+from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.data.where import faults, judge

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from evalpipe.data.catalog import look
-from evalpipe.data.celltypes import tell, typed
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
+from evalpipe.data.values import tell, typed
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

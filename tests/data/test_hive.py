@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from evalpipe.data.hive import named
+from evalpipe.data.files import named
 from evalpipe.errors import DataError
 from streams.streaming import numbers, rows, run, write
 

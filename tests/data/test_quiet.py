@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from evalpipe.data.quiet import quiet
+from evalpipe.data.formats import quiet
 
 
 def test_blocks_that_overlap_give_the_standard_error_back(capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import evalpipe
-from evalpipe.data.rounding import allowed, decimals
+from evalpipe.data.columns import allowed_gap, decimals
 from evalpipe.errors import DataError
 
 TRUTH = ["a", "b", "c"] * 100
@@ -67,6 +67,6 @@ def test_what_is_no_probability_has_no_decimals_and_overflows_nothing() -> None:
 
 
 def test_rounding_explains_half_a_unit_of_each_level_and_never_more_than_a_twentieth() -> None:
-    assert allowed(3, 4) == pytest.approx(0.00015, rel=1e-6)  # rounding of the sum itself is let pass
-    assert allowed(3, None) == allowed(2, 9) == 1e-6
-    assert allowed(1000, 2) == 0.05
+    assert allowed_gap(3, 4) == pytest.approx(0.00015, rel=1e-6)  # rounding of the sum itself is let pass
+    assert allowed_gap(3, None) == allowed_gap(2, 9) == 1e-6
+    assert allowed_gap(1000, 2) == 0.05

@@ -23,7 +23,7 @@ from evalpipe.intervals.resampling import stream
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
-from evalpipe.spec.parts import PERMUTATIONS
+from evalpipe.spec.core_keys import PERMUTATIONS
 from evalpipe.statistics import NumberRows, Summary
 from laws import samples
 from laws.test_number_metrics import VARIANTS

@@ -22,10 +22,10 @@ import evalpipe
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
-from evalpipe.plan.columns import level_columns, model_columns
+from evalpipe.plan.datasets import level_columns, model_columns
 from evalpipe.spec.datasets import Dataset, QueryDataset
 from evalpipe.spec.load import load
-from evalpipe.spec.models import Spec
+from evalpipe.spec.spec import Spec
 from evalpipe.tasks import NUMBERS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.metrics import registry as metrics
 from evalpipe.metrics.declare import Interval as Kind
 from evalpipe.metrics.values import Gaps
-from evalpipe.plan.methods import choose
-from evalpipe.spec.parts import Intervals
+from evalpipe.plan.measures import choose
+from evalpipe.spec.core_keys import Intervals
 from evalpipe.statistics.summary import statistics
 
 OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}

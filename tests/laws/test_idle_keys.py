@@ -14,10 +14,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import RootModel
 
-from evalpipe.spec.kinds import SpecPart
-from evalpipe.spec.models import Spec, kind_of_spec
-from evalpipe.spec.parts import Model
+from evalpipe.spec.core_keys import Model
+from evalpipe.spec.field_types import SpecPart
 from evalpipe.spec.schema import resolved
+from evalpipe.spec.spec import Spec, kind_of_spec
 from evalpipe.tasks import Task
 
 SMALL: dict[str, Any] = {"evalpipe": 1, "name": "small", "datasets": {"d": {"path": "d.csv"}}}

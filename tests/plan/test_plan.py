@@ -22,9 +22,9 @@ from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.runs.manifest import Manifest, versions
 from evalpipe.runs.record import Recorder
-from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import SpecPart
+from evalpipe.spec.field_types import SpecPart
 from evalpipe.spec.load import load
+from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.schema import resolved
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))

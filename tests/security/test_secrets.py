@@ -17,8 +17,8 @@ import evalpipe
 from evalpipe.base.ed25519 import SIGNING_KEY
 from evalpipe.base.uris import WAY, holds_secret
 from evalpipe.cli import main
-from evalpipe.spec.environment import BadReferenceError, expand, is_private
-from evalpipe.spec.sent import from_text, to_text
+from evalpipe.spec.load import from_text, to_text
+from evalpipe.spec.tree import BadReferenceError, expand, is_private
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - that of nobody
 SPEC = """evalpipe: 1

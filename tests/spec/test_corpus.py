@@ -17,8 +17,8 @@ import pytest
 
 from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
-from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema, resolved, spec_sha256
+from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import flatten
 from evalpipe.spec.yaml import parse

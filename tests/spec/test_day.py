@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.errors import SpecError, UsageError
-from evalpipe.spec.day import dated_path
-from evalpipe.spec.environment import Dated, expand
 from evalpipe.spec.load import load
+from evalpipe.spec.overrides import dated_path
 from evalpipe.spec.schema import resolved, spec_sha256
+from evalpipe.spec.tree import Dated, expand
 
 BASE = """evalpipe: 1
 name: nightly

@@ -11,11 +11,11 @@ import pytest
 from evalpipe.base.origin import Origin
 from evalpipe.chapters.desirability.spec import Ramp
 from evalpipe.chapters.slices.spec import Cut
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.core_keys import Weight
 from evalpipe.spec.draft import Draft, choose, refer
 from evalpipe.spec.load import load
-from evalpipe.spec.models import Spec
-from evalpipe.spec.parts import Weight
+from evalpipe.spec.measures import MetricChoice
+from evalpipe.spec.spec import Spec
 from evalpipe.spec.tree import flatten, from_plain
 
 GOOD = sorted((Path(__file__).parent.parent / "corpus" / "specs" / "good").glob("*.yaml"))

@@ -9,10 +9,9 @@ import yaml as pyyaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalpipe.spec.scalars import resolve
 from evalpipe.spec.text import MAX_BYTES, SpecText, read_text
 from evalpipe.spec.tree import flatten
-from evalpipe.spec.yaml import MAX_ALIASED, parse
+from evalpipe.spec.yaml import MAX_ALIASED, parse, resolve
 
 
 def read(text: str, **environment: str) -> Any:

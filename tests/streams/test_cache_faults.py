@@ -16,8 +16,7 @@ import pytest
 import evalpipe
 from evalpipe.errors import UsageError
 from evalpipe.run import Progress
-from evalpipe.streams.cache import Cache, cache_folder
-from evalpipe.streams.codec import encode
+from evalpipe.streams.cache import Cache, cache_folder, encode
 from streams.streaming import SPEC, rows, write
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def test_a_disk_that_is_full_where_ids_are_compared_is_told(spec: Path) -> None:
 def test_ids_that_a_killed_run_was_comparing_are_removed_by_the_next(
     spec: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
 ) -> None:
-    code = ("import os, signal, evalpipe.streams.identities as ids; from evalpipe.cli import main; "
+    code = ("import os, signal, evalpipe.streams.row_ids as ids; from evalpipe.cli import main; "
             "ids.Identities.twice = lambda _: os.kill(os.getpid(), signal.SIGKILL); main()")
     command = [sys.executable, "-c", code, "run", str(spec), "--out", str(spec.parent / "out"), "--set", "id=i"]
     environment = os.environ | {"TMPDIR": str(spec.parent)}

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from evalpipe.plan.drawing import GROUPS
-from evalpipe.streams.cluster_keys import ClusterNumbers, clusters_of, grouped, keys_of, numbers, renumbered, smallest
+from evalpipe.streams.tables import ClusterNumbers, clusters_of, grouped, keys_of, numbers, renumbered, smallest
 
 KEYS = ["e220a8397b1dcdaf", "66e8fdab7dced5e6", "6cddfe7576e62fcf", "d44981c734b81b84"]
 

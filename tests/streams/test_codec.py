@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from evalpipe.plan.drawing import GROUPS as JOINED
 from evalpipe.statistics.exact_sums import ExactSums
-from evalpipe.streams.asked import Asked
-from evalpipe.streams.cluster_keys import keys_of, numbers, smallest
-from evalpipe.streams.codec import MAGIC, DamagedError, decode, encode
-from evalpipe.streams.tables import CellCounts, RowGroup, Tables
+from evalpipe.streams.cache import MAGIC, DamagedError, decode, encode
+from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, keys_of, numbers, smallest
 
 ASKED = Asked((0.1, 1 / 3, 0.5), (("brier_loss", ()), ("log_loss_total", (("epsilon", 1e-15), ("base", "e")))),
               ("a", "b"))

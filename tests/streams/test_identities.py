@@ -11,7 +11,7 @@ import pytest
 
 import evalpipe
 from evalpipe.errors import DataError, UsageError
-from evalpipe.streams import identities
+from evalpipe.streams import row_ids
 from streams.streaming import rows, run, write
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def named(n: int, first: int = 0, seed: int = 3) -> pl.DataFrame:
 @pytest.fixture(params=[0, 3], autouse=True)
 def bits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell hashes apart into one file, and into eight."""
-    monkeypatch.setattr(identities, "bits_for", lambda _: request.param)
+    monkeypatch.setattr(row_ids, "bits_for", lambda _: request.param)
 
 
 def both(path: Path, **keys: Any) -> str:
@@ -98,7 +98,7 @@ def test_ids_are_compared_by_what_is_written_and_not_by_type(tmp_path: Path, kin
 
 
 def test_hashes_that_collide_are_no_ids_that_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identities, "hashes_of", lambda ids: ids.str.slice(0, 5).hash())
+    monkeypatch.setattr(row_ids, "hashes_of", lambda ids: ids.str.slice(0, 5).hash())
     streamed, whole = told_both_ways(write(named(900), tmp_path / "d", [300]))
     assert streamed == whole
     assert "1 row has an id that an earlier row has" in both(
@@ -108,7 +108,7 @@ def test_hashes_that_collide_are_no_ids_that_do(tmp_path: Path, monkeypatch: pyt
 def test_very_many_ids_that_stand_twice_are_told_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identities, "COMPARED", 20)
+    monkeypatch.setattr(row_ids, "COMPARED", 20)
     path = write(pl.concat([named(600), named(600)]), tmp_path / "d", [600])
     with pytest.raises(DataError) as error:
         run(path, **KEYS)

@@ -9,15 +9,13 @@ import pytest
 
 from evalpipe.errors import DataError, SpecError, UsageError
 from evalpipe.run import load, plan
+from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.schema import resolved
-from evalpipe.spec.sent import from_text, to_text
-from evalpipe.streams.asked import asked
-from evalpipe.streams.codec import encode
-from evalpipe.streams.parts import parts_of
-from evalpipe.streams.stamps import digest, stamp
-from evalpipe.streams.summarise import summarise
+from evalpipe.streams.cache import encode
+from evalpipe.streams.parts import File, digest, parts_of, stamp
+from evalpipe.streams.tables import asked
+from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task
-from evalpipe.streams.work import File
 from streams.streaming import rows, write
 
 if TYPE_CHECKING:

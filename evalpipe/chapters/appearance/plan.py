@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from evalpipe.base.plugins import Plugin
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
     from evalpipe.templating.files import Templates
 
 

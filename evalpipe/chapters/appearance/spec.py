@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StrictStr
 from pydantic_core import PydanticCustomError
 
 from evalpipe.base.colours import COLOUR, is_colour
-from evalpipe.spec.kinds import SpecPart
+from evalpipe.spec.field_types import SpecPart
 
 
 def _colour(text: str) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.calibration.spec import Calibration
-from evalpipe.plan.methods import proportions
+from evalpipe.plan.measures import proportions
 
 if TYPE_CHECKING:
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 CURVES = {"equal_width": "calibration_uniform", "equal_count": "calibration_quantile"}
 """The curve of each kind of bins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from evalpipe.chapters.calibration.spec import Binomial
-from evalpipe.spec.parts import gives
+from evalpipe.spec.core_keys import gives
 from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import listed
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from evalpipe.spec.kinds import UNWRITTEN, Only, Sparse, SpecPart
+from evalpipe.spec.field_types import UNWRITTEN, Only, Sparse, SpecPart
 
 Binomial = Literal["exact", "wilson", "jeffreys", "wald"]
 """The methods whose limits are those of a binomial proportion."""

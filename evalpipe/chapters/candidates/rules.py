@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.candidates.spec import ALONE, CandidateTable, subject
 from evalpipe.metrics import registry
-from evalpipe.spec.choices import canonical_name
 from evalpipe.spec.draft import choose
+from evalpipe.spec.measures import canonical_name
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import Field, StrictStr
 
 from evalpipe.chapters.desirability.spec import GoalRule
-from evalpipe.spec.choices import canonical_name
-from evalpipe.spec.kinds import ColumnName, Encoding, FilePath, OneOrMore, Sparse
-from evalpipe.spec.separated import Csv
+from evalpipe.spec.datasets import Csv
+from evalpipe.spec.field_types import ColumnName, Encoding, FilePath, OneOrMore, Sparse
+from evalpipe.spec.measures import canonical_name
 
 ALONE = frozenset({
     "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report", "ledger",

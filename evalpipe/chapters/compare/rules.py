@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.rules_metrics import unknown_metric
+from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
 
-from evalpipe.spec.kinds import COMPUTABLE, Key, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, Key, SpecPart
 
 
 class Compare(SpecPart):

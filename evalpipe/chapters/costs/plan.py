@@ -12,7 +12,7 @@ from evalpipe.plan.outcome import levels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

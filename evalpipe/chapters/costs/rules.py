@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
-from evalpipe.spec.parts import gives
+from evalpipe.spec.core_keys import gives
 from evalpipe.spec.rules_task import unknown_level
 from evalpipe.tasks import CLASSES
 

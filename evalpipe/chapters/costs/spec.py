@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StrictFloat, StrictInt
 
-from evalpipe.spec.kinds import COMPUTABLE, Level, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, Level, SpecPart
 
 
 class Cost(SpecPart):

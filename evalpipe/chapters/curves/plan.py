@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.curves.spec import ResidualDiagnostics
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.measures import MetricChoice
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.curves.spec import ResidualFigure, ResidualKind
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 RESIDUALS: Loc = ("curves", "residuals")
 MIN_ROWS = 30

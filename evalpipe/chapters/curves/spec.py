@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag
 
-from evalpipe.spec.choices import MetricName
-from evalpipe.spec.kinds import AnyOf, ColumnName, Number, Only, Probability, Sparse
+from evalpipe.spec.field_types import AnyOf, ColumnName, Number, Only, Probability, Sparse
+from evalpipe.spec.measures import MetricName
 from evalpipe.tasks import CLASSES
 
 ResidualKind = Literal["deviance", "pearson"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters.desirability.spec import KINDS, OWN, Custom, goal_names
 from evalpipe.chapters.prevalence.rules import prevalences
 from evalpipe.spec.draft import refer
-from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.rules_metrics import check_measure, effective, misspelt_keys
-from evalpipe.spec.single import one_value
+from evalpipe.spec.messages import unknown_key
+from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.entry import Entry
+    from evalpipe.spec.measures import Entry
 
 _LIMITS = {
     "minimize": ("low", "high"), "maximize": ("low", "high"), "target": ("low", "target", "high"),

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StrictStr, model_serializer, model_validator
 
 from evalpipe.metrics import registry
-from evalpipe.spec.choices import EXPRESSION_NAME, MetricChoice
-from evalpipe.spec.kinds import Number, Positive, Probability, SpecPart
+from evalpipe.spec.field_types import Number, Positive, Probability, SpecPart
+from evalpipe.spec.measures import EXPRESSION_NAME, MetricChoice
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 MEASURES = frozenset({"deviance", "null_deviance", "deviance_reduction"})
 """The measures any of which asks for the table."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.parts import gives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

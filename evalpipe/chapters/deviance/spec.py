@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from evalpipe.spec.kinds import Key, SpecPart
+from evalpipe.spec.field_types import Key, SpecPart
 
 
 class FittedOn(SpecPart):

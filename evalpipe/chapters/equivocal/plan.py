@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.equivocal.spec import Equivocal
 
 if TYPE_CHECKING:
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Model
+    from evalpipe.spec.core_keys import Model
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

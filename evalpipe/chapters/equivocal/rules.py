@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.equivocal.spec import Equivocal
-from evalpipe.spec.parts import gives
+from evalpipe.spec.core_keys import gives
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.parts import Model
 
 _SIDES = ("below", "above")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, StrictFloat, Tag
 
-from evalpipe.spec.kinds import COMPUTABLE, AnyOf, Probability, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, AnyOf, Probability, SpecPart
 
 Distance = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), COMPUTABLE]
 """How far from the threshold: a number of 0 or more."""

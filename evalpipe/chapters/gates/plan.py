@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.spec import AgainstEarlier, GateRule
     from evalpipe.errors import Place
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 ROUNDING = 1e-12

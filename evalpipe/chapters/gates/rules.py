@@ -11,9 +11,8 @@ from evalpipe.chapters.gates.rules_sequence import nights_rules, sequence_rules
 from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, AgainstEarlier
 from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.rules_metrics import check_measure, misspelt_keys
-from evalpipe.spec.single import in_range
+from evalpipe.spec.messages import unknown_key
+from evalpipe.spec.rules_measures import check_measure, in_range, misspelt_keys
 from evalpipe.tasks import MANY
 from evalpipe.words.spelling import closest, listed
 
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
-    from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.entry import Entry
+    from evalpipe.spec.measures import Entry, MetricChoice
 
 OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))
 """Limits of a change of which one asks for a rise, and the other is about a fall, or the reverse."""

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.spec import AVERAGED, BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier
-from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.spec.rules_measures import check_measure
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from pydantic import (
 )
 
 from evalpipe.metrics import registry
-from evalpipe.spec.choices import MeasureOfSpec
-from evalpipe.spec.kinds import COMPUTABLE, AnyOf, FilePath, Key, Level, Number, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, AnyOf, FilePath, Key, Level, Number, SpecPart
+from evalpipe.spec.measures import MeasureOfSpec
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 """The limits of a change against something."""

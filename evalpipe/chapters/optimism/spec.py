@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.spec.kinds import ColumnName, FilePath, Sparse
+from evalpipe.spec.field_types import ColumnName, FilePath, Sparse
 
 
 class BootstrapFits(Sparse):

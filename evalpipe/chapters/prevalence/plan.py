@@ -10,8 +10,8 @@ from evalpipe.plan.outcome import levels
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
-    from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.measures import MetricChoice
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from evalpipe.metrics.expressions import ExpressionMetric
-from evalpipe.spec.choices import items
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.kinds import is_number
+from evalpipe.spec.field_types import is_number
+from evalpipe.spec.measures import items
 from evalpipe.spec.rules_task import KNOWN, lacking, unknown_levels
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import listed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.entry import Entry
+    from evalpipe.spec.measures import Entry
 
 HERE: Loc = ("prevalence",)
 BINARY_FORMS, FORMS_OF_MANY = ("value", "beta", "from"), ("levels", "dirichlet", "from")

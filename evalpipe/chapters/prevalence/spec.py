@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictStr
 
-from evalpipe.spec.kinds import UNWRITTEN, Only, Positive, Probability, SpecPart
+from evalpipe.spec.field_types import UNWRITTEN, Only, Positive, Probability, SpecPart
 from evalpipe.tasks import MANY
 
 

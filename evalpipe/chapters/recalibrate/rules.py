@@ -10,11 +10,9 @@ from evalpipe.calibration import registry
 from evalpipe.chapters.recalibrate.rules_shift import check_shift
 from evalpipe.chapters.recalibrate.spec import OWN
 from evalpipe.chapters.thresholds.spec import ThresholdRule
-from evalpipe.spec.describe import Shapes
+from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
-from evalpipe.spec.named import is_key
-from evalpipe.spec.parts import gives
+from evalpipe.spec.messages import Shapes, bad_name, explain, is_key, missing_key, unknown_key
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import listed

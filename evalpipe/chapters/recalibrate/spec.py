@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, SerializationInfo, StrictInt, Tag
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
-from evalpipe.spec.kinds import KEY, AnyOf, Key, SpecPart
+from evalpipe.spec.field_types import KEY, AnyOf, Key, SpecPart
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

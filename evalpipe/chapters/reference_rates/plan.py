@@ -8,7 +8,7 @@ from evalpipe.plan.measures import known
 
 if TYPE_CHECKING:
     from evalpipe.plan.measures import KnownPlan
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 def rates_plan(spec: Spec) -> tuple[tuple[str, KnownPlan], ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.spec.rules_metrics import effective
-from evalpipe.spec.single import known_value
+from evalpipe.spec.rules_measures import effective, known_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

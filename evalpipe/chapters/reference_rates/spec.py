@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalpipe.spec.kinds import Key
-from evalpipe.spec.parts import KnownValue
+from evalpipe.spec.core_keys import KnownValue
+from evalpipe.spec.field_types import Key
 
 
 class ReferenceRate(KnownValue):

@@ -17,7 +17,7 @@ from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import rows_of, summaries_of, whole
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
-from evalpipe.plan.methods import FALLBACK
+from evalpipe.plan.measures import FALLBACK
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalpipe.chapters.row_file.spec import RowFormat
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

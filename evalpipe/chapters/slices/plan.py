@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.spec import DatePeriod, SlicingRule
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)
 """How long periods are, the shortest first."""
@@ -125,7 +125,7 @@ def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
 
 def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
     """Return the measures that disparities need and that are not among those asked for."""
-    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.measures import MetricChoice
 
     asked = spec.slice_rules.disparities or ()
     needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
-from evalpipe.spec.choices import MeasureOfSpec, MetricName
-from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, SpecPart
+from evalpipe.spec.field_types import AnyOf, ColumnName, Level, Name, Number, SpecPart
+from evalpipe.spec.measures import MeasureOfSpec, MetricName
 
 DISPARITIES = {
     "demographic_parity": ("detection_prevalence",),

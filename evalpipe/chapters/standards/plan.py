@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.chapters.standards.spec_profiles import Profile
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

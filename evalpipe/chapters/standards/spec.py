@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictStr
 
-from evalpipe.spec.kinds import Probability, Short, SpecPart
+from evalpipe.spec.field_types import Probability, Short, SpecPart
 
 ProfileName = Literal[
     "model_cards_2019", "eu_ai_act_annex_iv", "nist_ai_rmf", "sr_26_2", "tripod_ai", "stard_2015", "iso_42001",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from evalpipe.errors import Place, Problem
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.texts import ProseText
+    from evalpipe.spec.spec import Spec
+    from evalpipe.spec.text import ProseText
 
 
 @dataclass(frozen=True, slots=True)

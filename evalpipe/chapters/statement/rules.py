@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.errors import Problem
-from evalpipe.spec.choices import common_keys
-from evalpipe.spec.rules_metrics import LISTS_ALL
-from evalpipe.spec.texts import LONGEST, ProseText, read_prose
+from evalpipe.spec.measures import common_keys
+from evalpipe.spec.rules_measures import LISTS_ALL
+from evalpipe.spec.text import LONGEST, ProseText, read_prose
 from evalpipe.words.prose import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.words.spelling import closest, listed, quoted
 

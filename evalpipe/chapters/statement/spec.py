@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
 
 from evalpipe.base.origin import Loc
-from evalpipe.spec.kinds import AnyOf, Day, FilePath, Sparse, SpecPart
+from evalpipe.spec.field_types import AnyOf, Day, FilePath, Sparse, SpecPart
 from evalpipe.words.fields import FIELDS
 
 

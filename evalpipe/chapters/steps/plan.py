@@ -9,8 +9,8 @@ from evalpipe.plan.measures import MetricPlan, entries
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.measures import MetricChoice
+    from evalpipe.spec.spec import Spec
 
 USUAL = {
     "binary": ("log_loss", "accuracy"), "multiclass": ("log_loss", "accuracy"), "ordinal": ("log_loss", "accuracy"),
@@ -28,7 +28,7 @@ def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
     They are those that the spec names for it, else those that it lists; the usual ones are added for a model that can
     serve none of these, so that every model with steps has a history.
     """
-    from evalpipe.spec.parts import gives
+    from evalpipe.spec.core_keys import gives
 
     served = [gives(model, spec.threshold) for model in spec.models.values() if model.step is not None]
     distinct: list[MetricPlan] = []
@@ -50,6 +50,6 @@ def _add(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]
 def _usual(spec: Spec, given: Collection[str]) -> Iterator[MetricChoice]:
     """Yield the usual measures that a model can serve, which gives these needs."""
     from evalpipe.metrics import registry
-    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.measures import MetricChoice
 
     yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in given] or [RANKING])

@@ -6,8 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.rules import prevalences
-from evalpipe.spec.rules_metrics import check_measure, effective
-from evalpipe.spec.single import one_value
+from evalpipe.spec.rules_measures import check_measure, effective, one_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.steps.spec import StepMeasures
     from evalpipe.errors import Problem
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.parts import Model
 
 COLUMNS = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
 """The keys of a model that name one column."""

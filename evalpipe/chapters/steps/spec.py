@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from evalpipe.spec.choices import MeasureOfSpec
-from evalpipe.spec.kinds import ColumnName, Sparse
+from evalpipe.spec.field_types import ColumnName, Sparse
+from evalpipe.spec.measures import MeasureOfSpec
 
 
 class StepColumn(Sparse):

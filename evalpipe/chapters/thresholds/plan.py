@@ -9,13 +9,13 @@ from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.operating import bayes_threshold
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.measures import MetricChoice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.chapters.thresholds.spec import MeasureBounds
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 NO_BOUND = (float("-inf"), float("inf"))
 
@@ -118,7 +118,7 @@ def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
 
 def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
     """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
-    from evalpipe.spec.parts import gives
+    from evalpipe.spec.core_keys import gives
 
     scored = "scores" in gives(spec.models[name])
     if spec.task != "binary" or not scored or not isinstance(written, ThresholdRule) or written.bayes is not None:

@@ -10,10 +10,10 @@ from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.operating import bayes_threshold
+from evalpipe.spec.core_keys import all_give, gives
 from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.kinds import is_number
-from evalpipe.spec.parts import all_give, gives
-from evalpipe.spec.rules_metrics import check_measure, unknown_metric
+from evalpipe.spec.field_types import is_number
+from evalpipe.spec.rules_measures import check_measure, unknown_metric
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from evalpipe.chapters.thresholds.spec import MeasureBounds
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.parts import Model
+    from evalpipe.spec.measures import MetricChoice
 
 GOALS = ("maximize", "minimize")
 WAYS = (*GOALS, "bayes")

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag
 
-from evalpipe.spec.choices import MeasureOfSpec, MetricName
-from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, Sparse, SpecPart
+from evalpipe.spec.field_types import AnyOf, Key, Number, Probability, Sparse, SpecPart
+from evalpipe.spec.measures import MeasureOfSpec, MetricName
 
 
 class MeasureBounds(Sparse):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.chapters.trend.spec import Control, TrendRule
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 MOST_USUAL = 4
 """Measures of the trend where neither it nor a gate names one."""

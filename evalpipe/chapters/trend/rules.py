@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.trend.spec import TrendRule
-from evalpipe.spec.rules_metrics import check_measure
-from evalpipe.spec.single import one_value
+from evalpipe.spec.rules_measures import check_measure, one_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Discriminator, Field, StrictBool, StrictInt, Tag
 
-from evalpipe.spec.choices import MeasureOfSpec
-from evalpipe.spec.kinds import AnyOf, Day, Number, Sparse, SpecPart
+from evalpipe.spec.field_types import AnyOf, Day, Number, Sparse, SpecPart
+from evalpipe.spec.measures import MeasureOfSpec
 
 NIGHTS, MIN_NIGHTS, SIGMA = 90, 20, 3
 """Earlier nights that are read, the fewest that make limits, and how far these are from the centre, where not said."""

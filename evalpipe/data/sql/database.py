@@ -1,7 +1,8 @@
-"""What a database is asked: the columns of a query, the number of its rows, and the rows themselves."""
+"""What a database is asked, which types it may answer in, and what goes wrong, in words that hold no secret."""
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
 from concurrent.futures import Future, wait
@@ -10,12 +11,32 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from evalpipe.base.queries import line_and_column
+from evalpipe.errors import Problem
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
+    from evalpipe.base.origin import Origin
+    from evalpipe.errors import Place
     from evalpipe.plan.sources import QuerySource
+
+
+def is_readable(kind: pa.DataType) -> bool:
+    """Tell whether values of a type are read: true and false, numbers, texts, dates, times, and no value at all.
+
+    So are lists of numbers that are no decimals.
+    """
+    from pyarrow import types
+
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return bool(types.is_integer(kind.value_type) or types.is_floating(kind.value_type))
+    tests = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_string,
+             types.is_large_string, types.is_date, types.is_timestamp, types.is_time, types.is_null)
+    return any(test(kind) for test in tests)
+
 
 Answer = TypeVar("Answer")
 
@@ -49,9 +70,9 @@ class TooSlowError(Exception):
 class Database(ABC):
     """A connection that reads in one transaction, which is rolled back when it is closed.
 
-    Its methods raise the errors of the driver, which `evalpipe.data.sql.faults` translates, and `TooSlowError`. A call
-    of the driver that is not waited for to its end is cancelled where the driver can do that; as SQLite's cannot, it
-    goes on until the query or the process ends. The connection is closed after it.
+    Its methods raise the errors of the driver, which `cannot_read` translates, and `TooSlowError`. A call of the driver
+    that is not waited for to its end is cancelled where the driver can do that; as SQLite's cannot, it goes on until
+    the query or the process ends. The connection is closed after it.
     """
 
     connection: Any
@@ -146,3 +167,99 @@ def within(source: QuerySource, expressions: Sequence[str], ending: str = "") ->
     """Return a statement that asks for expressions over the rows of a query."""
     # A line break before the bracket, for the query may end with a comment.
     return f"SELECT {', '.join(expressions)} FROM (\n{source.text}\n) AS {ALIAS}{ending}"  # noqa: S608 - by its author, read only
+
+
+READ_ONLY, QUERY_CANCELLED = "25006", "57014"
+"""States of SQL (PostgreSQL's appendix A): a write in a read-only transaction, and a statement that was stopped."""
+
+_REFUSED = re.compile(r"authentication failed|no password supplied|role .* does not exist")
+_SILENT = re.compile(r"connection refused|could not translate host name|timeout expired|no route to host|"
+                     r"network is unreachable|could not receive|no such file or directory", re.IGNORECASE)
+_ABSENT = re.compile(r'database "(.*)" does not exist')
+_LOST = re.compile(r"server closed the connection|terminating connection|connection not open|ssl syscall|"
+                   r"no connection to the server|connection reset|could not receive data", re.IGNORECASE)
+_WRITES = re.compile(r'readonly database|near "(insert|update|delete|replace|create|drop|alter)"|data-modifying',
+                     re.IGNORECASE)
+_UNBOUND = re.compile(r"bind message supplies|parameter count|expected \d+ parameters|there is no parameter",
+                      re.IGNORECASE)
+_FOREIGN = re.compile(r"not a database|encrypted", re.IGNORECASE)
+
+
+def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Problem:
+    """Return the problem of a connection that cannot be made."""
+    at, reason = places.place("datasets", source.dataset, "uri"), str(error)
+    absent = _ABSENT.search(reason)
+    if _REFUSED.search(reason):
+        return Problem("wrong-password", f"the server of {source.called} refuses the user or the password of its URI",
+                       at, "correct the URI in the environment")
+    if absent is not None:
+        return Problem("missing-database", f"the server of {source.called} has no database '{absent[1]}'", at,
+                       "correct the URI in the environment")
+    if _SILENT.search(reason):
+        return Problem("no-server", f"no server answers at the URI of {source.called}", at,
+                       "start it, or correct the URI in the environment")
+    return Problem("no-connection", f"cannot connect to the database of {source.called}: {_plain(error, source)}", at,
+                   "correct the URI in the environment")
+
+
+def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Problem:
+    """Return the problem of a query that cannot be read, or ended before all of its rows were."""
+    at, reason = places.place(*source.loc), str(error)
+    state = getattr(error, "sqlstate", None)
+    if state == READ_ONLY or _WRITES.search(reason):
+        message = f"the query of {source.called} writes to the database, which is opened for reading only"
+        return Problem("query-writes", message, at, "ask for rows alone")
+    if state == QUERY_CANCELLED:
+        return too_slow(source, places)
+    if _LOST.search(reason):
+        message = f"the connection to the database of {source.called} was lost while it was read"
+        return Problem("connection-lost", message, at, "run again; earlier output is unchanged")
+    if _FOREIGN.search(reason):
+        return Problem("no-connection", f"the file of {source.called} is no database of SQLite", at, "check its URI")
+    if _UNBOUND.search(reason):
+        given = f"{len(source.parameters)} under 'parameters'"
+        message = f"the query of {source.called} has more or fewer marks than there are values, {given}"
+        return Problem("bad-query", message, at, "give one value for each mark, in their order")
+    message = f"the database cannot read the query of {source.called}: {_plain(error, source)}"
+    details = _details(error)
+    hint = details.get("PG_DIAG_MESSAGE_HINT")
+    return Problem("bad-query", message, at, hint and source.uri.redacted(hint).rstrip("."),
+                   notes=_position(details, source.text, reason))
+
+
+def too_slow(source: QuerySource, places: Origin) -> Problem:
+    """Return the problem of a query that takes longer than it may."""
+    message = f"reading {source.called} took longer than the {source.timeout:g} seconds of its 'timeout'"
+    place = places.place("datasets", source.dataset, "timeout")
+    return Problem("query-timeout", message, place, "ask for less, or allow more under 'timeout'")
+
+
+def _details(error: Exception) -> dict[str, str]:
+    """Return what a server says of an error beside its message, by the names that PostgreSQL gives it."""
+    given: Any = getattr(error, "details", None) or ()
+    return {str(key): value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+            for key, value in ((key.decode() if isinstance(key, bytes) else key, value) for key, value in given)}
+
+
+def _plain(error: Exception, source: QuerySource) -> str:
+    """Return what the server says in one line: its own message, without that of the driver, and without secrets."""
+    said = _details(error).get("PG_DIAG_MESSAGE_PRIMARY")
+    if said is None:
+        first = str(error).partition("\nquery: ")[0].partition("\n")[0]
+        said = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
+    return source.uri.redacted(" ".join(said.split())).rstrip(".")
+
+
+def _position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
+    """Say where in the query the server found the fault, where it says so of the query as it is written."""
+    given = details.get("PG_DIAG_STATEMENT_POSITION", "")
+    if not given.isdecimal() or ALIAS in reason or not 0 < int(given) <= len(text):
+        return ()
+    line, column = line_and_column(text, int(given) - 1)
+    return (f"line {line}, column {column} of the query: {text.splitlines()[line - 1].strip()}",)
+
+
+def twice(column: str, source: QuerySource, place: Place | None) -> Problem:
+    """Return the problem of a name that two columns of a query have."""
+    message = f"two columns of {source.called} are called '{column}'"
+    return Problem("duplicate-column", message, place, f"name one of them otherwise, as in {column} AS {column}_2")

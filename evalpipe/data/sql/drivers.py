@@ -1,23 +1,262 @@
-"""Which driver reads a database, by the scheme of its URI or by name."""
+"""The databases that can be read, SQLite, PostgreSQL and those of other ADBC drivers, and which one a URI names."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import importlib
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from evalpipe.base.uris import SCHEMES
-from evalpipe.data.sql.database import TooSlowError
-from evalpipe.data.sql.faults import cannot_connect, cannot_read, too_slow
+from evalpipe.data.sql.database import (
+    AT_ONCE,
+    Database,
+    QueryColumn,
+    TooSlowError,
+    cannot_connect,
+    cannot_read,
+    is_readable,
+    named,
+    too_slow,
+    within,
+)
 from evalpipe.errors import DataError, EvalpipeError, Problem, UsageError
 from evalpipe.plan.sources import QuerySource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
 
     from evalpipe.base.origin import Origin
-    from evalpipe.data.sql.database import Database
+    from evalpipe.base.uris import DatabaseUri
     from evalpipe.plan.sources import Sources
+
+
+CLASSES = ("integer", "real", "text", "blob")
+"""What SQLite says that a value is, beside null: its storage classes."""
+
+TOLD = 250
+"""Columns whose values are looked at in one statement: SQLite returns 2,000 numbers at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a column is asked for, as what type it comes, and a value that is of that type and no other."""
+
+    cast: str
+    type: pa.DataType
+    first: str
+
+
+class SQLite(Database):
+    """A connection to a file of SQLite."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file that is there."""
+        from adbc_driver_sqlite import dbapi
+
+        self.connection = dbapi.connect(f"file:{quote(str(path.absolute()))}?mode=ro")
+
+    def columns(self, source: QuerySource) -> list[QueryColumn]:
+        """Return the columns by the types of all their values."""
+        names = self.in_time(lambda: self._names(source))
+        counts = [count for at in range(0, len(names), TOLD)
+                  for count in self._counted(source, names[at:at + TOLD])]
+        return [_sqlite_column(*column) for column in zip(names, counts, strict=True)]
+
+    def _names(self, source: QuerySource) -> list[str]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(within(source, ["*"], " LIMIT 0"), source.parameters or None)
+            names: list[str] = cursor.fetch_record_batch().schema.names
+        return names
+
+    def _counted(self, source: QuerySource, names: list[str]) -> Iterator[tuple[int, ...]]:
+        """Yield for each column how many values it has of each class."""
+        asked = [f"total(typeof({named(name)}) = '{kind}')" for name in names for kind in CLASSES]
+        (batch,) = self.timely(self._batches(within(source, asked), source, 1))
+        numbers = [int(column[0].as_py()) for column in batch.columns]
+        yield from zip(*(numbers[at::len(CLASSES)] for at in range(len(CLASSES))), strict=True)
+
+    def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a statement."""
+        yield from self.timely(self._batches(text, source, rows))
+
+    def _batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+        options = {"adbc.sqlite.query.batch_rows": str(rows)}
+        with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
+            cursor.execute(text, source.parameters or None)
+            yield from cursor.fetch_record_batch()
+
+    def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query.
+
+        The driver takes the type of a column from the first of its values. So a row goes before that has one of the
+        type in each column, and is left out.
+        """
+        first = [f"{_kind(column.type).first} AS {named(column.name)}" for column in columns]
+        asked = within(source, [column.expression for column in columns])
+        text = f"SELECT {', '.join(first)} UNION ALL {asked}"
+        leading = True
+        for batch in self.batches(text, source, max(2, AT_ONCE // len(columns))):
+            yield batch.slice(1) if leading else batch
+            leading = False
+
+
+def _kinds() -> dict[str, _Kind]:
+    import pyarrow as pa
+
+    return {
+        "integer": _Kind("INTEGER", pa.int64(), "0"), "real": _Kind("REAL", pa.float64(), "0.5"),
+        "text": _Kind("TEXT", pa.string(), "''"),
+    }
+
+
+def _kind(type_: pa.DataType) -> _Kind:
+    return next(kind for kind in _kinds().values() if kind.type == type_)
+
+
+def _sqlite_column(name: str, values: tuple[int, ...]) -> QueryColumn:
+    """Return a column as what all its values are: numbers where some are whole, and texts where there is no value."""
+    counts = dict(zip(CLASSES, values, strict=True))
+    present = [kind for kind in CLASSES if counts[kind]]
+    kinds, numeric = _kinds(), set(present) <= {"integer", "real"}
+    kind = "text" if not present else "real" if numeric and len(present) == 2 else present[0]
+    mixed = len(present) > 1 and not numeric
+    unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if mixed else (
+        "blob" if kind == "blob" else None)
+    form = kinds.get(kind, kinds["text"])
+    return QueryColumn(name, f"CAST({named(name)} AS {form.cast})", form.type, unreadable)
+
+
+CONNECT = 30
+"""The seconds that a server may take to answer at all."""
+
+USUAL = {"connect_timeout": str(CONNECT), "application_name": "evalpipe", "keepalives_idle": "30",
+         "keepalives_interval": "10", "keepalives_count": "3"}
+"""Parameters of a connection, unless its URI has them: a server that is gone is noticed within a minute."""
+
+CASTS = {"numeric": ("double precision", "double"), "uuid": ("text", "string"), "bpchar": ("text", "string"),
+         "name": ("text", "string"), "char": ("text", "string")}
+"""The types that the server turns into others, with what these are called in Arrow."""
+
+_TYPE = b"POSTGRESQL:type"
+_UNREAD = ("money",)  # which the driver gives in cents, as a whole number
+
+
+class PostgreSQL(Database):
+    """A connection to PostgreSQL."""
+
+    def __init__(self, uri: DatabaseUri) -> None:
+        """Connect and begin the transaction."""
+        from adbc_driver_postgresql import dbapi
+
+        self.connection = dbapi.connect(_with_usual(uri.address))
+        self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows will be asked for
+
+    def begin(self, source: QuerySource) -> None:
+        """Tell the server how long each of its statements may take."""
+        super().begin(source)
+        self._execute(f"SET LOCAL statement_timeout = {max(1, round(source.timeout * 1000))}")
+
+    def _execute(self, text: str) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(text)
+
+    def columns(self, source: QuerySource) -> list[QueryColumn]:
+        """Return the columns as the server prepares the query, of which it reads no row."""
+        return [_postgresql_column(field) for field in self.in_time(lambda: self._schema(source.text))]
+
+    def _schema(self, text: str) -> pa.Schema:
+        with self.connection.cursor() as cursor:
+            return cursor.adbc_execute_schema(text)
+
+    def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a cursor, which the server opens for statements that read alone."""
+        yield from self.timely(self._fetched(text, source, rows))
+
+    def _fetched(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+        # COPY, with which the driver asks by itself, takes no parameters.
+        plain = {"adbc.postgresql.use_copy": "false"}
+        with self.connection.cursor(adbc_stmt_kwargs=plain) as cursor:
+            cursor.execute(f"DECLARE evalpipe_rows NO SCROLL CURSOR FOR {text}", source.parameters or None)
+        while True:
+            with self.connection.cursor(adbc_stmt_kwargs=plain) as cursor:
+                cursor.execute(f"FETCH {rows} FROM evalpipe_rows")
+                batches = [batch for batch in cursor.fetch_record_batch() if batch.num_rows]
+            if not batches:
+                break
+            yield from batches
+        self._execute("CLOSE evalpipe_rows")
+
+
+def _with_usual(text: str) -> str:
+    """Return a URI with the usual parameters of a connection that it does not have."""
+    given = {key for key, _ in parse_qsl(urlsplit(text).query, keep_blank_values=True)}
+    further = "&".join(f"{key}={value}" for key, value in USUAL.items() if key not in given)
+    return f"{text}{'&' if '?' in text else '?'}{further}"
+
+
+def _postgresql_column(field: pa.Field) -> QueryColumn:
+    """Return a column with the type that it is asked for in."""
+    import pyarrow as pa
+
+    kind = (field.metadata or {}).get(_TYPE, b"").decode()
+    if kind in CASTS:
+        cast, arrow = CASTS[kind]
+        return QueryColumn(field.name, f"CAST({named(field.name)} AS {cast})", pa.type_for_alias(arrow))
+    kind = f"{kind[1:]}[]" if kind.startswith("_") else kind  # as arrays are called within the server
+    unreadable = None if is_readable(field.type) and kind not in _UNREAD else kind or str(field.type)
+    return QueryColumn(field.name, named(field.name), field.type, unreadable)
+
+
+class OtherDatabase(Database):
+    """A connection by a driver that is named, in a transaction that is rolled back.
+
+    The driver is told to read only, where it can be told. Its batches are as large as it makes them.
+    """
+
+    def __init__(self, address: str, driver: str) -> None:
+        """Connect; raises ModuleNotFoundError where the package of the driver is not installed."""
+        from adbc_driver_manager import Error
+
+        self.connection = importlib.import_module(f"adbc_driver_{driver}.dbapi").connect(address)
+        with suppress(Error):
+            self.connection.adbc_connection.set_options(**{"adbc.connection.readonly": "true"})
+
+    def close(self) -> None:
+        """Roll back and close the connection."""
+        from adbc_driver_manager import Error
+
+        with suppress(Error):
+            self.connection.rollback()
+        super().close()
+
+    def columns(self, source: QuerySource) -> list[QueryColumn]:
+        """Return the columns as the database gives them for no row; decimals are read as floats."""
+        from pyarrow import float64, types
+
+        schema = self.in_time(lambda: self._schema(within(source, ["*"], " WHERE 1 = 0"), source))
+        return [QueryColumn(field.name, named(field.name), float64() if types.is_decimal(field.type) else field.type,
+                            None if is_readable(field.type) else str(field.type)) for field in schema]
+
+    def _schema(self, text: str, source: QuerySource) -> pa.Schema:
+        with self.connection.cursor() as cursor:
+            cursor.execute(text, source.parameters or None)
+            return cursor.fetch_record_batch().schema
+
+    def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - as the driver makes them
+        """Yield the rows of a statement."""
+        yield from self.timely(self._batches(text, source))
+
+    def _batches(self, text: str, source: QuerySource) -> Iterator[pa.RecordBatch]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(text, source.parameters or None)
+            yield from (batch for batch in cursor.fetch_record_batch() if batch.num_rows)
 
 
 def libraries_of(declared: Sources) -> list[str]:
@@ -86,14 +325,11 @@ def _connected(source: QuerySource, places: Origin) -> Database:
         at = places.place("datasets", source.dataset, "uri")
         raise DataError(Problem("missing-file", f"there is no file {uri.file}", at, "check the URI"))
     if source.driver is not None:
-        from evalpipe.data.sql.other import OtherDatabase
 
         return OtherDatabase(str(path.absolute()) if uri.file else uri.address, source.driver)
     if SCHEMES[uri.scheme] == "sqlite":
-        from evalpipe.data.sql.sqlite import SQLite
 
         return SQLite(path)
-    from evalpipe.data.sql.postgresql import PostgreSQL
 
     return PostgreSQL(uri)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalpipe.review.checking.origins import Origins
     from evalpipe.review.checking.outputs import Outputs
     from evalpipe.run import Progress
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 from evalpipe.chapters.slices.spec import Cut
 from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
-from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import resolved, spec_sha256
+from evalpipe.spec.spec import Spec
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1,

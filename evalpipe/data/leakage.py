@@ -1,0 +1,177 @@
+"""Rows that datasets share and must not: with the training data, or with those that recalibrators are fitted on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data.columns import FILE, POSITION
+from evalpipe.data.problems import SHOWN, are, counted, more
+from evalpipe.data.values import shown
+from evalpipe.errors import Problem
+from evalpipe.results import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from evalpipe.data.columns import Columns
+
+THERE = "\0there"
+
+ALIKE = 0.75
+"""Of rows unlike all others of their dataset, the share with such a twin above which datasets without `id` count as
+sharing rows. By chance it is at most exp(-1), 0.37: that is the largest probability of a Poisson count to be 1."""
+
+FEWEST = 5
+"""So many rows unlike all others it takes to tell."""
+
+
+def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
+    """Yield a problem when rows are in ``other`` too: by id, else by all columns read from both.
+
+    Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
+    twins only where more have one than chance explains; fewer are a warning.
+    """
+    calibrating = other.rows.dataset.role == "calibrate"
+    if columns.rows.plan.id is None and calibrating:
+        yield from _without_id(columns, other)
+        return
+    keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
+    both = _twins(columns, other, keys)
+    if both is None:
+        return
+    columns.compared[other.rows.name] = _named(keys)
+    if both.height:
+        yield _problem(columns, other, both, keys)
+
+
+def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
+    """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
+    # Rows of one place in one file are the same whatever they look like; no chance is in that.
+    same = _of_one_file(columns, other)
+    if same.height:
+        yield _problem(columns, other, same, [])
+        return
+    keys = sorted(_values(other).keys() & _values(columns).keys())
+    both = _twins(columns, other, keys)
+    if both is None:
+        return
+    columns.compared[other.rows.name] = _named(keys)
+    if not both.height:
+        return
+    if _more_than_chance(columns, other, keys):
+        yield _problem(columns, other, both, keys)
+        return
+    count = both.height
+    columns.warnings.append(Warned(
+        code="alike-rows",
+        message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' {'looks' if count == 1 else 'look'} like "
+                f"rows of dataset '{other.rows.name}', on which {_use(other)}, in all columns read; declare 'id' to "
+                "decide whether they are the same",
+    ))
+
+
+def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
+    """Tell whether nearly all rows that are unlike all others of their dataset have such a twin in the other."""
+    import polars as pl
+
+    alone = [
+        pl.DataFrame({key: _values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
+        for side in (columns, other)
+    ]
+    if alone[0].height < FEWEST:
+        return False
+    return alone[0].join(alone[1], on=keys, how="semi", nulls_equal=True).height > ALIKE * alone[0].height
+
+
+def _values(columns: Columns) -> dict[str, pl.Series]:
+    """Return all columns that were read, those of files of predictions too; the id is a text, whatever else it is."""
+    identity = columns.rows.plan.id
+    values = columns.names | columns.levels | columns.numbers
+    if identity in columns.names:
+        values[identity] = columns.names[identity]
+    for model, theirs in ((fit.model, part) for fit, part in columns.models.items() if fit.is_shown):
+        values |= {f"{model}\0{name}": series for name, series in (theirs.levels | theirs.numbers).items()}
+    return values
+
+
+def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
+    """Return the rows that are in ``other`` too, with where they stand in both; None where a key is not known."""
+    import polars as pl
+
+    here, there = _values(columns), _values(other)
+    if any(key not in values for key in keys for values in (here, there)):
+        return None
+    left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
+    right = pl.DataFrame({key: there[key] for key in keys} | {THERE: other.rows.frame[POSITION]})
+    # Each row is told once, with its first twin.
+    right = right.unique(keys, keep="first", maintain_order=True)
+    if columns.rows.plan.id is not None:
+        left = left.filter(pl.col(columns.rows.plan.id).is_not_null())
+    return left.join(right, on=keys, how="inner", nulls_equal=True).sort(POSITION)
+
+
+def _of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
+    """Return the rows that both datasets have from the same place of files with the same bytes."""
+    import polars as pl
+
+    left, right = (_placed(side, name) for side, name in ((columns, POSITION), (other, THERE)))
+    return left.join(right, on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
+
+
+def _placed(columns: Columns, name: str) -> pl.DataFrame:
+    """Return the file of each row, by the digest of its bytes, its row there, and its position under ``name``."""
+    import polars as pl
+
+    hashes = pl.Series([source.sha256 for source in columns.rows.sources], dtype=pl.String)
+    at = columns.rows.frame[POSITION]
+    frame = pl.DataFrame({"file": hashes.gather(at // FILE), "row": at % FILE, name: at})
+    return frame.filter(pl.col("file").is_not_null())
+
+
+def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
+    plan, there = columns.rows.plan, other.rows
+    rows = []
+    for record in both.head(SHOWN).iter_rows(named=True):
+        row, suffix = columns.rows.cell(record[POSITION])
+        twin, file = there.cell(record[THERE])
+        value = f"{shown(record[plan.id])}{suffix}, " if plan.id is not None else f"{suffix.strip()}, ".lstrip(", ")
+        rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
+    count = both.height
+    calibrating = there.dataset.role == "calibrate"
+    named = f"dataset '{there.name}', on which {_use(other)}" if calibrating else (
+        f"the reference dataset '{there.name}'")
+    message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {named}"
+    hint, notes = _way_out(columns, other), more(count)
+    if plan.id is None and keys:
+        hint = (
+            "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
+            "look alike"
+        )
+        notes += (f"compared by {', '.join(_named(keys))}",)
+    place = plan.places.place("datasets", columns.rows.name)
+    notes += (f"named at {place}",) if place is not None else ()
+    return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
+
+
+def _named(keys: list[str]) -> list[str]:
+    """Return what people call the keys of `_values`: a column of a model's own file is "model.column"."""
+    return [key.replace("\0", ".") for key in keys]
+
+
+def _use(other: Columns) -> str:
+    """Say what a dataset to calibrate on is for."""
+    fitted = other.rows.plan.recalibrate.dataset == other.rows.name
+    return "recalibrators are fitted" if fitted else "thresholds are chosen"
+
+
+def _way_out(columns: Columns, other: Columns) -> str:
+    """Return what to do about rows that two datasets share, which depends on what these are for."""
+    if other.rows.dataset.role == "calibrate" and _use(other).startswith("thresholds"):
+        return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
+    if other.rows.dataset.role == "calibrate":
+        return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"
+    if columns.rows.dataset.role == "calibrate":
+        return "remove them from the rows to calibrate on: a model looks too good on rows it was trained on"
+    return "remove them from the evaluated data: a model must not be judged on rows it was trained on"

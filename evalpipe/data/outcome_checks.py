@@ -1,0 +1,414 @@
+"""The checks of the outcome, of levels or of numbers, of its exposure, and of the weights of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.base.levels import find_level, level_value, meant_level, other_level
+from evalpipe.data.columns import read_once, refuse
+from evalpipe.data.problems import SHOWN, are, cells, counted, more, noun, sql_name
+from evalpipe.data.values import shown
+from evalpipe.errors import Problem
+from evalpipe.results import DatasetSummary, Warned
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.data.columns import Columns
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
+
+
+_OUTCOME: Loc = ("outcome", "column")
+_EVENT: Loc = ("outcome", "event")
+
+
+def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
+    """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
+
+    The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
+    the predictions, else "not <event>". Values of the data that are a level stored in another way (1.0 or true for 1)
+    are written as the level in all columns, also of ``references``.
+    """
+    settled = list(plan.outcome.levels)
+    for columns in evaluated:
+        _check_written_twice(columns, settled)
+    event = settled[0] if settled else str(plan.outcome.event)
+    # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
+    _write_alike((*evaluated, *references), settled or [event])
+    for columns in evaluated if settled else ():
+        columns.problems.extend(_undeclared(columns, settled))
+    if len(settled) < 2:
+        settled = [event, f"not {event}" if settled else _found(plan, event, evaluated)]
+        _write_alike((*evaluated, *references), settled)
+    for columns in evaluated:
+        _check_predictions(columns, settled)
+    return tuple(settled)
+
+
+def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
+    """Yield the columns that hold levels, each once: where its values are, its place in the spec, what it is called."""
+    plan = columns.rows.plan
+    yield columns, plan.outcome.column, _OUTCOME, "outcome"
+    yielded: set[tuple[int, str]] = set()
+    for _, holder, model in columns.predicted():
+        if model.prediction is not None and (id(holder), model.prediction) not in yielded:
+            yielded.add((id(holder), model.prediction))
+            yield holder, model.prediction, ("models", model.name, "prediction"), "prediction"
+
+
+def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
+    """Write values that are one of the levels stored in another way as that level."""
+    for columns in datasets:
+        for holder, column, _, _ in _level_columns(columns):
+            if column not in holder.levels:
+                continue
+            values = holder.levels[column]
+            stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
+            other = {value: level for value, level in stands_for.items() if level is not None and level != value}
+            holder.levels[column] = values.replace(other) if other else values
+
+
+def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
+    """Report columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
+    for holder, column, loc, called in _level_columns(columns):
+        if column not in holder.levels:
+            continue
+        values, first = holder.levels[column], dict[str, str]()
+        for value in values.drop_nulls().unique().sort():
+            same = first.setdefault(level_value(value), value)
+            if same == value or {same, value} <= set(declared):
+                continue
+            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(same)} and "
+                       f"{shown(value)}, which are the same value")
+            hint = "write it in one way, or list both under outcome.levels if they are different levels"
+            mask = (values == value).fill_null(value=False)
+            holder.problems.append(
+                holder.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values))
+            break
+
+
+def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
+    """Find values of the outcome that are none of the declared levels."""
+    truth = columns.truth
+    if truth is None:
+        return
+    wrong = (~truth.is_in(list(declared))).fill_null(value=False)
+    if wrong.any():
+        column = columns.rows.plan.outcome.column
+        what = _listed(truth.filter(wrong))
+        message = f"{cells(wrong)} of the outcome column '{column}' {are(wrong)} not among outcome.levels: {what}"
+        hint = _meant(truth.filter(wrong), declared)
+        yield columns.rows.problem("undeclared-level", message, _OUTCOME, hint, mask=wrong, values=truth)
+
+
+def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
+    """Tell the other level from the data, when the spec does not declare it."""
+    first: dict[str, str] = {}
+    for columns in evaluated:
+        truth = columns.truth
+        if truth is None:
+            continue
+        # Sorted, so that the order of rows changes no message.
+        there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
+        there = {level: find_level(other, list(first)) or other for level, other in there.items()}
+        truth = columns.levels[plan.outcome.column] = truth.replace(there)
+        others = list(dict.fromkeys(there.values()))
+        problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
+        if problem is not None:
+            columns.problems.append(problem)
+            continue
+        for level in others:
+            if first and level not in first:
+                columns.problems.append(_differ(columns, level, *next(iter(first.items()))))
+            first.setdefault(level, columns.rows.name)
+    return next(iter(first), None) or _predicted(plan, event, evaluated) or f"not {event}"
+
+
+def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces."""
+    truth = columns.levels[columns.rows.plan.outcome.column]
+    same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    if (truth == event).any() or (len(others) < 2 and same is None):
+        return None
+    column = columns.rows.plan.outcome.column
+    message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
+    guess = same or meant_level(event, others)
+    hint = f"did you mean {shown(guess)}?" if guess else "name the level that counts as the event"
+    notes = _levels(columns, truth, others)
+    return columns.rows.problem("event-absent", message, _EVENT, hint, notes=notes)
+
+
+def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    """Find an outcome that has more than two levels though it is binary."""
+    if len(others) < 2:
+        return None
+    truth, column = columns.levels[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
+    message = f"the outcome column '{column}' of dataset '{columns.rows.name}' has {len(others) + 1:,} levels, not two"
+    like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
+        "declare the two under outcome.levels to find the rows that have another, or leave those out with 'where'")
+    levels = _levels(columns, truth, [event, *others])
+    return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=levels)
+
+
+def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
+    """Say how often each level occurs, and where first."""
+    from evalpipe.data.columns import POSITION
+
+    notes = []
+    for level in levels[:SHOWN]:
+        mask = (truth == level).fill_null(value=False)
+        row, suffix = columns.rows.cell(int(columns.rows.frame[POSITION][int(mask.arg_max() or 0)]))
+        notes.append(f"{shown(level)}: {counted(int(mask.sum()), 'row')}, the first is row {row}{suffix}")
+    return (*notes, *more(len(levels)))
+
+
+def _differ(columns: Columns, level: str, other: str, dataset: str) -> Problem:
+    truth = columns.levels[columns.rows.plan.outcome.column]
+    message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
+               f" but {shown(other)} in dataset '{dataset}'")
+    mask = (truth == level).fill_null(value=False)
+    hint = "a binary outcome has the same two levels in all datasets; write them alike"
+    return columns.rows.problem("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
+
+
+def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
+    """Return the level that the models predict beside the event, if it is one."""
+    named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
+    sources = [(columns.of(name).levels, column) for columns in evaluated for name, column in named]
+    series = [values[column] for values, column in sources if column in values]
+    levels = {level for values in series for level in values.drop_nulls().unique()} - {event}
+    return levels.pop() if len(levels) == 1 else None
+
+
+def _check_predictions(columns: Columns, levels: Sequence[str]) -> None:
+    """Report predicted levels that the outcome does not have."""
+    for holder, column, loc, called in _level_columns(columns):
+        values = holder.levels.get(column) if called == "prediction" else None
+        wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
+        if values is not None and wrong is not None and wrong.any():
+            what = _listed(values.filter(wrong))
+            message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
+            hint = _meant(values.filter(wrong), levels)
+            holder.problems.append(
+                holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values))
+
+
+def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
+    """Suggest the level that the first strange value comes nearest to."""
+    first = str(wrong[0])
+    guess = meant_level(first, levels)
+    if guess is None:
+        return f"the levels are {_joined([shown(level) for level in levels])}"
+    if first.strip() == guess.strip():
+        return f"did you mean {shown(guess)}" + (", without the space?" if first != first.strip() else "?")
+    same = first.strip().casefold() == guess.strip().casefold()
+    return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Join words: "a, b and c"; where there are very many, the first."""
+    named = [*words[:12], "others"] if len(words) > 13 else words
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def _listed(values: pl.Series) -> str:
+    """Return the first of the values that occur, for a message."""
+    levels = values.unique().sort().to_list()
+    return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
+
+
+_MEANT_NUMBER = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}
+
+EXTREME = "too large or too small to compute with"
+
+
+def check_numbers(columns: Columns) -> None:
+    """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
+    plan = columns.rows.plan
+    truth = _finite(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
+    if truth is not None and plan.task == "count":
+        wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
+        refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
+               f"not {noun(wrong, 'whole number')} from 0 on",
+               "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
+    for _, theirs, model in columns.predicted():
+        check_predicted_numbers(theirs, model.name, model)
+
+
+def check_predicted_numbers(columns: Columns, name: str, model: ModelPlan) -> None:
+    """Check the predicted numbers of a model."""
+    for kind in ("prediction", "rate", "loo_prediction"):
+        column = model.columns.get(kind)
+        if column is None:
+            continue
+        loc: Loc = ("models", name, kind)
+        values = _finite(columns, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
+        if values is not None and columns.rows.plan.task == "count":
+            wrong = (values <= 0).fill_null(value=False)
+            refuse(columns, column, loc, wrong, "prediction-range", "not above zero",
+                   f"{_MEANT_NUMBER[kind]} is a number above zero; was a logarithm written?")
+    if model.leverage is not None:
+        _leverages(columns, model.leverage, ("models", name, "leverage"))
+
+
+def _leverages(columns: Columns, column: str, loc: Loc) -> None:
+    """Check the leverages of a linear fit, of which none is 1: that of a row which alone decides its prediction."""
+    values = read_once(columns, column, loc, "missing-leverage", "leverage")
+    if values is not None:
+        wrong = ~values.fill_nan(None).is_between(0, 1, closed="left").fill_null(value=True)
+        refuse(columns, column, loc, wrong, "leverage-range", "no leverage, which is at least 0 and below 1",
+               "name the diagonal of the hat matrix; a row of leverage 1 has no leave-one-out residual")
+
+
+def _finite(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+    """Read a column of finite numbers once; None where it cannot be read, or was before."""
+    values = read_once(columns, column, loc, code, called)
+    if values is not None:
+        bounded(columns, column, loc, values)
+    return values
+
+
+def bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
+    """Report numbers that are not finite, or too large or too small to compute with."""
+    endless = values.is_infinite().fill_null(value=False)
+    refuse(columns, column, loc, endless, "infinite-value", "not finite", "find out why it could not be computed")
+    refuse(columns, column, loc, extreme(values), "extreme-value", EXTREME,
+           f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}")
+
+
+def extreme(values: pl.Series) -> pl.Series:
+    """Return which finite values are too large or too small to compute with, shape [n]; zero and no value are not."""
+    size = values.fill_nan(None).abs()
+    return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
+
+
+def check_exposure(columns: Columns, column: str) -> None:
+    """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""
+    loc: Loc = ("exposure", "column")
+    values = read_once(columns, column, loc, "missing-exposure", "exposure")
+    if values is None:
+        return
+    defined = values.fill_nan(None)
+    wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
+    called = "the exposure column"
+    refuse(columns, column, loc, wrong, "exposure-range", f"not {noun(wrong, 'positive finite number')}",
+           f"a row without exposure says nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
+    refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
+           "give the exposure in another unit, and rates per that unit", called)
+    # Rates and exposures that were refused by themselves give no products worth a second problem.
+    if not columns.problems:
+        _check_expected(columns, values)
+
+
+def _check_expected(columns: Columns, exposure: pl.Series) -> None:
+    """Report the models whose rates give expected counts that cannot be computed with."""
+    for _, theirs, model in columns.predicted():
+        if model.rate is None or (theirs.problems is not columns.problems and theirs.problems):
+            continue
+        counts = theirs.numbers[model.rate] * exposure
+        wrong = extreme(counts)
+        if wrong.any():
+            message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"
+            hint = f"expected counts are from {SMALLEST:g} to {LARGEST:g}; is the rate per unit of the exposure?"
+            loc: Loc = ("models", model.name, "rate")
+            theirs.problems.append(theirs.rows.problem("extreme-value", message, loc, hint, mask=wrong,
+                                                       values=theirs.rows.frame[model.rate]))
+
+
+COUNTED = 2**53
+"""The most observations that frequency weights may stand for: whole numbers are exact in double precision up to it."""
+
+USUAL = 100
+"""The largest weight is left as it is from 2 to the power of minus this to 2 to the power of this."""
+
+NEGLIGIBLE = 1e-60
+"""The share of the largest weight below which a weight counts as 0: its square could not be held beside the largest."""
+
+FEW_EFFECTIVE = 0.1
+"""The share of the rows below which an effective sample size is warned of."""
+
+COUNTS = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
+"""What frequency weights are, for those that are too large."""
+
+
+def sums_to(column: str, total: float) -> str:
+    """Say that frequency weights are too large."""
+    return f"the weight column '{column}' sums to {total:.4g}, more than can be counted one by one"
+
+
+def check_weights(columns: Columns, column: str, *, whole: bool, part: bool = False) -> None:
+    """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts.
+
+    In a ``part`` of a dataset all may be 0.
+    """
+    loc: Loc = ("weight", "column")
+    values = read_once(columns, column, loc, "missing-weight", "weight")
+    if values is None:
+        return
+    before = len(columns.problems)
+    _refuse_weights(columns, column, loc, values, whole=whole, part=part)
+    columns.weight = values
+    if not whole and len(columns.problems) == before:
+        columns.weight = _scaled(columns, values)
+
+
+def _refuse_weights(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool, part: bool) -> None:
+    """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
+    rows, problems, called = columns.rows, columns.problems, "the weight column"
+    defined = values.fill_nan(None)
+    wrong = ((defined < 0) | defined.is_infinite()).fill_null(value=False)
+    refuse(columns, column, loc, wrong, "weight-range", "negative or infinite",
+           "a weight is a number from 0 on; rows of weight 0 are left out", called)
+    broken = ((defined != defined.floor()) & ~wrong).fill_null(value=False)
+    if whole:
+        refuse(columns, column, loc, broken, "frequency-weight", f"not {noun(broken, 'whole number')}",
+               "frequency weights count identical rows; for other weights write kind: importance", called)
+    if whole and not wrong.any() and (defined.sum() or 0) > COUNTED:
+        problems.append(rows.problem("frequency-weight", sums_to(column, float(defined.sum())), loc, COUNTS))
+    if not part and defined.null_count() == 0 and not (defined != 0).any():
+        message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
+        problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
+
+
+def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
+    """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
+    import polars as pl
+
+    largest = float(values.max() or 0.0)  # type: ignore[arg-type]
+    power = math.frexp(largest)[1]
+    if abs(power) <= USUAL:
+        power = 0
+    else:
+        message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}because their sums are too "
+                   "extreme; only their ratios matter, and totals are of the divided weights")
+        columns.warnings.append(Warned(code="weights-scaled", message=message))
+    # By a power of two no digit of a weight changes, so ratios stay exact.
+    scaled = np.ldexp(values.to_numpy(), -power)
+    # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
+    gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
+    if gone.any():
+        count = int(gone.sum())
+        have = "has a weight" if count == 1 else "have weights"
+        message = (f"{counted(count, 'row')} {have} below {NEGLIGIBLE:g} of the largest in dataset "
+                   f"'{columns.rows.name}', and count{'s' if count == 1 else ''} as weight 0")
+        columns.warnings.append(Warned(code="weights-negligible", message=message))
+    return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
+
+
+def uneven_weights(summary: DatasetSummary) -> tuple[Warned, ...]:
+    """Warn of importance weights so uneven that the rows tell as much as very few of equal weight. Kish (1965)."""
+    effective = summary.n_effective
+    if effective is None or not effective < min(summary.n / 2, max(2.0, FEW_EFFECTIVE * summary.n)):
+        return ()
+    message = (f"the weights of dataset '{summary.name}' are very uneven: its {summary.n:,} rows carry the "
+               f"information of {effective:.3g} rows of equal weight (Kish's effective sample size), so intervals may "
+               "be too narrow")
+    return (Warned(code="few-effective-rows", message=message),)

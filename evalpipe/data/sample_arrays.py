@@ -1,0 +1,397 @@
+"""The sample of a dataset that has passed the checks: arrays of its rows in canonical order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.arithmetic.functions import expit, softmax
+from evalpipe.chapters.equivocal.compute import reportable_rows
+from evalpipe.data import checks, prediction_files, slices
+from evalpipe.data.columns import FILE, POSITION, Rounded, rounded_together, rounding_warning
+from evalpipe.data.outcome_checks import uneven_weights
+from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
+from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
+from evalpipe.plan.sources import Fit
+from evalpipe.tasks import MANY, NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
+    from evalpipe.chapters.equivocal.plan import ZonePlan
+    from evalpipe.data.columns import Columns
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import Warned
+
+
+def in_order(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows sorted by all columns in turn.
+
+    The columns up to the first of floats, scores as a rule, tell nearly all rows apart. Sorting by these, and by all
+    columns only the rows that are left tied, takes half of the time and a part of the memory.
+    """
+    leading = _leading(table)
+    if not leading or any(table[name].null_count() for name in leading):
+        return table.sort(table.columns)
+    order = np.lexsort([table[name].to_numpy() for name in reversed(leading)])
+    tied = _tied_rows(table, leading, order)
+    if len(tied):
+        among = table[order[tied]].with_row_index("\0row").sort(table.columns)["\0row"].to_numpy()
+        order[tied] = order[tied][among]
+    return table[order]
+
+
+def _leading(table: pl.DataFrame) -> list[str]:
+    """Return the columns up to the first of floats; none where there is none, or a text comes before."""
+    for place, (name, kind) in enumerate(table.schema.items()):
+        if kind.is_float():
+            return [*table.columns[:place], name]
+        if not (kind.is_integer() or kind.to_python() is bool):
+            break
+    return []
+
+
+def _tied_rows(table: pl.DataFrame, leading: list[str], order: Wholes) -> Wholes:
+    """Return the places in an order whose row has the same leading values as a neighbour."""
+    *others, last = leading
+    values = table[last].to_numpy()[order]
+    at = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
+    for name in others:
+        values = table[name].to_numpy()
+        at = at[values[order[at]] == values[order[at + 1]]]
+    return np.union1d(at, at + 1)
+
+
+def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) -> Sample:
+    """Return the sample: rows of weight zero dropped, the rest in canonical order.
+
+    A reference dataset without the outcome column has no rows here; its summary counts them.
+    """
+    rows, plan = columns.rows, columns.rows.plan
+    role = rows.dataset.role
+    # Files of predictions are columns of a dataset, and candidates have a reader of their own.
+    assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
+    kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
+    frame = ordered(columns, levels)
+    truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
+    exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
+    summary = summarise(columns, frame, levels, whole=kind == "frequency")
+    models, refits, bootstrap = ({}, {}, {}) if role == "reference" else _models(columns, frame, len(levels))
+    cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
+    warnings = (*unknown_conditions(rows.name, rows.unknown), *columns.warnings, *_of_predictions(columns))
+    if role == "evaluate":
+        warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven_weights(summary))
+    whole = Sample(
+        rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
+        MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
+        slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
+        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap), folds=slices.folds(columns, frame),
+        row_columns=checks.row_column_values(columns, frame),
+    )
+    return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
+
+
+def _steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
+    """Return the steps of the models that have steps."""
+    steps: dict[str, dict[int, Sample]] = {}
+    for fit, part, model in columns.predicted():
+        if part.rows.step is not None:
+            by_step = steps.setdefault(model.name, {})
+            if not fit.is_shown:
+                by_step[part.rows.step] = _at_step(columns, part, model, whole)
+    shown = {name: columns.of(name).rows.step or 0 for name in steps}
+    return MappingProxyType({
+        name: ShownStep(shown[name], MappingProxyType(others)) for name, others in steps.items()})
+
+
+def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
+    """Return the rows of a sample with what ``part`` holds of a model's predictions at a step, in canonical order."""
+    predictions = _kinds(columns, part, model, whole.levels)
+    frame = _sorted(columns, _outcome(columns, whole.levels) | {f"{kind} 0": at for kind, at in predictions.items()})
+    weight = None if whole.weight is None else _floats(frame, "weight")
+    exposure = None if whole.exposure is None else _floats(frame, "exposure")
+    models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
+    return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
+                   warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
+                   row_columns=MappingProxyType({}))
+
+
+def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
+    dict[str, Predictions], dict[str, tuple[Refit, ...]], dict[str, tuple[BootstrapFit, ...]],
+]:
+    """Return the predictions of every model, and by model those of its other fits and of its bootstrap fits."""
+    models: dict[str, Predictions] = {}
+    refits: dict[str, tuple[Refit, ...]] = {}
+    bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
+    for number, (fit, part, model) in enumerate(_fits(columns)):
+        predictions = predictions_of(frame, number, model, levels)
+        if fit.is_shown:
+            models[model.name] = predictions
+        elif fit.kind == "bootstrap":
+            drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _floats(frame, f"drawn {number}"))
+            bootstrap[model.name] = (*bootstrap.get(model.name, ()), drawn)
+        else:
+            refit = Refit(str(part.rows.sources[0].path), predictions)
+            refits[model.name] = (*refits.get(model.name, ()), refit)
+    return models, refits, bootstrap
+
+
+def _fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
+    """Yield the columns that hold predictions of a fit, each model's first; of steps the one that is shown."""
+    yield from (predicted for predicted in columns.predicted() if predicted[0].kind != "step")
+
+
+def _of_predictions(columns: Columns) -> Iterator[Warned]:
+    """Warn of predictions that are missing, and of those that were rounded, at any step and in any fit."""
+    rows = columns.rows
+    if rows.incomplete:
+        yield prediction_files.left_out_warning(rows)
+    rounded: dict[str, list[Rounded]] = {}
+    for _, part, model in columns.predicted():
+        rounded.setdefault(model.name, []).extend(part.rounded[name] for name in part.rounded if name == model.name)
+    for name, parts in rounded.items():
+        if parts:
+            yield rounding_warning(rows.name, name, rounded_together(parts))
+
+
+def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
+    """Return the columns of a sample, rows without weight left out, sorted by all columns in turn unless not asked to.
+
+    So the order of the rows in the files changes nothing. Clusters are then numbered by their names, from 0.
+    """
+    import polars as pl
+
+    plan, truth = columns.rows.plan, columns.truth
+    if truth is None:
+        return pl.DataFrame(schema={"truth": pl.Boolean})
+    if columns.rows.dataset.role == "reference" and not plan.gives_prevalence(columns.rows.name):
+        return pl.DataFrame({"truth": _coded(plan.task, truth, levels).alias("truth").drop_nulls()}).sort("truth")
+    frame = _outcome(columns, levels)
+    if plan.cluster is not None:
+        frame["cluster"] = columns.names[plan.cluster]
+    # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
+    predicted = columns.rows.dataset.role != "reference"
+    given, further = _all_predictions(columns, levels) if predicted else ({}, {})
+    # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
+    # in all else: no number depends on them.
+    frame |= given | slices.held(columns) | further | checks.row_columns_held(columns)
+    if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
+        frame["id"] = _ids(columns).alias("id")
+    return _sorted(columns, frame, sort=sort)
+
+
+def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+    """Return the outcome of each row, its weight and its exposure, where there are any."""
+    plan, truth = columns.rows.plan, columns.truth
+    assert truth is not None  # noqa: S101 - evaluated rows have an outcome
+    frame = {"truth": _coded(plan.task, truth, levels).alias("truth")}
+    if columns.weight is not None:
+        frame["weight"] = columns.weight
+    if plan.exposure is not None:
+        frame["exposure"] = columns.numbers[plan.exposure.column]
+    return frame
+
+
+def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
+    """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers.
+
+    Unless asked to ``sort``, in the order that they have, with clusters by name.
+    """
+    import polars as pl
+
+    table = pl.DataFrame(frame)
+    if columns.rows.plan.weight is not None:
+        table = table.filter(pl.col("weight") > 0)
+    if sort and "cluster" in table.columns:
+        table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
+    return in_order(table) if sort else table
+
+
+def _ids(columns: Columns) -> pl.Series:
+    """Return what names each row, [n]: its id, else its number in its file, after that of the file where many are."""
+    import polars as pl
+
+    rows = columns.rows
+    if rows.plan.id is not None:
+        return columns.names[rows.plan.id]
+    at = rows.frame[POSITION]
+    numbers = (at % FILE).cast(pl.String)
+    if len(rows.sources) == 1:
+        return numbers
+    return pl.select(pl.concat_str(at // FILE + 1, pl.lit(":"), numbers)).to_series()
+
+
+def _all_predictions(
+    columns: Columns, levels: tuple[str, ...]
+) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
+    """Return the columns of all models' predictions, each under its kind and a number, "score 0"; other fits apart."""
+    given: dict[str, pl.Series] = {}
+    further: dict[str, pl.Series] = {}
+    for number, (fit, part, model) in enumerate(_fits(columns)):
+        by_kind = _kinds(columns, part, model, levels)
+        if fit.kind == "bootstrap":
+            by_kind["drawn"] = part.numbers[str(model.drawn)]
+        named = given if fit.is_shown else further
+        named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
+    return given, further
+
+
+def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+    """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts.
+
+    Without a row a linear fit predicts what leaves it the residual over 1 - leverage: Allen (1974).
+    """
+    plan = columns.rows.plan
+    by_kind = predicted(plan, model, part, levels, rescale=model.name in part.rounded)
+    if model.rate is not None and plan.exposure is not None:
+        by_kind["predicted"] = part.numbers[model.rate] * columns.numbers[plan.exposure.column]
+    if model.leverage is not None:
+        leverage, fitted = part.numbers[model.leverage], by_kind["predicted"]
+        by_kind["left out"] = fitted - (columns.numbers[plan.outcome.column] - fitted) * leverage / (1 - leverage)
+    return by_kind
+
+
+def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
+    """Turn levels into whether they are the event, or their place in the order; numbers stay."""
+    import polars as pl
+
+    if task in NUMBERS:
+        return values
+    if task == "binary":
+        return values == levels[0]
+    return values.replace_strict({level: place for place, level in enumerate(levels)}, default=None,
+                                 return_dtype=pl.Int64)
+
+
+def predicted(
+    plan: Plan, model: ModelPlan, columns: Columns, levels: tuple[str, ...], *, rescale: bool = False
+) -> dict[str, pl.Series]:
+    """Return one model's predictions as columns by kind: "score", "chance", "chance of 0", "predicted", "left out".
+
+    ``columns`` hold them as they were read; ``rescale`` divides probabilities of levels by their sum.
+    """
+    by_kind: dict[str, pl.Series] = {}
+    values = columns.numbers
+    rescale = rescale or model.renormalise
+    if plan.task in MANY:
+        by_kind |= _of_each_level(model, values, rescale=rescale)
+    else:
+        ranking = _ranking(model, values, rescale=rescale)
+        if ranking is not None:
+            by_kind["score"] = ranking  # never the logistic function of a score, which would round it to ties
+        if ranking is not None and model.scale is not None:
+            by_kind["chance"] = _logistic(ranking)
+    if model.prediction is not None:
+        given = values if plan.task in NUMBERS else columns.levels
+        by_kind["predicted"] = _coded(plan.task, given[model.prediction], levels)
+    if model.loo_prediction is not None:
+        by_kind["left out"] = values[model.loo_prediction]
+    return by_kind
+
+
+def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
+    """Return what ranks the rows of a binary outcome: the event's score, divided by its norm if any, or probability.
+
+    Of the scores of both levels it is their difference, whose logistic function is their softmax.
+    """
+    import polars as pl
+
+    if model.level_columns:
+        event, other = (values[column] for column in model.level_columns.values())
+        return event - other if model.scores else event / (event + other) if rescale else event
+    column = model.probability if model.score is None else model.score
+    if column is None or model.norm is None:
+        return None if column is None else values[column]
+    # numpy, because polars multiplies by the reciprocal.
+    return pl.Series(column, values[column].to_numpy() / model.norm)
+
+
+def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
+    """Return the scores of all levels, if any, and their probabilities: of scores the softmax.
+
+    Others are divided by their sum if asked.
+    """
+    import polars as pl
+
+    columns = model.level_columns
+    if not columns:
+        return {}
+    table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(columns.values())})
+    if model.scores:
+        chances = pl.DataFrame(softmax(table.to_numpy()), table.columns)
+    else:
+        chances = table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
+    scores = {f"score of {place}": table[place] for place in table.columns} if model.scores else {}
+    return scores | {f"chance of {place}": chances[place] for place in chances.columns}
+
+
+def _logistic(score: pl.Series) -> pl.Series:
+    """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
+    import polars as pl
+
+    return pl.Series(score.name, expit(score.to_numpy()))
+
+
+def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
+    """Return the predictions of the ``number``-th model, of one level or ``levels``, in a frame of `ordered`."""
+    def column(kind: str) -> Values | None:
+        return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
+
+    def tables(kind: str) -> Floats:
+        return _frozen(np.column_stack([_floats(frame, f"{kind} of {place} {number}") for place in range(levels)]))
+
+    if f"chance of 0 {number}" in frame.columns:
+        score = tables("score") if model.scores else None
+        return _of_levels(tables("chance"), score, column("predicted"), model.zone)
+    predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone
+    # A model that gives the probability itself is ranked by it, so the score is the probability.
+    if chance is None and "probabilities" in model.gives:
+        chance = score
+    predictions = Predictions(
+        score, chance, predicted, left_out=column("left out"), zone=zone, log_odds=model.scale is not None)
+    written = model.threshold.number
+    if written is None or score is None:
+        return predictions
+    cut = predictions.cut_at(written)
+    return replace(predictions.classified(cut, written), threshold=written, cut=cut)
+
+
+def _of_levels(chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None) -> Predictions:
+    """Return predictions of several levels; the classes are those of the highest score, or probability."""
+    reported, tied = None if zone is None else _frozen(reportable_rows(zone, chances)), 0
+    if predicted is None:
+        highest = chances if scores is None else scores
+        predicted = _frozen(highest.argmax(axis=1).astype(np.intp))
+        # Rows in the equivocal zone have no class, so a tie there decides nothing.
+        tied = _tied(highest if reported is None else highest[reported])
+    return Predictions(
+        scores, chances, predicted, tied=tied, reportable=reported, zone=zone, log_odds=scores is not None)
+
+
+def _tied(chances: Floats) -> int:
+    """Count the rows whose highest probability several levels share."""
+    return int(((chances == chances.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+
+
+def _array(frame: pl.DataFrame, name: str) -> Values:
+    """Return a column as an array: flags, places of levels, or numbers."""
+    values = np.ascontiguousarray(frame[name].to_numpy())
+    return _frozen(values.astype(np.intp) if values.dtype.kind in "iu" else values)
+
+
+def _floats(frame: pl.DataFrame, name: str) -> Floats:
+    """Return a column as an array of numbers."""
+    return _frozen(np.ascontiguousarray(frame[name].to_numpy(), dtype=np.float64))
+
+
+def _frozen(array: Values) -> Values:
+    """Make an array read-only: samples are shared by all that is computed of them."""
+    array.flags.writeable = False
+    return array

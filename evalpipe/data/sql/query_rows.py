@@ -1,0 +1,242 @@
+"""The columns of a query, and its rows, stored in temporary files, with a sha256 that no order changes.
+
+Each row is written as bytes, and the sha256 of each, as a number of 256 bits, is added to the others modulo 2^256
+(Bellare & Micciancio 1997, AdHash). The sha256 of the names and kinds of the columns, the number of rows and this
+sum, as JSON, is that of the content. It tells rows that changed; it is no seal against one who may choose rows
+freely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.base.digests import json_sha256
+from evalpipe.base.folders import TemporaryFolder
+from evalpipe.data.sql.database import twice
+from evalpipe.data.sql.drivers import opened, told
+from evalpipe.data.table import DataTable
+from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.plan.datasets import unreadable
+from evalpipe.plan.sources import QuerySource
+from evalpipe.words.spelling import first_repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from evalpipe.base.arraytypes import Values
+    from evalpipe.base.origin import Origin
+    from evalpipe.data.sql.database import Database, QueryColumn
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.plan import Plan
+
+
+def described(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
+    """Return what is known of a query, and the types of its columns; raises DataError, and UsageError."""
+    with opened(source, places) as database:
+        columns = columns_of(database, places, source)
+        with told(source, places):
+            rows = database.count(source)
+    types = _types(columns)
+    unreadable = {column.name: column.unreadable for column in columns if column.unreadable is not None}
+    named = {name: str(kind) for name, kind in types.items()}
+    return DataTable(source, "query", (), MappingProxyType(named), (), rows,
+                     unreadable=MappingProxyType(unreadable)), types
+
+
+def columns_of(database: Database, places: Origin, source: QuerySource) -> list[QueryColumn]:
+    """Begin to read a query, and return its columns; raises DataError, also where two have one name."""
+    with told(source, places):
+        database.begin(source)
+        columns = database.columns(source)
+    again = first_repeated(column.name for column in columns)
+    if again is not None:
+        raise DataError(twice(again, source, places.place(*source.loc)))
+    return columns
+
+
+def _types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
+    """Return the types of columns as data frames have them; of what cannot be read, bytes."""
+    import polars as pl
+    import pyarrow as pa
+
+    kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
+    empty = pa.schema(list(kinds.items())).empty_table()
+    frame = pl.from_arrow(empty)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
+    return dict(frame.schema)
+
+
+MODULUS = 1 << 256
+
+
+class Content:
+    """The sum of the rows so far, by the names of their columns."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        """Begin without rows."""
+        self.columns = list(columns)
+        self.kinds: list[str] = []
+        self.rows = self.total = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add some rows."""
+        if not frame.height:
+            return
+        kinds, parts = zip(*(_bytes(frame[name]) for name in self.columns), strict=True)
+        self.kinds = list(kinds)
+        table = np.ascontiguousarray(np.concatenate(parts, axis=1))
+        content, width = table.tobytes(), table.shape[1]
+        digests = b"".join([hashlib.sha256(content[at:at + width]).digest() for at in range(0, len(content), width)])
+        # Summed by words of 32 bits: a batch is far too short for these to exceed 64.
+        words = np.frombuffer(digests, ">u4").reshape(-1, 8).sum(axis=0, dtype=np.uint64)
+        total = sum(int(word) << (32 * place) for place, word in enumerate(reversed(words)))
+        self.total = (self.total + total) % MODULUS
+        self.rows += frame.height
+
+    @property
+    def sha256(self) -> str:
+        """The sha256 of all rows."""
+        about = [list(map(list, zip(self.columns, self.kinds, strict=False))), self.rows, f"{self.total:064x}"]
+        return json_sha256(about)
+
+
+def _bytes(column: pl.Series) -> tuple[str, Values]:
+    """Return what kind of values a column has, and each as bytes [n, width]: whether it is there, and what it is.
+
+    Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
+    the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
+    first. Texts are their sha256, lists that of their numbers, each written as a Float64, and what is missing is zeros.
+    """
+    import polars as pl
+
+    there = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
+    kind = column.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        return "list", np.concatenate([there, _lists(column.cast(pl.List(pl.Float64)))], axis=1)
+    if kind == pl.String:
+        return "text", np.concatenate([there, _texts(column)], axis=1)
+    if kind.is_float() or kind.is_decimal():
+        numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
+        numbers = np.where(np.isnan(numbers), np.nan, numbers).astype("<f8")
+        return "number", np.concatenate([there, numbers.view(np.uint8).reshape(-1, 8)], axis=1)
+    wholes = column.to_physical() if kind.is_temporal() else column
+    signed = wholes.reinterpret(signed=True) if kind == pl.UInt64 else wholes.cast(pl.Int64)
+    whole = signed.fill_null(0).to_numpy().astype("<i8")
+    name = "boolean" if kind == pl.Boolean else "integer" if kind.is_integer() else str(kind).lower()
+    return name, np.concatenate([there, whole.view(np.uint8).reshape(-1, 8)], axis=1)
+
+
+def _texts(column: pl.Series) -> Values:
+    """Return the sha256 of each text [n, 32], zeros where there is none; of a text that occurs often, taken once."""
+    import polars as pl
+
+    distinct = column.unique().drop_nulls()
+    digests = [hashlib.sha256(text.encode()).digest() for text in distinct]
+    table = np.frombuffer(bytes(32) + b"".join(digests), np.uint8).reshape(-1, 32)
+    numbers = pl.DataFrame({"text": distinct, "at": np.arange(1, len(distinct) + 1)})
+    at = column.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")["at"]
+    return np.take(table, at.fill_null(0).to_numpy(), axis=0)
+
+
+def _lists(column: pl.Series) -> Values:
+    """Return the sha256 of the numbers of each list [n, 32], zeros where there is no list."""
+    lengths = column.list.len()
+    _, numbers = _bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
+    ends = lengths.fill_null(0).cum_sum().to_list()
+    digests = [bytes(32) if length is None else hashlib.sha256(numbers[end - length:end].tobytes()).digest()
+               for length, end in zip(lengths, ends, strict=True)]
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
+
+
+PREFIX = ".new-"
+"""How folders begin that are there only while a run reads, as those of a cache: the next run removes what is left."""
+
+
+@contextmanager
+def stored(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
+    """Store the rows of a plan's queries in files, and return the plan of these, which are then removed.
+
+    ``scratch`` is the folder for them, None for that of the system. All queries of one URI see one state of their
+    database, where it has transactions that do. Raises DataError, and UsageError where files cannot be written.
+    """
+    if not any(isinstance(dataset.table.named, QuerySource) for dataset in plan.datasets):
+        yield plan
+        return
+    with ExitStack() as folder:
+        try:
+            if scratch is not None:
+                scratch.mkdir(parents=True, exist_ok=True)
+            path = Path(folder.enter_context(TemporaryFolder(PREFIX, scratch)))
+            datasets = _stored(plan, path)
+        except OSError as error:
+            message = f"cannot write to '{scratch or tempfile.gettempdir()}', where rows of queries are stored: "
+            raise UsageError.of("no-space", f"{message}{error.strerror or error}", "free space there") from None
+        yield replace(plan, datasets=datasets)
+
+
+def _stored(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
+    """Store the rows of all queries; raises OSError, and DataError."""
+    datasets: list[DatasetPlan] = []
+    databases: dict[object, Database] = {}
+    with ExitStack() as connections:
+        for number, dataset in enumerate(plan.datasets):
+            source = dataset.table.named
+            if isinstance(source, QuerySource):
+                key = source.uri, source.driver, plan.places.folder_of("datasets", dataset.name, "uri")
+                if key not in databases:
+                    databases[key] = connections.enter_context(opened(source, plan.places))
+                datasets.append(_written(plan, dataset, source, databases[key], folder / f"{number}.arrow"))
+            else:
+                datasets.append(dataset)
+    return tuple(datasets)
+
+
+def _written(
+    plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database, path: Path
+) -> DatasetPlan:
+    """Write the columns that are read of a query to a file; return what is read of it then."""
+    import polars as pl
+    import pyarrow as pa
+
+    columns = _asked(plan, dataset, source, database)
+    schema = pa.schema([(column.name, column.type) for column in columns])
+    content = Content(sorted(schema.names))
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+        rows = database.rows(source, columns)
+        while True:
+            with told(source, plan.places):  # what writing raises is no fault of the database
+                batch = next(rows, None)
+            if batch is None:
+                break
+            plain = batch.rename_columns(schema.names).cast(schema)
+            content.add(pl.DataFrame(plain))
+            writer.write_batch(plain)
+    table = replace(dataset.table, format="ipc", files=((path, source.path),), rows=content.rows,
+                    contents=(content.sha256,))
+    return replace(dataset, table=table)
+
+
+def _asked(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
+    """Return the columns to ask for; raises DataError where they are no longer what was planned with."""
+    there = {column.name: column for column in columns_of(database, plan.places, source)}
+    names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(there)[:1]
+    columns = [there[name] for name in names if name in there]
+    gone = [name for name in names if name not in there]
+    if gone:
+        message = f"column '{gone[0]}' of {source.called} is gone since the run was planned"
+        raise DataError(Problem("file-changed", message, plan.places.place(*source.loc), "run again"))
+    strange = {column.name: column.unreadable for column in columns if column.unreadable is not None}
+    if strange:
+        table = replace(dataset.table, unreadable=strange)
+        raise DataError(*(unreadable(plan.places, table, name, source.loc) for name in strange))
+    return columns

@@ -1,0 +1,303 @@
+"""The building blocks of the spec's models: names, numbers, and mappings that refuse unknown keys."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_serializer,
+)
+from pydantic_core import PydanticCustomError, core_schema
+
+from evalpipe.base.colours import COLOUR
+from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.base.documented import Documented
+from evalpipe.metrics.grammar import IDENTIFIER
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+    from evalpipe.tasks import Task
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+UNSEEN = (r"\x00-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff"
+          r"\ufff9-\uffff")
+"""Characters, within brackets of a pattern, that cannot be told from others by eye: controls, line breaks, spaces other
+than the usual one, marks without width."""
+KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
+"""A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
+DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
+ADDRESS = r"^(local|tcp://[^\s/]+:[0-9]+)$"
+ENCODING = r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$"
+MAX_NAME = 100
+MAX_SHOWN = 200
+RULES = {
+    NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
+    KEY: "a name",
+    IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
+    DAY: "a day, as in 2026-11-21",
+    MEMORY: "a size of memory, as in 2GB or 512 MiB",
+    ADDRESS: "local or the address of a scheduler, as in tcp://10.0.0.5:8786",
+    ENCODING: "the name of an encoding, as in cp1252, latin-1 or utf-16",
+    COLOUR: 'a colour, as in "#1f5fa8"',
+}
+"""What each pattern means, in words."""
+
+
+def is_extreme(number: float) -> bool:
+    """Tell whether a number is too large or too small to compute with, as `evalpipe.data` refuses those of the data."""
+    return number != 0 and not SMALLEST <= abs(number) <= LARGEST
+
+
+def _computable(number: float) -> float:
+    """Refuse a number that is too large or too small to compute with."""
+    if is_extreme(number):
+        raise PydanticCustomError("extreme_number", "too large or too small to compute with")
+    return number
+
+
+COMPUTABLE = AfterValidator(_computable)
+"""Marks a number that is computed with."""
+
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]
+"""A finite number above 0."""
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False), COMPUTABLE] | Annotated[StrictInt, COMPUTABLE]
+"""An integer or a finite float, never a boolean or a string."""
+
+Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
+"""A number from 0 to 1."""
+
+Shown = Annotated[StrictStr, Field(max_length=MAX_SHOWN)]
+"""A text that stands on the card in tables and figures."""
+
+Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+"""One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
+
+
+def is_day(text: str) -> bool:
+    """Tell whether a text is a day of the calendar, such as 2026-11-21."""
+    try:
+        date.fromisoformat(text if re.fullmatch(DAY, text) else "")
+    except ValueError:
+        return False
+    return True
+
+
+def _day(text: str) -> str:
+    """Refuse what is no day of the calendar."""
+    if not is_day(text):
+        raise PydanticCustomError("no_day", "not a day of the calendar")
+    return text
+
+
+Day = Annotated[StrictStr, AfterValidator(_day), Field(json_schema_extra={"pattern": DAY})]
+"""A day, such as 2026-11-21."""
+
+
+def _memory(text: str) -> str:
+    """Refuse what is no size of memory."""
+    if re.fullmatch(MEMORY, text) is None:
+        raise PydanticCustomError("no_memory", "not a size of memory")
+    return text
+
+
+Memory = Annotated[StrictStr, AfterValidator(_memory), Field(json_schema_extra={"pattern": MEMORY})]
+"""A size of memory, such as 2GB."""
+
+
+def _address(text: str) -> str:
+    """Refuse what is no address."""
+    if re.fullmatch(ADDRESS, text) is None:
+        raise PydanticCustomError("no_address", "not an address")
+    return text
+
+
+Address = Annotated[StrictStr, AfterValidator(_address), Field(json_schema_extra={"pattern": ADDRESS})]
+"""Where the scheduler of a cluster listens, such as tcp://10.0.0.5:8786; local for one that is started here."""
+
+_NOT_OF_FILES = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+
+
+def is_encoding(text: str) -> bool:
+    """Tell whether files of text may be in an encoding of this name, which Python has."""
+    try:
+        # Codecs such as base64 turn bytes into bytes, and refuse to encode a text.
+        return (re.fullmatch(ENCODING, text) is not None and "a\n".encode(text).decode(text) == "a\n"
+                and codecs.lookup(text).name.replace("_", "-") not in _NOT_OF_FILES)
+    except (LookupError, UnicodeError):
+        return False
+
+
+def _encoding(text: str) -> str:
+    """Refuse what is no encoding."""
+    if not is_encoding(text):
+        raise PydanticCustomError("no_encoding", "not an encoding")
+    return text
+
+
+Encoding = Annotated[StrictStr, AfterValidator(_encoding), Field(json_schema_extra={"pattern": ENCODING})]
+"""The name of an encoding of text, such as cp1252."""
+
+Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
+"""Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is an integer or a float; true and false are none."""
+    return type(value) in (int, float)
+
+
+Identifier = Annotated[StrictStr, Field(pattern=IDENTIFIER, max_length=MAX_NAME)]
+"""Letters, digits and '_'; begins with a letter: a name that can stand in an expression."""
+
+
+def _composed(value: str) -> str:
+    """Refuse a name that is not in Unicode's composed form (NFC): two names that look the same are then the same."""
+    if not unicodedata.is_normalized("NFC", value):
+        raise PydanticCustomError("name_not_composed", "not composed")
+    return value
+
+
+Key = Annotated[StrictStr, Field(pattern=KEY, max_length=MAX_NAME), AfterValidator(_composed)]
+"""The name of a model, a dataset or a recalibrated variant: any text that can be seen, without '+', which stands
+between a model and its variant. `evalpipe.spec.messages` says why a name is refused."""
+
+ColumnName = Annotated[StrictStr, Field(min_length=1)]
+"""The name of a column in the data."""
+
+
+def _whole(value: object) -> object:
+    """Refuse true and 1.0, which Python takes for 1."""
+    if type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
+
+
+FilePath = Annotated[StrictStr, Field(min_length=1)]
+"""A file, a folder or a glob, relative to the file it is written in."""
+
+Version = Annotated[Literal[1], BeforeValidator(_whole)]
+"""The version of the spec format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Lets a mapping with one obvious key be written as that key's bare value."""
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Wrap a bare value into the mapping."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, dict | BaseModel) else {self.key: value}, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both ways of writing it."""
+        whole = handler(schema)
+        bare = handler.resolve_ref_schema(whole)["properties"][self.key]
+        return {"anyOf": [{k: v for k, v in bare.items() if k not in ("title", "description")}, whole]}
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """Lets a list of a single entry be written as that entry."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Wrap a single entry into a list."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, list | tuple) else [value], handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both ways of writing it."""
+        whole = handler(schema)
+        return {"anyOf": [whole["items"], whole]}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Describes forms that a discriminator tells apart, so that errors are of one form alone, as plain alternatives."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write "anyOf" for "oneOf"."""
+        return {"anyOf" if key == "oneOf" else key: value for key, value in handler(schema).items()}
+
+
+class Only:
+    """Marks a key that outcomes of these tasks alone have."""
+
+    def __init__(self, *tasks: Task) -> None:
+        """Name the tasks."""
+        self.tasks = tasks
+
+
+UNWRITTEN = object()
+"""Marks a key that is left out of a resolved spec where it has its default. So the hash of a spec is that of what it
+asks for, and a new key changes no hash of a spec without it."""
+
+
+class SpecPart(Documented):
+    """A frozen mapping that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        idle = {name for name, field in fields.items()
+                if UNWRITTEN in field.metadata and getattr(self, name) == field.default}
+        return {fields[key].alias or key if key in fields else key: item for key, item in handler(self).items()
+                if key not in idle}
+
+
+class Sparse(SpecPart):
+    """A mapping that is written with the keys that it has, and without those that are None."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if item is not None}
+
+
+ProbabilityColumns = ColumnName | Annotated[dict[StrictStr, ColumnName], Field(min_length=1)]
+"""A pattern with {level}, the column of each level, or without {level} the name of one column, which holds lists."""
+
+Ledger = Annotated[
+    Annotated[StrictBool, Tag("a flag")] | Annotated[FilePath, Tag("a place")],
+    Discriminator(lambda value: "a place" if isinstance(value, str) else "a flag"),
+    AnyOf(),
+]
+"""The path of a file or the URL of a database; true for the usual file, false for none."""
+
+FilePaths = Annotated[
+    Annotated[FilePath, Tag("a path")] | Annotated[dict[StrictStr, FilePath], Field(min_length=1), Tag("paths")],
+    Discriminator(lambda value: "paths" if isinstance(value, Mapping) else "a path"),
+    AnyOf(),
+]
+"""One path, or a mapping of dataset to path."""

@@ -1,0 +1,274 @@
+"""The measures of a spec: metrics asked for with their options, expressions of others, and every measure by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import (
+    Discriminator,
+    Field,
+    PlainSerializer,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    StrictStr,
+    Tag,
+    model_serializer,
+)
+from pydantic_core import PydanticCustomError, core_schema
+
+from evalpipe.metrics import registry
+from evalpipe.metrics.declare import Advice
+from evalpipe.metrics.expressions import PartOfExpression, expression_metric
+from evalpipe.metrics.grammar import IDENTIFIER, ExpressionFault, names_in, read_expression
+from evalpipe.spec.field_types import AnyOf, Identifier, Number, Shown, SpecPart
+from evalpipe.words.spelling import closest
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.metrics import Metric
+    from evalpipe.metrics.expressions import ExpressionMetric
+    from evalpipe.metrics.grammar import Node
+    from evalpipe.tasks import Task
+
+
+MEASURE = "a measure"
+"""What marks the place of a measure in a schema that pydantic makes."""
+
+EXPRESSION_NAME: Final = {
+    "type": "string", "pattern": IDENTIFIER, "description": "The name of an expression that `metrics` declares."}
+"""The schema of a reference to an expression."""
+
+NOT_A_MEASURE: Final = "not_a_measure"
+UNNAMED: Final = "unnamed_measure"
+NOT_A_NAME: Final = "no_name_of_a_measure"
+"""The types of pydantic's errors where a measure stands: neither a name nor a mapping; a mapping without the key
+'metric'; one where that is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChoice:
+    """A metric's name as written, the options written beside it, and how it is averaged over classes.
+
+    The registry is looked up when a spec is read, never when this module is imported, so metrics registered later
+    are known. Names and options are checked by `evalpipe.spec.rules`, which can report all faults with their places.
+    """
+
+    metric: str
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    average: str | tuple[str, ...] | None = None
+    prevalence: Any = None
+    """At which prevalence: "sample", "declared", a number, a mapping of level to number, or a list of these."""
+
+    @classmethod
+    def read(cls, value: object) -> MetricChoice:
+        """Accept ``"f1"``, ``{"metric": "f_beta", "beta": 2}`` or a choice."""
+        if isinstance(value, MetricChoice):
+            return value
+        if isinstance(value, str):
+            return cls(value)
+        if isinstance(value, Mapping) and isinstance(value.get("metric"), str):
+            common = common_keys(value["metric"])
+            options = {k: v for k, v in value.items() if k not in common}
+            given = (value.get(key) if key in common else None for key in ("average", "prevalence"))
+            average, at = (tuple(item) if isinstance(item, list) else item for item in given)
+            return cls(value["metric"], MappingProxyType(options), average, at)
+        named = NOT_A_NAME if isinstance(value, Mapping) and "metric" in value else UNNAMED
+        fault = named if isinstance(value, Mapping) else NOT_A_MEASURE
+        raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
+
+    def written(self) -> str | dict[str, object]:
+        """Return the choice as it stands in a spec."""
+        common = {"average": self.average, "prevalence": self.prevalence}
+        given = {**self.options, **{key: value for key, value in common.items() if value is not None}}
+        return {"metric": self.metric, **given} if given else self.metric
+
+    def canonical(self) -> str | dict[str, object]:
+        """Return the choice under the metric's canonical name, with the defaults of its options.
+
+        Options that the metric takes from the spec stay absent where none are written.
+        """
+        if self.metric not in registry:  # an expression that the spec declares, which has no options
+            return self.written()
+        entry, given = registry[self.metric], dict(self.options)
+        own = {name for name in entry.option_types if name in given or name not in entry.from_spec}
+        # Options from the spec are required of the model that fills in defaults, so they get values of no account.
+        stand_ins = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec}
+        options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own)
+        return MetricChoice(entry.name, options, self.average, self.prevalence).written()
+
+    def _dumped(self, info: SerializationInfo) -> str | dict[str, object]:
+        """Write the canonical form in JSON, which is what results hold and hash; else what was written."""
+        return self.canonical() if info.mode == "json" else self.written()
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """The averages asked for, one by one; none where the entry names none."""
+        return () if self.average is None else tuple(average for _, average in items((), self.average))
+
+    @property
+    def prevalences(self) -> tuple[Any, ...]:
+        """The prevalences asked for, one by one; that of the sample where the entry names none."""
+        return ("sample",) if self.prevalence is None else tuple(at for _, at in items((), self.prevalence))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Read with `read`, write with `canonical` or `written`."""
+        dumped = core_schema.plain_serializer_function_ser_schema(cls._dumped, info_arg=True)
+        return core_schema.no_info_plain_validator_function(cls.read, serialization=dumped)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Mark the place of a measure: its forms are long, and `evalpipe.spec.schema` puts them in, made once."""
+        return {"$comment": MEASURE}
+
+
+@dataclass(frozen=True, slots=True)
+class OrExpression:
+    """Marks a measure that may also be an expression which the spec declares, by its name."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both."""
+        return {"anyOf": [handler(schema), EXPRESSION_NAME]}
+
+
+MeasureOfSpec = Annotated[MetricChoice, OrExpression()]
+"""A measure where the spec refers to one: a metric, with its options, or the name of a declared expression."""
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical name of a metric; a name that is none, as it is."""
+    return registry[name].name if name in registry else name
+
+
+MetricName = Annotated[StrictStr, PlainSerializer(canonical_name, when_used="json")]
+"""A metric by its name or one of its aliases, without options."""
+
+
+def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
+    """Return each item of a list that was written at ``loc`` with its place; a single value stands there itself."""
+    return [((*loc, index), item) for index, item in enumerate(value)] if isinstance(value, tuple) else [(loc, value)]
+
+
+def common_keys(metric: str) -> tuple[str, ...]:
+    """Return the keys of an entry that are no options of its metric: `ppv` and `npv` have a prevalence of their own."""
+    own = metric in registry and "prevalence" in registry[metric].option_types
+    return ("metric", "average") if own else ("metric", "average", "prevalence")
+
+
+class MeasureExpression(SpecPart):
+    """A measure that is an expression of others: their sum, ratio and the like."""
+
+    name: Identifier
+    """The name of the measure, by which gates, goals and the rest of the spec refer to it: letters, digits and `_`."""
+    expression: StrictStr
+    """The expression, such as `sensitivity / specificity`: names of measures, numbers, `+ - * / **`, brackets, and
+    `sqrt`, `log`, `exp`, `abs`, `min` and `max`. See [Expressions](methods.md#expressions)."""
+    of: dict[Identifier, MetricChoice] = Field(default_factory=dict)
+    """Measures with options, by the names that they have in the expression: `{f2: {metric: f_beta, beta: 2}}`. A name
+    that is not listed here is that of a metric with its usual options."""
+    direction: Literal["maximize", "minimize"] | None = None
+    """Which way is better. Without it the measure has no better side: differences are told, and no winner."""
+    range: tuple[Number | None, ...] | None = None
+    """The lowest and the highest value that it can have, null for none, as in `[0, null]`. Limits of intervals lie
+    within it, and a value that does not is called unreliable."""
+    title: Shown | None = None
+    """What it is called on the card; made of its name where absent."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if item not in (None, {})}
+
+    @property
+    def tree(self) -> Node | None:
+        """The expression as it is read; None where it cannot be."""
+        try:
+            return read_expression(self.expression)
+        except ExpressionFault:
+            return None
+
+    @property
+    def choices(self) -> dict[str, MetricChoice]:
+        """The measures that it is of, by their names in it, each once."""
+        names = dict.fromkeys(node.name for node in names_in(self.tree)) if self.tree is not None else {}
+        return {name: self.of.get(name, MetricChoice(name)) for name in names}
+
+    @property
+    def reference(self) -> MetricChoice:
+        """The choice of this measure, as if the spec referred to it."""
+        return MetricChoice(self.name)
+
+
+MeasureEntry = Annotated[
+    Annotated[MetricChoice, Tag("a metric")] | Annotated[MeasureExpression, Tag("an expression")],
+    Discriminator(lambda entry: "an expression" if isinstance(entry, MeasureExpression)
+                  or (isinstance(entry, Mapping) and "expression" in entry) else "a metric"),
+    AnyOf(),
+]
+"""An entry of `metrics`: a metric with its options, or an expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Every measure of a spec by name: the metrics under all their names, and the expressions that it declares."""
+
+    declared: Mapping[str, ExpressionMetric]
+    task: Task
+    """That of the spec, blank where it cannot be read."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in registry or name in self.declared
+
+    def __getitem__(self, name: str) -> Metric:
+        """Return the measure of a name; raises KeyError."""
+        return registry[name] if name in registry else self.declared[name]
+
+    def __iter__(self) -> Iterator[Metric]:
+        yield from registry
+        yield from self.declared.values()
+
+    @property
+    def names(self) -> list[str]:
+        """All names and aliases."""
+        return [*(name for metric in registry for name in (metric.name, *metric.aliases)), *self.declared]
+
+    def advice(self, name: str, others: Iterable[str] = ()) -> Advice:
+        """Return what helps where nothing is called ``name``: the ``others`` and expressions come before metrics."""
+        guess = closest(name, others) or closest(name, self.declared)
+        return Advice(f"did you mean '{guess}'?") if guess else registry.advice(name, self.task)
+
+
+def expressed(written: MeasureExpression, task: Task) -> ExpressionMetric:
+    """Return the measure that an expression declares; parts that name no metric are left out."""
+    parts = tuple(
+        PartOfExpression(name, registry[choice.metric], _label(choice) if name in written.of else name)
+        for name, choice in written.choices.items() if choice.metric in registry)
+    span = written.range if written.range is not None and len(written.range) == 2 else None
+    title = written.title or written.name.replace("_", " ").capitalize()
+    return expression_metric(
+        written.name, title, task, written.direction or "none", span, written.tree, parts)
+
+
+def _label(choice: MetricChoice) -> str:
+    """Write a measure with the options that are written beside it: ``f_beta, beta = 2``."""
+    given = choice.written()
+    options = [] if isinstance(given, str) else [f"{key} = {item}" for key, item in given.items() if key != "metric"]
+    return ", ".join([registry[choice.metric].name, *options])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A measure that the spec asks for: where it stands, where its name stands, its metric and what was written."""
+
+    loc: Loc
+    named: Loc
+    metric: Metric
+    choice: MetricChoice

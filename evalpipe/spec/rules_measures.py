@@ -1,0 +1,448 @@
+"""Checks of the measures that a spec asks for: metrics and their options, single values, expressions."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from evalpipe.base.levels import level_text
+from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences, single_prevalence
+from evalpipe.chapters.slices.spec import DISPARITIES
+from evalpipe.metrics import registry
+from evalpipe.metrics.declare import AVERAGES, Advice
+from evalpipe.metrics.expressions import ExpressionMetric
+from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
+from evalpipe.spec.core_keys import all_give
+from evalpipe.spec.draft import refer
+from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, items
+from evalpipe.spec.messages import explain, unknown_key
+from evalpipe.spec.rules_task import KNOWN, with_article
+from evalpipe.tasks import NUMBERS
+from evalpipe.words.spelling import closest, joined, listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.errors import Problem
+    from evalpipe.metrics.grammar import NameNode
+    from evalpipe.spec.core_keys import KnownValue
+    from evalpipe.spec.draft import Draft
+
+
+LISTS_ALL = "`evalpipe metrics` lists all of them"
+"""The way out where no name is like the one that was written."""
+
+
+def check_metrics(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of the entries of the spec's metrics."""
+    known: list[Entry] = []
+    for loc, choice in draft.entries(draft.spec.metrics, "metrics"):
+        if not isinstance(choice, MetricChoice):  # an expression
+            continue
+        entry, faults = check_measure(draft, loc, choice)
+        yield from faults
+        known += [] if entry is None else [entry]
+    yield from _repeated(draft, known)
+
+
+def check_measure(
+    draft: Draft, loc: Loc, choice: MetricChoice, *, of_models: bool = True
+) -> tuple[Entry | None, list[Problem]]:
+    """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it.
+
+    ``of_models`` says that all models must serve it.
+    """
+    named = loc if draft.tree.get(*loc, "metric") is None else (*loc, "metric")
+    if not draft.readable(*named):
+        return None, []
+    if choice.metric not in draft.measures:
+        return None, [*unknown_metric(draft, named), *misspelt_keys(draft, loc, choice, common_keys(choice.metric))]
+    entry = Entry(loc, named, draft.measures[choice.metric], choice)
+    faults = [*_task(draft, entry)] or [
+        *([*_options(draft, entry)] or _from_spec(draft, entry)), *_averages(draft, entry),
+        *check_prevalence(draft, entry), *(_served(draft, entry) if of_models else ()),
+    ]
+    return (None if faults else entry), faults
+
+
+def misspelt_keys(draft: Draft, loc: Loc, choice: MetricChoice, keys: Sequence[str]) -> Iterator[Problem]:
+    """Report what stands among the options of a measure that is unknown, and was probably meant for one of ``keys``."""
+    options = {option for metric in draft.measures for option in metric.option_types}
+    for key in choice.options:
+        if key not in options and closest(key, keys):
+            yield unknown_key(draft.tree, list(keys), (*loc, key))
+
+
+def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
+    """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
+    shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
+    name = level_text(named[-1] if key else draft.tree.get(*named))
+    advice = Advice(None) if draft.tree.secret(*named) and not key else draft.measures.advice(name)
+    yield from refer(draft, named, draft.measures.names, "unknown-metric", f"unknown metric {shown}",
+                     advice.hint or LISTS_ALL, key=key, meant=lambda *_: None, notes=advice.notes)
+
+
+def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Report a measure that the task does not have."""
+    task, tasks = draft.spec.task, entry.metric.tasks
+    if task in KNOWN and task not in tasks:
+        name, a_task = entry.metric.name, with_article(task)
+        message = f"{name} is a measure of {joined(tasks, 'and')} outcomes, not of {a_task} one"
+        counterpart = registry.counterpart(name, task)
+        meant = f"did you mean '{counterpart}'? " if counterpart else ""
+        hint = f"{meant}`evalpipe metrics --task {task}` lists those of {a_task} outcome"
+        yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
+
+
+def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Check how an entry is to be averaged over classes."""
+    here, written, task = (*entry.loc, "average"), entry.choice.average, draft.spec.task
+    why = (f"each measure of the expression {entry.metric.name} has its own average"
+           if isinstance(entry.metric, ExpressionMetric)
+           else f"{entry.metric.name} sees all classes at once" if entry.metric.sees == "classes"
+           else f"a {task} outcome has no classes" if task in NUMBERS
+           else "a binary outcome has one event" if task == "binary" else None)
+    if written is None:
+        return
+    if why is not None:
+        message = f"{why}, so there is nothing to average"
+        yield draft.tree.problem("nothing-to-average", message, *here, key=True, hint="remove it")
+        return
+    if written == ():
+        yield draft.tree.problem("wrong-type", "no average is listed", *here, hint=f"use {listed(AVERAGES)}")
+    averages = items(here, written)
+    for index, (loc, average) in enumerate(averages):
+        yield from _average(draft, entry, loc, average)
+        if average in [earlier for _, earlier in averages[:index]]:
+            message = f"the average {draft.tree.show(*loc)} is listed twice"
+            yield draft.tree.problem("duplicate-average", message, *loc, hint="remove it")
+
+
+def _average(draft: Draft, entry: Entry, loc: Loc, average: object) -> Iterator[Problem]:
+    wrong = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
+    match average:
+        case "micro" if entry.metric.from_spec:
+            message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
+            yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
+        case str():
+            yield from refer(draft, loc, AVERAGES, "unknown-choice", wrong, None)
+        case _:
+            yield draft.tree.problem("unknown-choice", wrong, *loc)
+
+
+def _options(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Check the options that an entry gives, and report those that the metric needs and no key of the spec can give."""
+    metric, written = entry.metric, entry.choice.options
+    known = [name for name in metric.option_types if name not in metric.alone]
+    has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
+    for key in written:
+        if key not in known:
+            yield unknown_key(draft.tree, known, (*entry.loc, key), (f"the metric {metric.name} has {has}",))
+    try:
+        metric.options.model_validate({key: option for key, option in written.items() if key in known})
+    except ValidationError as error:
+        problems = explain(error, draft.tree, metric.options.model_json_schema(), entry.loc)
+        yield from (problem for problem in problems if problem.code != "missing-key")
+    for option, field in metric.options.model_fields.items():
+        if field.is_required() and option not in written and option not in metric.from_spec:
+            yield draft.tree.problem("missing-option", f"{metric.name} needs the option '{option}'", *entry.named,
+                                     hint=f"write {{metric: {metric.name}, {option}: …}}")
+
+
+def _from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Report the options that neither the entry nor the spec gives."""
+    name = entry.metric.name
+    for option, key in entry.metric.from_spec.items():
+        if entry.choice.options.get(option) is None and getattr(draft.spec, key) is None:
+            alone = option in entry.metric.alone
+            hint = f"add '{key}: …' to the spec"
+            if draft.alone:
+                hint = f"read its values as they are: {{characteristic: {name}, …}}"
+            yield draft.tree.problem(
+                "missing-option", f"{name} needs {option if alone else f'a {option}'}", *entry.named,
+                hint=hint if alone else f"write {{metric: {name}, {option}: …}}, or {hint}")
+
+
+_LACK = {
+    "probabilities": (
+        "metric-needs-probability", "needs probabilities",
+        "remove it, name a column of 'probability', or add a 'scale' to the score",
+    ),
+    "scores": ("metric-needs-probability", "ranks rows", "remove it, or name a column of 'probability' or 'score'"),
+    "values": ("metric-needs-prediction", "needs a prediction", "remove it, or name a column under 'prediction'"),
+    "loo_values": (
+        "metric-needs-prediction", "needs leave-one-out predictions",
+        "remove it, or name their column under 'loo_prediction'",
+    ),
+    "labels": (
+        "metric-needs-classes", "needs predicted classes",
+        "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'",
+    ),
+}
+"""For each need: the code of its problem, the words for it, and the way out."""
+
+
+def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
+    if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
+        return
+    given = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
+             for name, model in draft.models.items()}
+    lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
+    shown = [kind for kind in ("score", "prediction", "rate")
+             if any(getattr(draft.models[name], kind) is not None for name in lacking)]
+    if shown:  # else a model's columns are refused already
+        code, need, hint = _LACK[entry.metric.needs]
+        noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
+        if entry.metric.needs == "loo_values" and draft.spec.task == "regression":
+            hint += ", or the leverages of a linear fit under 'leverage'"
+        message = (f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only "
+                   f"{listed(shown, 'and')}")
+        yield draft.tree.problem(code, message, *entry.named, hint=hint)
+
+
+def _repeated(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
+    """Report metrics that are asked for twice with the same options."""
+    first: dict[tuple[str, str, str], Entry] = {}
+    for entry in entries:
+        keys = [(entry.metric.name, effective(draft, entry), at) for at in prevalences(draft, entry)]
+        same = next((first[key] for key in keys if key in first), entry)
+        first = dict.fromkeys(keys, entry) | first
+        if same is entry:
+            continue
+        names = f"{draft.tree.show(*entry.named)} and {draft.tree.show(*same.named)}"
+        also = "" if same.choice.metric == entry.choice.metric else f" ({names} are names of the same metric)"
+        message = f"{entry.metric.name} is listed twice with the same options{also}"
+        place = draft.tree.origin.place(*same.named)
+        notes = (f"first listed at {place}",) if place is not None else ()
+        yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them", notes=notes)
+
+
+def effective(draft: Draft, entry: Entry) -> str:
+    """Return the options an entry comes to, as text."""
+    filled = dict(entry.choice.options)
+    for option, key in entry.metric.from_spec.items():
+        declared = getattr(draft.spec, key)
+        filled.setdefault(option, declared and declared.mean if key == "prevalence" else declared)
+    try:
+        options = entry.metric.options.model_validate(filled).model_dump(mode="json")
+    except ValidationError:
+        options = {**filled, "from": "the spec"}
+    return json.dumps([options, entry.choice.average or "macro"], sort_keys=True, default=repr)
+
+
+def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
+    """Report a measure that is given for each class, or at several averages or prevalences.
+
+    ``why`` begins the message: "a goal judges one value of each model".
+    """
+    averages = entry.choice.averages
+    if averages == ("none",) or len(averages) > 1:
+        message = f"{why}, so it needs one average over the classes"
+        hint = "write 'macro', 'macro_weighted' or 'micro'"
+        yield draft.tree.problem("many-averages", message, *entry.loc, "average", hint=hint)
+    yield from single_prevalence(draft, entry, why)
+
+
+def known_value(draft: Draft, loc: Loc, known: KnownValue, why: str) -> tuple[Entry | None, list[Problem]]:
+    """Check a value that is given of a measure; the entry is None where the measure is wrong.
+
+    The measure has to be asked for, and to be one number: ``why`` begins the message where it is not.
+    """
+    entry, faults = check_measure(draft, (*loc, "metric"), known.metric)
+    faults += _limits(draft, loc, known)
+    if entry is not None:
+        numbers = {"value": known.value, "lower": known.lower, "upper": known.upper}
+        faults += [*one_value(draft, entry, why), *in_range(draft, loc, entry, numbers)]
+        faults += [] if faults else asked_for(draft, entry)
+    return entry, faults
+
+
+def asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Report a measure that the spec does not ask for; without a list it asks for the standard set of its task."""
+    if not draft.readable("metrics"):
+        return
+    listed = [choice for _, choice in draft.entries(draft.spec.choices, "metrics") if choice.metric in draft.measures]
+    standard = [MetricChoice(metric.name) for metric in registry if draft.spec.task in metric.standard]
+    same = [choice for choice in (standard if draft.spec.metrics is None else listed)
+            if draft.measures[choice.metric] is entry.metric]
+    wanted = _values(draft, entry)
+    if not any(wanted & _values(draft, replace(entry, choice=choice)) for choice in same):
+        how = " with these options" if same else ""
+        hint = f"add it{how} to 'metrics'" if draft.spec.metrics is not None else "list it in 'metrics'"
+        message = f"{entry.metric.name} is not in 'metrics'{how}"
+        yield draft.tree.problem("not-asked-for", message, *entry.named, hint=hint)
+
+
+def _values(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
+    """Return what tells the values that an entry asks for apart: options and average, and the prevalence."""
+    choices = [replace(entry.choice, average=average) for average in entry.choice.averages or (None,)]
+    return {(effective(draft, replace(entry, choice=choice)), at)
+            for choice in choices for at in prevalences(draft, entry)}
+
+
+def _limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
+    """Report a limit without the other, and limits that do not lie on either side of the value."""
+    limits = {"lower": known.lower, "upper": known.upper}
+    lacking = [key for key, limit in limits.items() if limit is None]
+    if len(lacking) == 1 and not draft.unknown(*loc):
+        (given,) = set(limits) - set(lacking)
+        message = f"'{given}' needs '{lacking[0]}'"
+        hint = f"add '{lacking[0]}: …', or remove it"
+        yield draft.tree.problem("one-limit", message, *loc, given, key=True, hint=hint)
+    beyond = {"lower": known.lower is not None and known.lower > known.value,
+              "upper": known.upper is not None and known.upper < known.value}
+    for key in (key for key, wrong in beyond.items() if wrong):
+        side = "above" if key == "lower" else "below"
+        message = f"the {key} limit {draft.tree.show(*loc, key)} is {side} the value {draft.tree.show(*loc, 'value')}"
+        yield draft.tree.problem("wrong-limit", message, *loc, key, hint="change one of the two")
+
+
+def in_range(draft: Draft, loc: Loc, entry: Entry, numbers: Mapping[str, float | None]) -> Iterator[Problem]:
+    """Report numbers, by their keys at ``loc``, beyond the range that a measure has with its options."""
+    metric = entry.metric
+    moved = metric.range_of is not None
+    low, high = metric.bounds(metric.options(**entry.choice.options).model_dump() if moved else {})
+    for key, number in numbers.items():
+        if number is not None and (number < low or number > high):
+            shown = draft.tree.show(*loc, key)
+            message = f"{shown} is a value that {metric.name} never has: it lies {_span(low, high)}"
+            hint = f"did you mean {number / 100:g}?" if high == 1 and 2 <= number <= 100 else None
+            yield draft.tree.problem("out-of-range", message, *loc, key, hint=hint)
+
+
+def _span(low: float, high: float) -> str:
+    if math.isfinite(low) and math.isfinite(high):
+        return f"between {low:g} and {high:g}"
+    return f"at or above {low:g}" if math.isfinite(low) else f"at or below {high:g}"
+
+
+ONE = "an expression takes one value of each of its measures"
+"""Why a measure of an expression is not taken for each class, or at several prevalences."""
+
+
+def check_expressions(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of the expressions among the metrics."""
+    first: dict[str, Loc] = {}
+    for loc, entry in draft.entries(draft.spec.metrics, "metrics"):
+        if isinstance(entry, MeasureExpression):
+            yield from _name(draft, loc, entry, first)
+            yield from _expression(draft, loc, entry)
+            yield from _range(draft, loc, entry)
+
+
+def _name(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
+    """Report a name that a metric, a disparity or another expression has."""
+    here = (*loc, "name")
+    if not entry.name or not draft.readable(*here):
+        return
+    if entry.name in registry or entry.name in DISPARITIES:
+        what = "a metric" if entry.name in registry else "a disparity between slices"
+        message = f"{draft.tree.show(*here)} is the name of {what}"
+        yield draft.tree.problem("name-taken", message, *here, hint="choose another name for the expression")
+    elif first.setdefault(entry.name, here) != here:
+        message = f"two expressions are called {draft.tree.show(*here)}"
+        notes = draft.tree.noted("the first stands at", *first[entry.name])
+        yield draft.tree.problem("name-taken", message, *here, hint="choose another name", notes=notes)
+
+
+def _expression(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+    """Check an expression: that it can be read, and that each name in it is a measure that the models serve."""
+    yield from _listed(draft, loc, entry)
+    if not draft.readable(*loc, "expression"):
+        return
+    try:
+        names = list(names_in(read_expression(entry.expression)))
+    except ExpressionFault as fault:
+        yield _problem(draft, loc, "bad-expression", fault.message, fault.hint, (fault.start, fault.end))
+        return
+    if not names:
+        yield _problem(draft, loc, "bad-expression", "the expression names no measure", "name one, such as sensitivity",
+                       (0, len(entry.expression)))
+    for node in {node.name: node for node in reversed(names)}.values():
+        if node.name not in entry.of:
+            yield from _named(draft, loc, entry, node)
+    used = {node.name for node in names}
+    for name in (name for name in entry.of if name and name not in {*used, *FUNCTIONS}):
+        message = f"'{name}' has no effect: the expression does not name it"
+        yield draft.tree.problem("unused-measure", message, *loc, "of", name, key=True, hint="use it, or remove it")
+
+
+def _listed(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+    """Check the measures that an expression lists with their options, each under a name of its own."""
+    for here, choice in draft.entries(entry.of, *loc, "of"):
+        if here[-1] in FUNCTIONS:
+            message = f"'{here[-1]}' is a function of expressions"
+            yield draft.tree.problem("name-taken", message, *here, key=True, hint="choose another name")
+        if choice.metric in draft.measures.declared and choice.metric not in registry:
+            yield draft.tree.problem("not-a-metric", *_nested(choice.metric), *here)
+            continue
+        measure, faults = check_measure(draft, here, choice)
+        yield from faults
+        if measure is not None:
+            yield from one_value(draft, measure, ONE)
+
+
+def _named(draft: Draft, loc: Loc, entry: MeasureExpression, node: NameNode) -> Iterator[Problem]:
+    """Check a name in an expression that is not listed under `of`: it is a metric's."""
+    span = node.start, node.end
+    if node.name in draft.measures.declared and node.name not in registry:
+        yield _problem(draft, loc, "not-a-metric", *_nested(node.name), span)
+    elif node.name not in registry:
+        guess = closest(node.name, entry.of)
+        advice = Advice(f"did you mean '{guess}'?") if guess else registry.advice(node.name, draft.measures.task)
+        problem = _problem(draft, loc, "unknown-metric", f"unknown metric {quoted(node.name)}",
+                           advice.hint or LISTS_ALL, span)
+        yield replace(problem, notes=advice.notes)
+    else:
+        for fault in check_measure(draft, (*loc, "expression"), MetricChoice(node.name))[1]:
+            listed = f"list it under 'of' with the option, as in {{x: {{metric: {node.name}, …}}}}"
+            way_out = listed if fault.code == "missing-option" else fault.hint
+            yield replace(_problem(draft, loc, fault.code, fault.message, way_out, span), notes=fault.notes)
+
+
+def _nested(name: str) -> tuple[str, str]:
+    """Return what to say of an expression that names another one."""
+    return f"{quoted(name)} is an expression itself, and expressions are of metrics alone", "write it out in brackets"
+
+
+def _range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+    """Report a range that no two values have."""
+    here = (*loc, "range")
+    if entry.range is None or not draft.readable(*here):
+        return
+    if len(entry.range) != 2:
+        count = "1 is given" if len(entry.range) == 1 else f"{len(entry.range)} are given"
+        message = f"a range has a lowest and a highest value, but {count}"
+        yield draft.tree.problem("wrong-range", message, *here, hint="write [low, high], null for an end without limit")
+        return
+    low, high = entry.range
+    if low is not None and high is not None and low >= high:
+        message = f"the lowest value {draft.tree.show(*here, 0)} is not below the highest, {draft.tree.show(*here, 1)}"
+        yield draft.tree.problem("wrong-range", message, *here, hint="write [low, high]")
+
+
+def _problem(
+    draft: Draft, loc: Loc, code: str, message: str, hint: str | None, span: tuple[int, int]
+) -> Problem:
+    """Make a problem of an expression at a ``span`` of its characters; where these have no place, it counts them.
+
+    What came from the environment is not shown.
+    """
+    here, (start, end) = (*loc, "expression"), span
+    written, place = str(draft.tree.get(*here)), draft.tree.origin.place(*here)
+    if draft.tree.secret(*here):
+        message = f"the expression {draft.tree.written(*here)} cannot be used, from its character {start + 1} on"
+        return draft.tree.problem(code, message, *here)
+    line, column = ("", 0) if place is None else (place.text or "", (place.column or 1) - 1)
+    begin = line.find(written, column) if written else -1
+    if place is None or begin < 0:
+        counted = f"{message}, at character {start + 1} of the expression" if written else message
+        return draft.tree.problem(code, counted, *here, hint=hint)
+    within = replace(place, column=begin + start + 1, length=max(1, min(end, len(written)) - start))
+    return replace(draft.tree.problem(code, message, *here, hint=hint), place=within)

@@ -1,0 +1,197 @@
+"""Parts summed up by the workers of a Dask cluster: tasks go there as text, and only counts and sums come back."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections import deque
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.signals import postponed
+from evalpipe.errors import UsageError
+from evalpipe.streams.cache import DamagedError, decode
+from evalpipe.streams.parts import Summed
+from evalpipe.streams.tally import AHEAD
+from evalpipe.streams.task import answered, digest_task, run_task, tables_task
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from evalpipe.plan.plan import Plan
+    from evalpipe.streams.parts import File, Part
+
+TIMEOUT = 10
+"""Seconds in which a scheduler must answer."""
+
+SILENT = logging.CRITICAL + 1
+"""The level at which nothing is logged."""
+
+WORKERS = 60
+"""Seconds in which a cluster without workers must have one."""
+
+
+class DaskWorkers:
+    """The workers of the cluster of a ``client``, who plan from the same ``spec`` as this process."""
+
+    def __init__(self, client: Any, plan: Plan, spec: str) -> None:
+        """``spec`` is the text of `evalpipe.spec.load`."""
+        self._client, self._plan, self._spec = client, plan, spec
+        self._waited = 0
+
+    def digests(self, files: Sequence[File]) -> Iterator[str]:
+        """Yield the sha256 of each file, in their order; raises DataError and UsageError."""
+        tasks = ((digest_task(file), file) for file in files)
+        return (answer.decode() for answer in self._answers(tasks))
+
+    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
+        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises as above."""
+        tasks = ((tables_task(self._plan, self._spec, part, file), file) for part, file in parts)
+        with closing(self._answers(tasks)) as answers:
+            for answer in answers:
+                yield self._summed(answer, encoded=encoded)
+
+    def _summed(self, answer: bytes, *, encoded: bool) -> Summed:
+        try:
+            return Summed(decode(answer), answer if encoded else b"", len(answer))
+        except DamagedError:
+            raise self._broken("the answer of a worker is damaged") from None
+
+    def _answers(self, tasks: Iterator[tuple[str, File]]) -> Generator[bytes]:
+        """Yield the answers to tasks in their order; when that ends early, those begun are cancelled."""
+        begun: deque[tuple[Any, File]] = deque()
+        ahead = AHEAD * max(1, sum(self._client.ncores().values()))
+        try:
+            for task, file in tasks:
+                # Not pure: a task that is sent again is to look at its file again.
+                begun.append((self._client.submit(run_task, task, pure=False), file))
+                if len(begun) > ahead:
+                    yield self._answer(*begun.popleft())
+            while begun:
+                yield self._answer(*begun.popleft())
+        finally:
+            if begun and self._client.status == "running":
+                self._client.cancel([future for future, _ in begun], force=True)
+
+    def _answer(self, future: Any, file: File) -> bytes:
+        """Wait for an answer, as long as the cluster is there."""
+        from distributed import CancelledError, KilledWorker
+        from distributed.client import FutureCancelledError
+        from distributed.comm.core import CommClosedError
+
+        while True:
+            try:
+                return answered(future.result(timeout=1), file.place)
+            except (TimeoutError, CommClosedError):
+                # An answer that a worker took with it when it died is worked out by another.
+                self._look()
+            except KilledWorker as error:
+                raise self._broken(
+                    f"{file.shown} ended {error.allowed_failures + 1} of its workers, one after the other") from None
+            except (CancelledError, FutureCancelledError):
+                raise lost(self._client.scheduler.address) from None
+            except (ImportError, AttributeError) as error:
+                raise self._broken(f"a worker cannot run evalpipe: {error}") from None
+
+    def _look(self) -> None:
+        """Raise UsageError where the scheduler has gone, or has had no worker for too long."""
+        try:
+            workers = self._client.ncores() if self._client.status == "running" else None
+        except (OSError, TimeoutError):
+            workers = None
+        if workers is None:
+            raise lost(self._client.scheduler.address)
+        self._waited = 0 if workers else self._waited + 1
+        if self._waited >= WORKERS:
+            raise empty(self._client.scheduler.address)
+
+    def _broken(self, what: str) -> UsageError:
+        from evalpipe.streams.cache import versions
+
+        installed = ", ".join(f"{library} {number}" for library, number in versions().items())
+        return UsageError.of("cluster-failed", f"the Dask cluster at {self._client.scheduler.address} failed: {what}",
+                             f"see the logs of its workers; each needs {installed}")
+
+
+def lost(address: str) -> UsageError:
+    """Return the error of a scheduler that has gone."""
+    return UsageError.of(
+        "cluster-lost", f"the Dask scheduler at {address} has gone while it worked for this run",
+        "start it and run again: parts that were summed up are in the cache; the earlier output is unchanged")
+
+
+def empty(address: str) -> UsageError:
+    """Return the error of a cluster in which nobody works."""
+    return UsageError.of("cluster-empty", f"the Dask cluster at {address} has had no worker for {WORKERS} s",
+                         f"start workers: dask worker {address}")
+
+
+@contextmanager
+def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]:
+    """Connect to the cluster of a plan, or start one of ``processes`` here; raises UsageError where it cannot."""
+    address = plan.dask or "local"
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise UsageError.of("missing-library", "engine.backend is dask, but Dask is not installed",
+                            "pip install 'evalpipe[dask]'") from None
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        cluster: Any = address
+        try:
+            if address == "local":
+                scratch = stack.enter_context(TemporaryFolder("evalpipe-dask-"))
+                stack.enter_context(dask.config.set({"temporary-directory": scratch}))
+                # Until it is there, a signal would leave workers behind that nobody knows yet.
+                with postponed(), _deaf_to_ctrl_c():
+                    cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
+                        n_workers=processes, threads_per_worker=1, protocol="tcp://", silence_logs=SILENT,
+                        # Without an address it takes the port of other clusters, and warns where they have it.
+                        dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False}))
+            client = stack.enter_context(
+                Client(cluster, timeout=TIMEOUT, set_as_default=False))  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            raise UsageError.of(
+                "cluster-start", f"the worker processes of engine.backend: dask did not start: {error}",
+                'in a script, call evalpipe.run under: if __name__ == "__main__":') from None
+        except (OSError, TimeoutError, MemoryError):  # the answer of another server may be read as a huge length
+            raise UsageError.of("cluster-unreachable", f"no Dask scheduler answers at {address} within {TIMEOUT} s",
+                                "start it with: dask scheduler, or correct engine.address") from None
+        try:
+            client.wait_for_workers(1, timeout=WORKERS)
+        except TimeoutError:
+            raise empty(address) from None
+        yield DaskWorkers(client, plan, spec)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have the processes that begin in the block not hear Ctrl-C, which a terminal sends to all: this one ends them."""
+    if os.name != "posix":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # the thread that starts it hears Ctrl-C from then on, whatever it had blocked
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Dask logs off the terminal: what matters of it is an error of ours."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(SILENT)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
