@@ -28,7 +28,7 @@ from click.testing import CliRunner
 
 import evalpipe
 from evalpipe.chapters.trend.figures import trend_figures
-from evalpipe.cli.history import history
+from evalpipe.cli.ledger import history
 from evalpipe.ledger.nights import estimates_of, nights
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger

@@ -16,7 +16,7 @@ from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Results
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
 FOLDER = "evalpipe"
 """The folder of the files among the artifacts of a run."""
@@ -107,7 +107,7 @@ def _told(mlflow: Any) -> Iterator[None]:
     """Raise UsageError for what MLflow raises, without the passwords in the address of its store."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from evalpipe.base.uris import DatabaseUri
+    from evalpipe.base.databases import DatabaseUri
 
     try:
         yield
@@ -129,7 +129,7 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
     from dataclasses import replace
 
     from evalpipe.results import Results
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
     if not isinstance(results, Results):
         return ExportedRun.read(results, model)
@@ -169,7 +169,7 @@ def _named(exported: ExportedRun) -> dict[str, Estimate]:
 
 def _name(exported: ExportedRun, row: Estimate) -> str:
     """Name a metric by dataset, model and measure; where one model is asked for, without the model."""
-    from evalpipe.runs.exports.exported import Predictor, measure_name
+    from evalpipe.runs.exports.declare import Predictor, measure_name
 
     model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
     return "/".join(map(_fit, (row.dataset, *model, measure_name(row).removesuffix(")"))))
@@ -188,7 +188,7 @@ def _unfit(name: str, what: str, before: str) -> Problem:
 def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
     """Return what is said of the run as a whole, and the verdict of each gate."""
     from evalpipe.ledger.entries import run_row
-    from evalpipe.runs.exports.judged import judged
+    from evalpipe.runs.exports.declare import judged
 
     kinds: dict[str, str] = {}
     for test in judged(exported.results, exported.chosen):

@@ -132,7 +132,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     """
     from evalpipe.base.folders import TemporaryFolder
     from evalpipe.data.files import format_of
-    from evalpipe.runs.ownership import refuse_to_replace
+    from evalpipe.runs.output_folder import refuse_to_replace
 
     refuse_to_replace(path)
     form = format_of(path.name)

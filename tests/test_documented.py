@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from evalpipe.base.documented import Documented
+from evalpipe.base.records import Documented
 
 
 class Plain(Documented):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe.base.lock import locked
+from evalpipe.base.folders import locked
 
 
 def test_one_holds_it_at_a_time_and_nothing_is_left(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe.base.machine import cores, memory_free, memory_limit
+from evalpipe.cli.doctor import cores, memory_free, memory_limit
 
 
 def written(root: Path, files: dict[str, str]) -> Path:

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

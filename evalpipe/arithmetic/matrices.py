@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

@@ -1,4 +1,4 @@
-"""Output folders on the disk: exchanged in one step, and rid of what runs that were killed left beside them."""
+"""Output folders on the disk: exchanged in one step, locked, rid of what killed runs left, safe from signals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import ctypes
 import os
 import re
 import shutil
+import signal
 import tempfile
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Iterator
+    from types import FrameType
+
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _CHANCE = "[a-z0-9_]{8}"
@@ -101,3 +107,77 @@ def remove_litter() -> None:
             remove(path)
         else:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the file ``path``, whose folder must exist, locked; raises BlockingIOError where another process holds it.
+
+    The file is removed before it is let go of, so none is left behind; that of a process which was killed is taken
+    over. Where the system has no flock, nothing is locked.
+    """
+    file = None
+    while os.name == "posix" and file is None:
+        file = _taken(path)
+    if file is not None:
+        LITTER.add(path)
+    try:
+        yield
+    finally:
+        if file is not None:
+            path.unlink(missing_ok=True)
+            LITTER.discard(path)
+            file.close()
+
+
+def _taken(path: Path) -> io.TextIOWrapper | None:
+    """Return the file, locked; None where its holder removed it meanwhile, so that its lock guards nothing."""
+    import fcntl
+
+    # A link is not followed: what it leads to is no lock, and may be anything.
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+")
+    # Its holder may remove the file between the opening and the locking; then this is a file without a name.
+    try:
+        # Not waited for: a second run is told at once that another one writes to its folder.
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            return file
+    except FileNotFoundError:
+        pass
+    except BlockingIOError as error:
+        file.close()
+        raise BlockingIOError(error.errno, "another run is writing to it") from None
+    file.close()
+    return None
+
+
+WAITING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+"""The signals that can end a command."""
+
+
+@contextmanager
+def postponed(then: str | None = None) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait for the end of the block, so that it is done whole; ``then`` says that it is.
+
+    The first that came is raised after the block; a KeyboardInterrupt that this gives has ``then`` as its message.
+    Python handles signals in its main thread alone, so in others nothing has to wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def wait(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    before = {number: signal.signal(number, wait) for number in WAITING if signal.getsignal(number) is not None}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            try:
+                signal.raise_signal(number)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(*([] if then is None else [then])) from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.arithmetic.functions import expit
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve

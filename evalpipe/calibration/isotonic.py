@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
 from evalpipe.calibration.scales import OfOrder, Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
 

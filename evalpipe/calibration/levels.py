@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from evalpipe.arithmetic.functions import log, log_sum_exp, softmax
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import (
     Parameters,
     RecalibrationMethod,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from evalpipe.arithmetic.functions import expit, log, log1p, log_expit
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.scales import (

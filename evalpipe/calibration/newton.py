@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.arithmetic import matrices
 from evalpipe.arithmetic.functions import expit, log, log_expit
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Unfit
 
 if TYPE_CHECKING:

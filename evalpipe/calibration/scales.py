@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from evalpipe.arithmetic import functions
 from evalpipe.arithmetic.functions import expit
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training, Unfit
 
 if TYPE_CHECKING:

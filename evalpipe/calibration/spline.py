@@ -11,7 +11,7 @@ from pydantic import Field
 
 from evalpipe.arithmetic.functions import expit
 from evalpipe.arithmetic.matrices import product, root_of, singular, solve_lower
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve

@@ -6,7 +6,7 @@ import typing
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import expit, log, log_sum_exp, softmax
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, recalibrator
 from evalpipe.calibration.scales import OfOrder, ascending, events_of
 

@@ -30,8 +30,8 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.tables import shown
 from evalpipe.card.wording import MISSING
-from evalpipe.words.fields import FIELDS
-from evalpipe.words.prose import NumberReference, references, without_escapes
+from evalpipe.words.card_fields import FIELDS
+from evalpipe.words.number_references import NumberReference, references, without_escapes
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell, Part, Piece
     from evalpipe.results import Results
-    from evalpipe.words.fields import SectionName
+    from evalpipe.words.card_fields import SectionName
 
 
 ADDRESS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)

@@ -32,7 +32,7 @@ from evalpipe.card.wording import MISSING, capital, joined, names_of
 from evalpipe.chapters import functions
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.cli.interrupt import interrupted, leave, watch
+from evalpipe.cli.exit import interrupted, leave, watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""The commands, and the boundary at which every error becomes a message and an exit code."""
+"""The commands, and the boundary at which every error becomes a message and an exit code.
+
+Commands with a file of their own are added at its end. What a command needs is imported when it runs, so that
+`--help` stays quick.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +12,67 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from evalpipe.base.formats import FORMATS
-from evalpipe.cli.comparing import diff
-from evalpipe.cli.doctoring import doctor
-from evalpipe.cli.durations import seconds_of
-from evalpipe.cli.ending import asked_format, fault, long_path, tell
-from evalpipe.cli.exporting import export
-from evalpipe.cli.forecasting import margin_and_drop
-from evalpipe.cli.forgetting import gc
-from evalpipe.cli.garbage import collect_rarely
-from evalpipe.cli.history import history
+from evalpipe.base.constants import FORMATS
+from evalpipe.cli.diff import diff
+from evalpipe.cli.exit import (
+    Guard,
+    asked_format,
+    collect_rarely,
+    fault,
+    interrupted,
+    leave,
+    leave_at_once,
+    long_path,
+    seconds_of,
+    tell,
+)
+from evalpipe.cli.export import export
+from evalpipe.cli.forecast import margin_and_drop
 from evalpipe.cli.init import init
-from evalpipe.cli.interrupt import Guard, interrupted, leave, leave_at_once
+from evalpipe.cli.ledger import gc, history
 from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
 from evalpipe.cli.show import show
-from evalpipe.cli.verifying import verify
+from evalpipe.cli.verify import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+@click.command(short_help="Check this machine.")
+@click.option("--out", type=click.Path(), default="reports", show_default=True,
+              help="The folder in which output folders are made.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def doctor(out: str, form: str) -> int:
+    """Check whether this machine can run evalpipe: Python, libraries, PDF, fonts, cores, memory, disks, extras.
+
+    A page is rendered, and a file is written to the temporary folder and to that of the reports; nothing is left
+    behind, and nothing is asked of a network. The exit code is 0 where all is well and 1 where a check failed; a note
+    fails nothing.
+    """
+    import json
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from evalpipe.cli.doctor import examined
+
+    checks = examined(Path(out))
+    failed = sum(check.state == "failed" for check in checks)
+    if form == "json":
+        document = {"ok": not failed, "checks": [asdict(check) for check in checks]}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return int(failed > 0)
+    wide = max(len(check.name) for check in checks)
+    for check in checks:
+        click.echo(f"{check.state:<6}  {check.name:<{wide}}  {check.text}")
+        if check.hint is not None:
+            click.echo(f"{'':<{8 + wide}}    {check.hint}")
+    counted = f"{failed} {'check' if failed == 1 else 'checks'} failed"
+    click.echo(counted if failed else "this machine can run evalpipe")
+    return int(failed > 0)
+
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TEXT_OR_JSON = click.Choice(["text", "json"])
@@ -95,8 +139,7 @@ def run(spec: str, **options: Any) -> int:
 
     Everything is written whether the gates hold or not. The exit code is 1 where one does not, see --fail-on.
     """
-    from evalpipe.cli.attempt import RunOptions
-    from evalpipe.cli.running import run_spec
+    from evalpipe.cli.run import RunOptions, run_spec
 
     return 0 if run_spec(spec, RunOptions(**options)) else 1
 
@@ -108,7 +151,7 @@ def run(spec: str, **options: Any) -> int:
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
 def validate(spec: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
     """Check the spec and the data's columns; print every fault at once."""
-    from evalpipe.cli.planning import validate_spec
+    from evalpipe.cli.plan import validate_spec
 
     validate_spec(spec, overrides, as_of, form)
 
@@ -130,7 +173,7 @@ def plan(
     once a night is in the ledger: the false alarms that it gives in a year while true values stay --margin inside their
     limits, and the nights until it tells that they fell by --drop.
     """
-    from evalpipe.cli.planning import print_plan
+    from evalpipe.cli.plan import print_plan
 
     print_plan(spec, overrides, out, form, as_of, (margin, drop))
 
@@ -150,7 +193,7 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
 
     Signatures in DIR/signatures.json stand on the card; those of other results are refused. The manifest follows.
     """
-    from evalpipe.cli.running import render_folder
+    from evalpipe.cli.run import render_folder
 
     if template is not None and no_template:
         raise click.UsageError("--template and --no-template exclude each other")
@@ -172,7 +215,7 @@ def cache() -> None:
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 def list_entries(folder: str, form: str) -> None:
     """List the entries of the cache of the output folder DIR, and those that its last whole run did not use."""
-    from evalpipe.cli.caching import list_cache
+    from evalpipe.cli.cache import list_cache
 
     list_cache(folder, form)
 
@@ -185,7 +228,7 @@ def collect_entries(folder: str) -> None:
     A run is whole when it has read all its parts. Before one is, all entries are kept: a killed run continues from
     them. The exit code is 2 while a run writes to DIR.
     """
-    from evalpipe.cli.caching import collect_cache
+    from evalpipe.cli.cache import collect_cache
 
     collect_cache(folder)
 
@@ -206,8 +249,8 @@ def accept(folder: str, key: str | None, where: str | None, template: str | None
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
     done, 2 where DIR cannot be written, 3 where it holds no results of a run or a file was changed.
     """
-    from evalpipe.cli.gates import print_accepted
-    from evalpipe.cli.verifying import telling_lost_signature
+    from evalpipe.cli.summary import print_accepted
+    from evalpipe.cli.verify import telling_lost_signature
     from evalpipe.review.acceptance import accept as accept_newest
 
     with telling_lost_signature(folder):
@@ -242,7 +285,7 @@ def sign(folder: str, form: str, **fields: Any) -> None:
 
     The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
     """
-    from evalpipe.cli.signing import sign_folder
+    from evalpipe.cli.verify import sign_folder
 
     sign_folder(folder, fields, form)
 
@@ -258,7 +301,7 @@ def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | 
 
     RESULTS is the run's output folder or results.json, MODEL a model and a variant of it: naive_bayes+isotonic.
     """
-    from evalpipe.cli.running import recalibrate_file
+    from evalpipe.cli.run import recalibrate_file
 
     recalibrate_file(results, model, data, out, fitted_on)
 

@@ -14,7 +14,7 @@ from evalpipe.tasks import TASKS, known_task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.proposal.look import Looked
+    from evalpipe.proposal.columns import Looked
     from evalpipe.proposal.propose import Proposal
     from evalpipe.proposal.questions import Answers, Question
 
@@ -49,11 +49,9 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
     The spec runs as it is: it is planned and its data are read and checked before it is written. Where it is not
     written, the exit code is 2 for what the command line leaves open or a SPEC that exists, 3 for data that are wrong.
     """
-    from evalpipe.proposal.look import look_at
+    from evalpipe.proposal.columns import look_at
     from evalpipe.proposal.questions import Answers
-    from evalpipe.proposal.target import refuse_existing, target_of
-    from evalpipe.proposal.trial import tried
-    from evalpipe.proposal.written import spec_text
+    from evalpipe.proposal.spec_file import refuse_existing, spec_text, target_of, tried
 
     target = target_of(out, data[0])
     refuse_existing(target, force=force)
@@ -66,9 +64,8 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
 
 def settled(looked: Looked, answers: Answers) -> Proposal:
     """Return the proposal when all questions are answered; in a terminal they are asked, else all are an error."""
-    from evalpipe.proposal.propose import propose
+    from evalpipe.proposal.propose import propose, unanswered
     from evalpipe.proposal.questions import Question
-    from evalpipe.proposal.unanswered import unanswered
 
     proposal = propose(looked, answers)
     while isinstance(proposal, Question):
@@ -114,7 +111,7 @@ def choices(question: Question) -> list[str]:
 
 def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
     """Write the spec, and say what was proposed, what a person has to know, and the command that runs it."""
-    from evalpipe.proposal.target import write
+    from evalpipe.proposal.spec_file import write
 
     if target == STDOUT:
         with printing():
@@ -136,7 +133,7 @@ def quoted_path(target: str) -> str:
 
 def summary(proposal: Proposal) -> list[str]:
     """Return what was proposed in a few lines, and the notes."""
-    from evalpipe.proposal.written import as_yaml
+    from evalpipe.proposal.spec_file import as_yaml
     from evalpipe.words.spelling import clipped
 
     outcome, levels = proposal.outcome, proposal.levels

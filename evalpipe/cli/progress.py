@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 import click
 
-from evalpipe.cli.caching import parts_line
+from evalpipe.cli.cache import parts_line
 from evalpipe.run import STEPS, Progress
 
 if TYPE_CHECKING:

@@ -1,4 +1,8 @@
-"""The summary that `evalpipe run` prints, in the words and digits of the card."""
+"""What `evalpipe run` prints for people: a table of each dataset, the findings, the gates and the standards.
+
+Numbers and words are those of the card. Gates and standards that fail are also annotations of the spec, as GitHub
+shows them.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,33 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import click
+
 from evalpipe.card.page import Number
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters.candidates.words import in_a_line
+from evalpipe.chapters.gates.card import called, word_and_reason
+from evalpipe.chapters.standards.card import in_words
 from evalpipe.chapters.thresholds.card import chosen
-from evalpipe.words.numbers import count, most_decimals, percent, signed_interval
+from evalpipe.cli.exit import annotation
+from evalpipe.errors import Problem
+from evalpipe.review.acceptance import begins_anew
+from evalpipe.words.numbers import count, most_decimals, number, percent, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rich.table import Table
 
-    from evalpipe.results import Comparison, Estimate, ModelSummary, Results, Scalar
+    from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.results import Comparison, Estimate, Gate, ModelSummary, Results, Scalar
+    from evalpipe.spec.spec import Spec
 
+
+if TYPE_CHECKING:
     Key = tuple[str, tuple[tuple[str, Scalar], ...], str | None]
     """A measure: its metric, its options and its average over classes."""
 
@@ -182,3 +199,96 @@ def _decided(results: Results, dataset: str) -> Iterator[str]:
                 f", best in {percent(first.probability_best, 1)} of replicates")
             value = ranged(first.value, first.lower, first.upper).text
             yield f"most desirable: {names.model(first.model, first.variant)}, D {value}{sure}"
+
+
+def print_findings(results: Results) -> None:
+    """Print the first findings, each with the sign of its kind, and how many there are."""
+    first = results.findings[:MOST_FINDINGS]
+    if not first:
+        return
+    more = f", {len(first)} of {len(results.findings):,}" if len(first) < len(results.findings) else ""
+    click.echo(f"\nfindings{more}:")
+    for finding in first:
+        click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
+
+
+SEVERITIES = {"fail": "error", "warn": "warning"}
+"""What an annotation is called, by what became of the gate; "notice" where it did not fail."""
+
+
+def print_gates(results: Results, spec: Spec, folder: Path) -> None:
+    """Print how many gates held, and a line for each that did not or was skipped, with the path it looked for."""
+    if not results.gates:
+        return
+    passed, names = len(results.gates) - len(not_held(results)), names_of(results)
+    click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
+    for gate in not_held(results):
+        word, reason = word_and_reason(names, gate)
+        alone = gate.verdict == "skipped" and gate.against_sha256 is None
+        sought = f" Looked for {_sought(gate, spec, folder)}." if alone else ""
+        click.echo(f"gate {gate.gate} {word}: {reason}{sought}")
+
+
+def not_held(results: Results) -> list[Gate]:
+    """Return the gates that did not hold, or were skipped."""
+    return [gate for gate in results.gates if gate.verdict != "pass"]
+
+
+def _sought(gate: Gate, spec: Spec, folder: Path) -> Path:
+    """Return the path of the results that a gate is against, as the working directory sees it."""
+    if gate.against == "last":
+        return folder / "reference.json"
+    return spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
+
+
+def print_annotations(results: Results, spec: Spec) -> None:
+    """Print each gate that did not hold or was skipped as a GitHub workflow command at its place in the spec."""
+    names = names_of(results)
+    for gate in not_held(results):
+        word, reason = word_and_reason(names, gate)
+        place, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
+        click.echo(annotation(Problem(f"gate {word}", reason, place, severity=severity)))
+
+
+def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceChange]) -> None:
+    """Print that a run is the reference now, which of its gates had failed, and each value before and from now on."""
+    names = names_of(results)
+    click.echo(f"{folder}: this run is now the reference of gates 'against: last'")
+    for gate in results.gates:
+        if gate.verdict == "fail":
+            click.echo(f"gate {gate.gate} had failed: {word_and_reason(names, gate)[1]}")
+    for change in changes:
+        gate = change.gate
+        click.echo(f"{called(names, gate)}: {names.subject(gate)}, reference before {_value(change.before)}, "
+                   f"from now on {_value(change.after)}")
+    if begins_anew(results):
+        click.echo(f"gates 'on: sequence' of {results.name} begin anew after {results.as_of}")
+    elif not changes:
+        click.echo("no gate of this run is 'against: last', so nothing is compared with it")
+
+
+def _value(value: float | None) -> str:
+    return "none" if value is None else number(value)
+
+
+MOST_GAPS = 6
+"""The gaps of a standard that the terminal names."""
+
+WORDS = {"fail": "failed", "pass": "held", None: "documented"}
+"""What became of a standard, by its verdict."""
+
+
+def print_standards(results: Results) -> None:
+    """Print a line for each standard: what became of it, how many items are answered, and which are missing."""
+    if results.standards:
+        click.echo("\nevidence for standards, which is no statement of conformity:")
+    for standard in results.standards:
+        click.echo(f"standard {standard.profile} {WORDS[standard.verdict]}: {in_words(standard, MOST_GAPS)}")
+
+
+def annotate_standards(results: Results, spec: Spec) -> None:
+    """Print each standard that is answered less than is required as a GitHub workflow command at its place."""
+    for place, standard in enumerate(results.standards):
+        if standard.verdict == "fail":
+            words = f"{standard.title}: {in_words(standard, MOST_GAPS)}"
+            click.echo(annotation(Problem("standard failed", words, spec.origin.place("standards", place))))

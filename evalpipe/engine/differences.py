@@ -12,7 +12,6 @@ from evalpipe.arithmetic.functions import log
 from evalpipe.engine.bootstrap_values import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import IndependentProportions, Wald, recovered_limits
-from evalpipe.results.document import DatasetDifference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.intervals.contrasts import Contrast
     from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import DatasetSummary, Estimate
+    from evalpipe.results import DatasetDifference, DatasetSummary, Estimate
     from evalpipe.statistics import Summary
 
 
@@ -227,6 +226,8 @@ def _row(
     level: str | None, datasets: tuple[DatasetSummary, DatasetSummary], values: Sequence[float], error: float
 ) -> DatasetDifference:
     from scipy.special import ndtr
+
+    from evalpipe.results import DatasetDifference
 
     statistic = (values[1] - values[0]) / error if error else None
     return DatasetDifference(

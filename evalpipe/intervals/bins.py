@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

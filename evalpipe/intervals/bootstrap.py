@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, Limits, interval, registry
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.analytic import FAILS
 from evalpipe.intervals.binomial import wilson
 from evalpipe.intervals.bootstrap import ROUNDING

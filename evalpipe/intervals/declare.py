@@ -10,7 +10,7 @@ returns the limits, or None where it has none: then percentile limits stand in, 
 A method that is not asked for in full is chosen by what it is ``for_``: the kinds of measure, each with the reason that
 `evalpipe plan` prints, `EVERY` kind where the spec must ask for it by name. Of several for one kind, the first that is
 declared is taken unless the spec asks for another; those that need no replicates come before those that do. ``fails``
-says under what a method does not hold, and why. The families take numpy from `evalpipe.base.later`, so that a card
+says under what a method does not hold, and why. The families take numpy from `evalpipe.base.lazy_numpy`, so that a card
 takes their words from here without it.
 """
 

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.bootstrap import ROUNDING, limits_on_scale, slope
 from evalpipe.intervals.declare import interval
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.arithmetic.functions import power
-from evalpipe.base.later import np
+from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval

@@ -9,7 +9,7 @@ from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier import Tonight, reference_for
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.ledger.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
-from evalpipe.ledger.sequences import evidence_before
+from evalpipe.ledger.nights import evidence_before
 from evalpipe.results.document import OF_LEDGER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 

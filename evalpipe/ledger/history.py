@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from evalpipe.base.uris import DatabaseUri
+    from evalpipe.base.databases import DatabaseUri
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
@@ -125,14 +125,14 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
     """
     if ledger is None or plan.as_of is None or not plan.adds_up_nights:
         return []
-    from evalpipe.ledger.sequences import evidence_before
+    from evalpipe.ledger.nights import evidence_before
 
     return evidence_before(ledger, plan.name, plan.as_of)
 
 
 def evidence_again(spec: Spec, out: Path) -> list[Row]:
     """Return the same for a run again of the one in an output folder, from the ledger of that."""
-    from evalpipe.ledger.sequences import evidence_before
+    from evalpipe.ledger.nights import evidence_before
 
     if spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
         return []
@@ -167,8 +167,8 @@ def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warn
     that was of another spec or other data. Raises UsageError where the ledger cannot be read.
     """
     from evalpipe.ledger.entries import run_row
-    from evalpipe.ledger.gone import gone, unknown_names
     from evalpipe.ledger.nights import nights, runs_in
+    from evalpipe.ledger.warnings import gone, unknown_names
 
     if results.as_of is not None:
         before = nights(ledger, results.name, results.as_of, last=1)

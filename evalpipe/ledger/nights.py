@@ -1,4 +1,4 @@
-"""The nights of a name in a ledger: the latest run of each day, whatever output folder it was written to."""
+"""The nights of a name in a ledger: the latest run of each day, its measures, and the evidence for its gates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RUNS, VERDICTS
+from evalpipe.errors import UsageError
+from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RESTARTS, RUNS, VERDICTS
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,3 +101,34 @@ def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
 def supports_of(ledger: Ledger, run: int) -> list[float | None]:
     """Return the rows of the rarer outcome that each evidence of a run rests on; raises UsageError as those above."""
     return [row["support"] for row in ledger.rows_of(EVIDENCE, [run])[run]]
+
+
+def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
+    """Return the evidence of the nights of a name before a day, in the order of days; each row has its ``as_of``.
+
+    Only nights after the last day on which the sequences began anew are returned, also those that `evalpipe gc` has
+    forgotten. Raises UsageError where the ledger cannot be read.
+    """
+    begun = select(func.max(RESTARTS.c.as_of).label("since"))
+    begun = begun.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
+    since = ledger.read_rows(begun)[0]["since"] or ""
+    day_of = {night["run"]: night["as_of"] for night in nights(ledger, name, day, forgotten=True)
+              if night["as_of"] > since}
+    recorded = select(EVIDENCE).order_by(EVIDENCE.c.run, EVIDENCE.c.place)
+    rows = ledger.read_rows(recorded.where(EVIDENCE.c.run.in_(day_of)))
+    dated = ({"as_of": day_of[row.pop("run")], **row} for row in rows)
+    return sorted(dated, key=lambda row: (row["as_of"], row.pop("place")))
+
+
+def measure_of(runs: Sequence[Row], metric: str | None) -> str:
+    """Return the measure of this name, or the first of the newest run; raises UsageError where no run has it."""
+    names = list(dict.fromkeys(str(row["metric"]) for run in reversed(runs) for row in run["estimates"]))
+    if metric is None and names:
+        return names[0]
+    if metric in names:
+        return str(metric)
+    if not names:
+        raise UsageError.of("unknown-metric", "the runs in the ledger have no measures", "see --format json")
+    near = closest(str(metric), names)
+    hint = f"did you mean '{near}'?" if near else f"measures of these runs: {', '.join(names)}"
+    raise UsageError.of("unknown-metric", f"no run in the ledger has the measure '{metric}'", hint)

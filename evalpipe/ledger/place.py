@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.base.uris import DatabaseUri
+from evalpipe.base.databases import DatabaseUri
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from evalpipe.intervals.declare import registry as interval_methods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.base.formats import FormatName
+    from evalpipe.base.constants import FormatName
+    from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.origin import Origin
-    from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.candidates.plan import CandidatesPlan

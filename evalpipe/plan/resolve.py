@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.base.uris import DatabaseUri
+from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
 from evalpipe.chapters.compare.plan import compare_plan

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalpipe.base.queries import query_sha256, query_text
+from evalpipe.base.databases import query_sha256, query_text
 from evalpipe.spec.datasets import Csv, QueryDataset
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from evalpipe.base.cells import CellType
+    from evalpipe.base.constants import CellType
+    from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.base.uris import DatabaseUri
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.spec.core_keys import Model
     from evalpipe.spec.datasets import Dataset

@@ -1,18 +1,144 @@
-"""Which columns are the predictions of which model, and why: by their values, and by what their names say."""
+"""Which columns are the predictions of which model, and why: by their values, and by what their names say.
+
+A family is columns that are named after the levels of an outcome: a model's prediction of each level.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from evalpipe.base.levels import find_level
-from evalpipe.proposal.names import like_prediction, model_name
+from evalpipe.data.columns import MOST_ROUNDING
+from evalpipe.proposal.names import SCORES as SCORE_WORDS
+from evalpipe.proposal.names import has, like_prediction, model_name, plain, words
 from evalpipe.spec.messages import is_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.proposal.columns import ColumnLook
+
+
+FamilyKind = Literal["probabilities", "loose", "percent", "scores"]
+"""Probabilities that sum to 1; numbers from 0 to 1 that do not; those that sum to 100; any others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The columns of a model by level, and what their numbers are.
+
+    ``pattern`` names all of them where one can, ``lists`` is the one column whose lists they are parts of.
+    """
+
+    columns: Mapping[str, str]
+    kind: FamilyKind
+    pattern: str | None
+    widest: float
+    lists: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """What the names of all columns have in common."""
+        level, column = next(iter(self.columns.items()))
+        return self.pattern.replace("{level}", "") if self.pattern else plain(column).removesuffix(plain(level))
+
+
+def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, without: str) -> list[Family]:
+    """Return the families of columns of numbers that are named after the levels, but for the column ``without``."""
+    if len(levels) < 2:
+        return []
+    numeric = [name for name, look in columns.items() if look.kind == "number" and name != without]
+    named: list[tuple[dict[str, str], str | None]] = [
+        ({level: f"{before}{level}{after}" for level in levels}, f"{before}{{level}}{after}")
+        for before, after in _around(levels, numeric, set(numeric)) if "{level}" not in before + after
+    ]
+    taken = {column for by_level, _ in named for column in by_level.values()}
+    alike = {plain(name): name for name in reversed(numeric) if name not in taken}
+    plains = [plain(level) for level in levels]
+    if all(plains) and len(set(plains)) == len(plains):
+        named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
+                  for before, after in _around(plains, list(alike), set(alike))]
+    kept = [family_of(by_level, pattern, columns) for by_level, pattern in named]
+    return [family for family in kept if family is not None]
+
+
+def _around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after each level in as many names; the columns of two pairs do not overlap."""
+    longest, yielded = max(levels, key=len), set[str]()
+    for name in names:
+        at = name.find(longest) if longest else -1
+        while at >= 0:
+            before, after = name[:at], name[at + len(longest):]
+            members = {f"{before}{level}{after}" for level in levels}
+            if members <= known and not members & yielded and _apart(before, after, levels):
+                yielded |= members
+                yield before, after
+            at = name.find(longest, at + 1)
+
+
+def _apart(before: str, after: str, levels: Sequence[str]) -> bool:
+    """Tell whether a level is a word of its own in a name, so that 'no' is none in 'notes'."""
+    outer = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
+    return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in outer)
+
+
+def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[str, ColumnLook]) -> Family | None:
+    """Tell what the numbers of columns are; None where nothing says that they are predictions."""
+    looks = [columns[column] for column in by_level.values()]
+    called = all(like_prediction(look.name) for look in looks)
+    low, high = min(look.low for look in looks), max(look.high for look in looks)
+    dummies = not called and all(look.whole and look.high <= 1 for look in looks)
+    if dummies or all(look.missing == look.rows for look in looks):
+        return None
+    widest, total = _sums(looks)
+    if any(look.percent_signs for look in looks):
+        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
+    if low >= 0 and high <= 1 and widest <= MOST_ROUNDING:
+        return Family(by_level, "probabilities", pattern, widest)
+    if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST_ROUNDING:
+        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
+    scored = any(has(look.name, SCORE_WORDS) for look in looks)
+    if not called or any(not words(look.name) for look in looks):
+        return None
+    return Family(by_level, "loose" if low >= 0 and high <= 1 and not scored else "scores", pattern, widest)
+
+
+def _sums(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
+    """Return by how much the sums over columns differ from the ``whole`` at most, as its share, and their mean."""
+    import polars as pl
+
+    columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
+    total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
+    if total.null_count() == len(total):
+        return float("inf"), 0.0
+    return float((total / whole - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
+
+
+def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
+    """Return the pairs of columns from 0 to 1 that sum to 1 in all rows: the probabilities of two levels."""
+    if not columns:
+        return []
+    # A few rows tell nearly all pairs apart: of 300 columns there are 45,000.
+    first = np.stack([look.values.head(_FEW).to_numpy() for look in columns if look.values is not None])
+    summed: list[tuple[str, str]] = []
+    for at, look in enumerate(columns):
+        off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR  # not so of a row without a value
+        for other in np.flatnonzero(~off.any(axis=1)):
+            beside = columns[at + 1 + int(other)]
+            if _sums([look, beside])[0] <= _PAIR:
+                summed.append((look.name, beside.name))
+    return summed
+
+
+_FEW = 64
+"""The rows by which pairs are tried first."""
+
+_PAIR = 0.0101
+"""How far two probabilities of two decimals may be from a sum of 1."""
+
 
 MOST_MODELS = 12
 """The models that a spec is written with unasked."""

@@ -1,4 +1,4 @@
-"""From what is seen of the data and what a person answered to the parts of a spec, or to the next question."""
+"""From what is seen of the data and what a person answered to the parts of a spec, or to the questions left open."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.data.problems import counted
-from evalpipe.errors import UsageError
-from evalpipe.proposal.binary import BinaryColumns, binary_models, class_model, is_percent, percent, probability, score
-from evalpipe.proposal.families import families
-from evalpipe.proposal.lists import list_models, refused_lists
-from evalpipe.proposal.many import asked_levels, level_models
+from evalpipe.data.slices import periods
+from evalpipe.data.values import days
+from evalpipe.errors import Problem, UsageError
 from evalpipe.proposal.models import (
     ModelChoice,
     ModelChoices,
     called,
+    families,
     fractional,
     named_apart,
     without_doubtful_levels,
 )
-from evalpipe.proposal.named_after import further_specs, of_others
-from evalpipe.proposal.numbers import asked_number, number_models
-from evalpipe.proposal.others import OtherColumns, id_candidates, other_columns
+from evalpipe.proposal.names import EXPOSURES, WEIGHTS, further_specs, has, like_id, of_others
 from evalpipe.proposal.outcome import (
     LevelChoice,
     OutcomeChoice,
@@ -30,18 +27,158 @@ from evalpipe.proposal.outcome import (
     choose_outcome,
     choose_task,
     column_of,
+    survival_question,
 )
-from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.survival import survival_question
+from evalpipe.proposal.predictions import (
+    BinaryColumns,
+    asked_levels,
+    asked_number,
+    binary_models,
+    class_model,
+    is_percent,
+    level_models,
+    list_models,
+    number_models,
+    percent,
+    probability,
+    refused_lists,
+    score,
+)
+from evalpipe.proposal.questions import SHOWN, Answers, Question
+from evalpipe.proposal.yaml_text import inline, scalar
 from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.tasks import CLASSES, NUMBERS
-from evalpipe.words.spelling import listed, quoted
+from evalpipe.words.spelling import clipped, joined, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.proposal.columns import ColumnLook
-    from evalpipe.proposal.look import Looked
+    from evalpipe.proposal.columns import ColumnLook, Looked
+
+
+if TYPE_CHECKING:
+    Fits = Callable[[ColumnLook], bool]
+    Note = Callable[[ColumnLook], str]
+
+FEW = 10
+"""The levels that a column has at most to be proposed as a slice."""
+
+MOST_MONTHS = 24
+"""The months of dates that are proposed as slices at most; of more, the years are."""
+
+MOST_SLICES = 8
+"""The slices that are proposed at most."""
+
+NAMES_SHOWN = 4
+"""The names of columns that a line shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherColumns:
+    """What the other columns may be: each with its reason; ``left_out`` are lines on those that are not used.
+
+    ``slices`` are columns of levels and ``periods`` those of dates, each as the spec has it under `slices`.
+    """
+
+    id: tuple[str, str] | None
+    clusters: tuple[tuple[str, str], ...]
+    weights: tuple[tuple[str, str], ...]
+    exposures: tuple[tuple[str, str], ...]
+    slices: tuple[tuple[str, str], ...]
+    periods: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+
+
+def id_candidates(columns: Mapping[str, ColumnLook], used: Iterable[str]) -> list[str]:
+    """Return the columns whose values may name rows: different in all of them, and called so."""
+    taken = set(used)
+    return [name for name, look in columns.items() if name not in taken and look.unique and like_id(name)
+            and look.kind in ("number", "text") and (look.kind == "text" or look.whole)]
+
+
+def other_columns(
+    columns: Mapping[str, ColumnLook], used: Sequence[str], row_id: ColumnLook | None, refused: Mapping[str, str],
+    within: str,
+) -> OtherColumns:
+    """Sort the columns that are not used; ``within`` says in which rows they were looked at."""
+    rest = {name: look for name, look in columns.items() if name not in {*used, *refused}}
+    identity = None
+    if row_id is not None:
+        identity = row_id.name, f"a different value in each of {counted(row_id.rows, 'row')}"
+        rest.pop(row_id.name, None)
+    clusters = _take(rest, lambda look: like_id(look.name) and look.kind in ("number", "text") and not look.missing
+                     and 1 < look.distinct < look.rows and (look.kind == "text" or look.whole))
+    weights = _take(rest, lambda look: look.kind == "number" and has(look.name, WEIGHTS) and look.low >= 0
+                    and not look.constant and not look.missing)
+    exposures = _take(rest, lambda look: look.kind == "number" and has(look.name, EXPOSURES) and look.low > 0)
+    slices = _take(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
+                   and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
+    few = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
+    dated = _take(rest, lambda look: _period(look) is not None)
+    periods = {inline({"column": scalar(look.name), "by": period}): counted(count, period)
+               for look in dated[:MOST_SLICES] for period, count in [_period(look) or ("", 0)]}
+    return OtherColumns(
+        identity,
+        _noted(clusters, lambda look: f"{counted(look.distinct, 'value')} in {within}: if rows that share one belong "
+               "together, intervals resample these"),
+        _noted(weights, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if rows count more or less than others"),
+        _noted(exposures, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if counts were counted in so much"),
+        tuple(few.items()), tuple(periods.items()), tuple(_left_out(rest, refused, slices[MOST_SLICES:])))
+
+
+def _period(look: ColumnLook) -> tuple[str, int] | None:
+    """Return the periods that slice a column of dates, and how many they are; None where it has none or one."""
+    read = days(look.texts)
+    if look.kind != "date" or read.null_count() > look.texts.null_count():
+        return None
+    months, years = (len(set(periods(read.drop_nulls(), length))) for length in ("month", "year"))
+    period = ("month", months) if months <= MOST_MONTHS else ("year", years)
+    return period if period[1] > 1 else None
+
+
+def _take(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
+    """Take the columns that fit out of the rest."""
+    taken = [look for look in rest.values() if fits(look)]
+    for look in taken:
+        del rest[look.name]
+    return taken
+
+
+def _noted(columns: Sequence[ColumnLook], note: Note) -> tuple[tuple[str, str], ...]:
+    return tuple((look.name, note(look)) for look in columns)
+
+
+def _left_out(
+    rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook]
+) -> Iterable[str]:
+    """Yield a line for each reason why columns are not used."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in refused.items():
+        reasons.setdefault(reason, []).append(name)
+    if more_slices:
+        reasons["few levels, as the slices above"] = [look.name for look in more_slices]
+    for look in rest.values():
+        reasons.setdefault(_reason(look), []).append(look.name)
+    for reason, names in reasons.items():
+        shown = ", ".join(clipped(name) for name in names[:NAMES_SHOWN])
+        more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+        yield f"{counted(len(names), 'column')} ({reason}): {shown}{more}"
+
+
+def _reason(look: ColumnLook) -> str:
+    """Say why a column is not used."""
+    if look.kind in ("nested", "list", "empty"):
+        return "no values" if look.kind == "empty" else "lists or mappings"
+    if look.constant:
+        return "the same value in each row"
+    if look.kind == "date":
+        return "dates; 'where' can keep a period"
+    if look.kind == "number":
+        inside = look.within(0, 1) and not look.whole
+        return "numbers from 0 to 1; if they are predictions, name them under models" if inside else (
+            "numbers; a slice needs cuts: {column: …, cuts: [18, 65]}")
+    return f"texts of more than {FEW} values"
+
 
 NO_SIGNS = "write percents as numbers, and run init again"
 
@@ -275,3 +412,64 @@ def _asked_model(
     else:
         model = percent(data, look) if is_percent(look) else score(data, look)
     return replace(model, name=name)
+
+
+MOST_CASES = 6
+"""The cases of a question that are shown, where it depends on the answer to another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Questions that follow each other, and the flags that answer all of them."""
+
+    questions: tuple[Question, ...]
+    flags: tuple[str, ...]
+
+
+def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
+    """Return the error of a command line that leaves questions open, of which the ``first`` is known."""
+    paths = list(_paths(looked, answers))
+    if not paths:
+        return UsageError(first.problem())
+    by_key: dict[str, list[Question]] = {}
+    for path in paths:
+        for question in path.questions:
+            same = by_key.setdefault(question.key, [])
+            if question not in same:
+                same.append(question)
+    problems = [_problem(questions) for questions in by_key.values()]
+    if len(problems) > 1:
+        line = f"{problems[-1].hint}; all in one line, as in: {' '.join(paths[0].flags)}"
+        problems[-1] = replace(problems[-1], hint=line)
+    return UsageError(*problems)
+
+
+def _paths(looked: Looked, answers: Answers) -> Iterator[Path]:
+    """Yield the ways to answer all questions: each choice is tried, and what can be no answer is left out."""
+    try:
+        question = from_first_rows(looked, answers)
+    except UsageError:
+        return
+    if not isinstance(question, Question):
+        yield Path((), ())
+        return
+    if question.key == "model":  # the last one; a choice alone may not be an answer, as one of a set of columns
+        yield Path((question,), (question.ways[0],))
+        return
+    order = ",".join(f'"{choice}"' if "," in choice else choice for choice, _ in question.choices)
+    tried = [order] if question.key in ("levels", "order") else [choice for choice, _ in question.choices[:SHOWN]]
+    for choice in tried:
+        for rest in _paths(looked, question.answered(answers, choice)):
+            yield Path((question, *rest.questions), (f"{question.flag} {shlex.quote(choice)}", *rest.flags))
+
+
+def _problem(questions: list[Question]) -> Problem:
+    """Return the problem of a question, or of one that is another one after each answer to those before."""
+    first = questions[0]
+    if len(questions) == 1:
+        return first.problem()
+    notes = [f"{question.known}: {joined([f'{clipped(name)} ({note})' for name, note in question.choices], 'or')}"
+             for question in questions[:MOST_CASES]]
+    more = [f"and {len(questions) - MOST_CASES:,} more"] if len(questions) > MOST_CASES else []
+    return Problem(f"{first.key}-needed", f"depending on the answer above, {first.asks}", notes=(*notes, *more),
+                   hint=f"add {first.flag} {first.example or 'with one of them'}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
-from evalpipe.base.signals import postponed
+from evalpipe.base.folders import postponed
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
 from evalpipe.ledger.place import LedgerPlace
@@ -34,7 +34,7 @@ def accept(
     was changed; UsageError where it, or the ledger, cannot be written. Nothing is written then.
     """
     from evalpipe.ledger.store import Ledger
-    from evalpipe.review.checking.in_ledger import refuse_other_record
+    from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.verification import verified
 
     path = Path(folder)

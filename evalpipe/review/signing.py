@@ -68,7 +68,7 @@ def _signed(
     from evalpipe.card import render
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
-    from evalpipe.review.checking.in_ledger import refuse_other_record
+    from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.record import held, put_files
     from evalpipe.runs.verification import PDF, formats_in, not_compared, verified
 

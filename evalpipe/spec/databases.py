@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.base.queries import READING, line_and_column, query_text
-from evalpipe.base.uris import HIDDEN, SCHEMES, DatabaseUri, secrets_in
+from evalpipe.base.databases import HIDDEN, READING, SCHEMES, DatabaseUri, line_and_column, query_text, secrets_in
 from evalpipe.errors import UsageError
 from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.overrides import dated_path

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+    from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.origin import Loc
     from evalpipe.base.plugins import Plugin
-    from evalpipe.base.uris import DatabaseUri
     from evalpipe.errors import Problem
     from evalpipe.spec.core_keys import Model
     from evalpipe.spec.measures import Measures

@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.base.colours import COLOUR
 from evalpipe.base.constants import LARGEST, SMALLEST
-from evalpipe.base.documented import Documented
+from evalpipe.base.records import Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, Field, PrivateAttr, StrictBool, StrictInt, Tag
 
+from evalpipe.base.databases import DatabaseUri
 from evalpipe.base.origin import Loc, Origin
 from evalpipe.base.plugins import Plugin
-from evalpipe.base.uris import DatabaseUri
 from evalpipe.chapters.calibration.spec import Calibration
 from evalpipe.chapters.candidates.spec import CandidateTable
 from evalpipe.chapters.compare.spec import Compare

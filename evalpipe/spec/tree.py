@@ -10,10 +10,10 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from evalpipe.base.databases import holds_secret
 from evalpipe.base.ed25519 import SIGNING_KEY
 from evalpipe.base.levels import level_text
 from evalpipe.base.origin import Loc, Origin, path_text
-from evalpipe.base.uris import holds_secret
 from evalpipe.errors import Place, Problem
 from evalpipe.words.spelling import quoted
 

@@ -9,8 +9,7 @@ from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.folders import TemporaryFolder
-from evalpipe.base.signals import postponed
+from evalpipe.base.folders import TemporaryFolder, postponed
 from evalpipe.errors import UsageError
 from evalpipe.streams.cache import DamagedError, decode
 from evalpipe.streams.parts import Summed

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from differences.conftest import write_runs
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.reading import read_run
-from evalpipe.review.differences.writing import write
+from evalpipe.review.differences.formats import write
+from evalpipe.review.differences.records import read_run
 
 
 @pytest.fixture(scope="module")

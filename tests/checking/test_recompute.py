@@ -17,7 +17,7 @@ from evalpipe.card import pdf
 from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.review.checking import Verification
-from evalpipe.review.checking.same_numbers import apart_in_results, apart_in_rows
+from evalpipe.review.checking.outputs import apart_in_results, apart_in_rows
 from evalpipe.runs.manifest import read_manifest
 from evalpipe.runs.record import replace_files
 

@@ -191,7 +191,7 @@ def test_an_interrupted_run_exits_130(folder: Path) -> None:
 INTERRUPTED = """
 from evalpipe.cli import main
 from evalpipe.cli.app import app
-from evalpipe.cli.interrupt import watch
+from evalpipe.cli.exit import watch
 
 @app.command()
 def nap():

@@ -91,15 +91,15 @@ class Usage(NamedTuple):
 
 def test_too_little_space_and_memory_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 2_000_000))
-    monkeypatch.setattr("evalpipe.base.machine.memory_limit", lambda: 300_000_000)
-    monkeypatch.setattr("evalpipe.base.machine.memory_free", lambda: 4_000_000_000)
+    monkeypatch.setattr("evalpipe.cli.doctor.memory_limit", lambda: 300_000_000)
+    monkeypatch.setattr("evalpipe.cli.doctor.memory_free", lambda: 4_000_000_000)
     assert check("reports").text == f"{folder} can be written and has 2 MB free; a run needs 100 MB"
     assert check("temporary").hint == "set TMPDIR to a folder on a larger disk"
     assert check("memory").text == "4 GB free and a limit of 300 MB for this process; a small run needs 500 MB"
 
 
 def test_more_threads_than_cores_are_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalpipe.base.machine.cores", lambda: 0.5)
+    monkeypatch.setattr("evalpipe.cli.doctor.cores", lambda: 0.5)
     monkeypatch.setattr("polars.thread_pool_size", lambda: 8)
     noted = check("cores")
     assert (noted.state, noted.hint) == ("note", "set POLARS_MAX_THREADS=1: more threads than that wait for each other")

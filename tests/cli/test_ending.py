@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.conftest import Command
-from evalpipe.cli.durations import LONGEST, seconds_of, written
+from evalpipe.cli.exit import LONGEST, seconds_of, written
 
 SLOW = ("--set", "intervals.replicates=1000000", "--set", "report.formats=[]")
 QUICK = ("--no-progress", "--set", "report.formats=[]")
@@ -67,7 +67,7 @@ def test_a_run_that_takes_too_long_is_ended_with_an_error(process: Command, comm
 STUCK = """
 import signal, sys, time
 import evalpipe.runs.record, evalpipe.run, evalpipe.spec.load
-from evalpipe.cli import interrupt, main
+from evalpipe.cli import exit, main
 
 def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
@@ -159,7 +159,7 @@ def test_an_interrupt_after_the_end_says_that_the_output_is_complete(
     def interrupts(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evalpipe.cli.running._print", interrupts)
+    monkeypatch.setattr("evalpipe.cli.run._print", interrupts)
     done = command("run", "small.yaml", *QUICK)
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted; the new output is complete in 'reports/small'")
 

@@ -488,7 +488,7 @@ def test_questions_that_nobody_reads_are_not_asked(command: Command, monkeypatch
 
 
 def test_the_page_shows_what_is_written(root: Path) -> None:
-    from evalpipe.proposal.look import LOOK
+    from evalpipe.proposal.columns import LOOK
 
     page = (root / "docs" / "init.md").read_text(encoding="utf-8")
     example = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)

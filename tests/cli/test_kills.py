@@ -18,7 +18,7 @@ import pytest
 
 import evalpipe
 from cli.conftest import SPEC
-from evalpipe.base.lock import locked
+from evalpipe.base.folders import locked
 from evalpipe.errors import UsageError
 from evalpipe.runs.verification import verified
 

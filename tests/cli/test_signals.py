@@ -178,7 +178,7 @@ import os, signal, sys
 
 class Signals:
     def find_spec(self, name, *_):
-        if name == "evalpipe.cli.history":
+        if name == "evalpipe.cli.ledger":
             os.kill(os.getpid(), getattr(signal, sys.argv[1]))
 
 sys.meta_path.insert(0, Signals())

@@ -11,11 +11,10 @@ import pytest
 
 from evalpipe.data import delimited, formats
 from evalpipe.errors import DataError, SpecError
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
-from evalpipe.proposal.trial import tried
-from evalpipe.proposal.written import spec_text
+from evalpipe.proposal.spec_file import spec_text, tried
 from streams.streaming import numbers, rows, run
 
 KEYS: dict[str, Any] = {"metrics": ["accuracy", "brier"], "intervals": {"method": "none"}, "slices": ["größe"],

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalpipe.cli.planning import plan_document, print_plan
+from evalpipe.cli.plan import plan_document, print_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalpipe.cli.planning import plan_document
+from evalpipe.cli.plan import plan_document
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample

@@ -12,7 +12,7 @@ import pytest
 
 import evalpipe
 from evalpipe.results import Results
-from evalpipe.review.differences.reading import Run, read_run
+from evalpipe.review.differences.records import Run, read_run
 
 SPEC = """\
 evalpipe: 1

@@ -13,9 +13,8 @@ from differences.conftest import Pair, alone
 from evalpipe.errors import UsageError
 from evalpipe.results import Individual, Overall, Results
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.records import Difference
-from evalpipe.review.differences.tolerance import Tolerance
-from evalpipe.review.differences.writing import write
+from evalpipe.review.differences.formats import write
+from evalpipe.review.differences.records import Difference, Tolerance
 
 SWAPPED = {"added": "removed", "removed": "added", "appeared": "went", "went": "appeared", "a": "b", "b": "a"}
 ROWS = ("gates", "subjects", "estimates", "thresholds", "desirability", "findings", "spec", "data", "versions", "other")

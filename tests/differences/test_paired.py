@@ -13,8 +13,7 @@ import pytest
 import evalpipe
 from differences.conftest import SPEC, Pair
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.reading import Run, read_run
-from evalpipe.review.differences.records import Difference
+from evalpipe.review.differences.records import Difference, Run, read_run
 
 BASE: dict[str, Any] = {
     "evalpipe": 1, "name": "small", "id": "row", "intervals": {"replicates": 100},

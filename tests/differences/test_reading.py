@@ -11,11 +11,9 @@ import pytest
 
 from differences.conftest import Pair
 from evalpipe.errors import DataError
+from evalpipe.review.differences.changes import input_changes, spec_changes
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.inputs import input_changes
-from evalpipe.review.differences.reading import read_run
-from evalpipe.review.differences.spec_keys import spec_changes
-from evalpipe.review.differences.tolerance import Tolerance
+from evalpipe.review.differences.records import Tolerance, read_run
 
 
 def refused(source: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from engine.runs import people, run
-from evalpipe.cli.planning import plan_document
+from evalpipe.cli.plan import plan_document
 from evalpipe.data.catalog import look
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

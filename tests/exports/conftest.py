@@ -10,7 +10,7 @@ import pytest
 
 import evalpipe
 from conftest import Shared
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 
 SPEC = """\
 evalpipe: 1

@@ -18,7 +18,7 @@ from evalpipe.card.addresses import Addresses
 from evalpipe.results import Results
 from evalpipe.runs.exports import EXPORTS
 from evalpipe.runs.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
-from evalpipe.runs.exports.exported import ExportedRun
+from evalpipe.runs.exports.declare import ExportedRun
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 

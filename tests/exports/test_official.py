@@ -12,8 +12,8 @@ import pytest
 import evalpipe
 from conftest import ROOT, Shared
 from evalpipe.runs.exports import EXPORTS
-from evalpipe.runs.exports.exported import ExportedRun
-from evalpipe.words.fields import FIELDS
+from evalpipe.runs.exports.declare import ExportedRun
+from evalpipe.words.card_fields import FIELDS
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 

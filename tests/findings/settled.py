@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 from findings.faults import BOTH, TITANIC, fault, logits, night_of_noise, rows_of
 from findings.planted import COST, N, Planted, Spec, binary, counts, events, expit, numbers, spec_of
 

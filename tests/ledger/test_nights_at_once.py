@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from chapters.gates.test_nights import SCORED, SENSITIVITY, SPEC, data, day
 from evalpipe.ledger import tables
-from evalpipe.ledger.sequences import evidence_before
+from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 from evalpipe.run import load

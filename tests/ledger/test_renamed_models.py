@@ -15,7 +15,7 @@ from evalpipe.cli import main
 from evalpipe.errors import SpecError
 from evalpipe.ledger.nights import names_now
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.reading import read_run
+from evalpipe.review.differences.records import read_run
 from evalpipe.run import load
 from evalpipe.runs.changes import changes
 

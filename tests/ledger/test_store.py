@@ -23,8 +23,7 @@ from evalpipe.cli import main
 from evalpipe.errors import UsageError
 from evalpipe.ledger import store, tables
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.ledger.retention import Keep, forget_nights, forget_runs
-from evalpipe.ledger.store import Ledger
+from evalpipe.ledger.store import Keep, Ledger, forget_nights, forget_runs
 from evalpipe.results import Results
 
 if TYPE_CHECKING:

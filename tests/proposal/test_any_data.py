@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalpipe.errors import DataError, EvalpipeError, UsageError
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.trial import tried
-from evalpipe.proposal.written import spec_text
+from evalpipe.proposal.spec_file import spec_text, tried
 
 ROWS = 24
 AT = np.arange(ROWS)

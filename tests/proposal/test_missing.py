@@ -10,11 +10,10 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.trial import tried
-from evalpipe.proposal.written import spec_text
+from evalpipe.proposal.spec_file import spec_text, tried
 from evalpipe.reading import read_all
 
 N = 60

@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.names import like_id, like_outcome, like_prediction, mentions, model_name, words
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.trial import tried
-from evalpipe.proposal.written import spec_text
+from evalpipe.proposal.spec_file import spec_text, tried
 
 N = 60
 AT = np.arange(N)

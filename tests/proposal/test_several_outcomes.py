@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 

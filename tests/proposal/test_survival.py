@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.tasks import MEANT

@@ -11,11 +11,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from evalpipe.base.levels import level_text
-from evalpipe.proposal.look import look_at
+from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
-from evalpipe.proposal.trial import as_plain, tried
-from evalpipe.proposal.written import spec_text
+from evalpipe.proposal.spec_file import as_plain, spec_text, tried
 from evalpipe.proposal.yaml_text import SpecLine, key, laid_out, level, scalar
 from evalpipe.spec.text import SpecText
 from evalpipe.spec.yaml import parse

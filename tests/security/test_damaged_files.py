@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalpipe.runs.file_differences import of_csv, of_json
+from evalpipe.runs.verification import of_csv, of_json
 
 TABLE = b"dataset,model,metric,slice,value\ntest,a,brier,,0.25\n"
 

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import evalpipe
+from evalpipe.base.databases import WAY, holds_secret
 from evalpipe.base.ed25519 import SIGNING_KEY
-from evalpipe.base.uris import WAY, holds_secret
 from evalpipe.cli import main
 from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.tree import BadReferenceError, expand, is_private

@@ -55,7 +55,7 @@ def judged(
     """Return the results with the verdicts of the spec's gates: one for each number that a gate is on.
 
     ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them;
-    ``nights`` the evidence of earlier nights, as `evalpipe.ledger.sequences.evidence_before` returns it. Raises
+    ``nights`` the evidence of earlier nights, as `evalpipe.ledger.nights.evidence_before` returns it. Raises
     DataError with every gate that is on no number, and every number that an earlier run lacks, unless the gate says
     that this is optional.
     """

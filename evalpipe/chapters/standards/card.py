@@ -9,7 +9,7 @@ from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Stron
 from evalpipe.card.wording import joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
 from evalpipe.words import numbers
-from evalpipe.words.fields import FIELDS, LISTED
+from evalpipe.words.card_fields import FIELDS, LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.statements import PLACES
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
-    from evalpipe.words.fields import SectionName
+    from evalpipe.words.card_fields import SectionName
 
 BEFORE_CHANGES: tuple[SectionName, ...] = ("factors", "choices", "details", "design", "risks", "monitoring")
 BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")

@@ -11,8 +11,8 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
 from evalpipe.plan.measures import LACKING
-from evalpipe.words.fields import FIELDS
-from evalpipe.words.prose import WHERE, NumberReference, references
+from evalpipe.words.card_fields import FIELDS
+from evalpipe.words.number_references import WHERE, NumberReference, references
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from evalpipe.base.records import Measured, Record
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 
 
 class Changed(Record):

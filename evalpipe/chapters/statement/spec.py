@@ -1,4 +1,4 @@
-"""What people state on the card: the fields of `evalpipe/words/fields.py`, limits and changes."""
+"""What people state on the card: the fields of `evalpipe/words/card_fields.py`, limits and changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_mod
 
 from evalpipe.base.origin import Loc
 from evalpipe.spec.field_types import AnyOf, Day, FilePath, Sparse, SpecPart
-from evalpipe.words.fields import FIELDS
+from evalpipe.words.card_fields import FIELDS
 
 
 class TextFile(SpecPart):

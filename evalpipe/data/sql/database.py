@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from evalpipe.base.queries import line_and_column
+from evalpipe.base.databases import line_and_column
 from evalpipe.errors import Problem
 
 if TYPE_CHECKING:

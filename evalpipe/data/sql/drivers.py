@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from evalpipe.base.uris import SCHEMES
+from evalpipe.base.databases import SCHEMES
 from evalpipe.data.sql.database import (
     AT_ONCE,
     Database,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.origin import Origin
-    from evalpipe.base.uris import DatabaseUri
     from evalpipe.plan.sources import Sources
 
 

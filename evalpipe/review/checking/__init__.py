@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import read_public_key
 from evalpipe.errors import DataError, UsageError
-from evalpipe.review.checking.checked import CheckedFile, Verification
-from evalpipe.review.checking.in_ledger import check_ledger
-from evalpipe.review.checking.key_signature import check_key_signature
-from evalpipe.review.checking.origins import ROWS, Origins
-from evalpipe.review.checking.outputs import Outputs
-from evalpipe.review.checking.recompute import recomputed
+from evalpipe.review.checking.origins import ROWS, CheckedFile, Origins, Verification, check_key_signature, check_ledger
+from evalpipe.review.checking.outputs import Outputs, recomputed
 from evalpipe.run import templates_from
 from evalpipe.runs.manifest import MANIFEST
 from evalpipe.runs.verification import PDF, RESULTS

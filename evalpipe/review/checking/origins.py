@@ -1,29 +1,96 @@
-"""The files that a run was made from: its spec, and what it read. A file that is not here is no difference."""
+"""What an output folder is held to that lies outside it: its spec and data, its ledger, and who signed it.
+
+A file that is not here is no difference. Where a folder and the ledger that its run is recorded in disagree, one of
+the two was changed.
+"""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from evalpipe.base.queries import query_sha256
-from evalpipe.review.checking.checked import CheckedFile, digest_of, other_digest
-from evalpipe.runs.manifest import ReadFile
+from evalpipe.base.databases import query_sha256
+from evalpipe.base.digests import file_sha256
+from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
+from evalpipe.errors import DataError, EvalpipeError, Problem
+from evalpipe.ledger.place import OPTION, LedgerPlace
+from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, ReadFile, read_manifest
 from evalpipe.runs.run_facts import run_facts
+from evalpipe.runs.verification import PDF, RESULTS, notes_on, of_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sqlalchemy import ColumnElement
+
+    from evalpipe.base.ed25519 import KeySignature
+    from evalpipe.ledger.entries import Row
+    from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
-    from evalpipe.review.checking.checked import Kind
     from evalpipe.runs.manifest import Manifest
+
+
+Kind = Literal["output", "spec", "input", "ledger", "recomputed"]
+Status = Literal["same", "same numbers", "differs", "not checked"]
+"""Of a run again, "same numbers" says that bytes differ in last digits alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file with what became of its check, and the reason in a few words; ``notes`` say in what it differs."""
+
+    kind: Kind
+    file: str
+    status: Status
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the checks of an output folder came to, file by file."""
+
+    folder: str
+    files: tuple[CheckedFile, ...]
+
+    def count(self, status: Status) -> int:
+        """Return how many files have a status."""
+        return sum(file.status == status for file in self.files)
+
+    def holds(self, *, inputs: bool = False) -> bool:
+        """Tell whether no file differs, the pages of a PDF were compared, and what was to be recomputed could be.
+
+        With ``inputs``, also whether the spec, every input and the ledger could be checked.
+        """
+        needed = {"recomputed", *(("spec", "input", "ledger") if inputs else ())}
+        # A PDF of another version cannot be drawn again; whether its pages are known says its line of the folder.
+        unchecked = any(file.kind == "output" if file.file == PDF else file.kind in needed
+                        for file in self.files if file.status == "not checked")
+        return not self.count("differs") and not unchecked
+
+
+def other_digest(here: str, recorded: str) -> str:
+    """Say that a file has another sha256 than the one that is recorded."""
+    return f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, the manifest has {recorded[:EVIDENCE_DIGITS]}"
+
+
+def digest_of(path: Path) -> str:
+    """Return the sha256 of a file; raises OSError where it cannot be read, or is a folder or a device."""
+    if not os.path.isfile(path):  # noqa: PTH113 - which tells no error from no file
+        raise FileNotFoundError(errno.ENOENT, "there is no such file")
+    return file_sha256(path)
+
 
 ROWS = "they are in a database: --recompute asks for them again"
 """Why rows of a query are not checked."""
 
-UNKNOWN = "run.json does not say where the spec is: name it with --spec"
+SPEC_UNKNOWN = "run.json does not say where the spec is: name it with --spec"
 
 
 @dataclass(frozen=True)
@@ -88,7 +155,7 @@ class Origins:
 
     def _at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
         if self.start is None and not Path(path).is_absolute():
-            return CheckedFile(kind, path, "not checked", UNKNOWN)
+            return CheckedFile(kind, path, "not checked", SPEC_UNKNOWN)
         return _checked(kind, path, (self.start or Path()) / path, sha256)
 
 
@@ -111,3 +178,164 @@ def _checked(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:
         return CheckedFile(kind, shown, "not checked", f"cannot read {path}: {error.strerror or error}")
     return CheckedFile(kind, shown, "same") if here == sha256 else (
         CheckedFile(kind, shown, "differs", other_digest(here, sha256)))
+
+
+LEDGER_UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
+ADDED_LATER = ("value", "error", "rows", "support")
+"""What a ledger of before format 3 has not of the evidence of a night."""
+
+
+def check_ledger(results: Results | None, origins: Origins, where: str | None) -> CheckedFile | None:
+    """Hold the results of an output folder to what a ledger has of them, all that it has; None without a ledger.
+
+    Without results, which cannot be read, it is not checked.
+
+    The ledger is the one at ``where``, a file or a URL, else that of the spec, else that beside the folder. One that
+    cannot be read is not checked.
+    """
+    place, why, written = _place(origins, where)
+    if place is None:
+        return None if why is None else CheckedFile("ledger", "the ledger", "not checked", why)
+    if results is None:
+        file = CheckedFile("ledger", place.shown, "not checked", f"{RESULTS}, which is held to it, cannot be read")
+    else:
+        try:
+            place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
+            from evalpipe.ledger.store import Ledger
+
+            file = _held(Ledger.read(place), results, origins.folder)
+        except EvalpipeError as error:
+            way = f"; name another with {OPTION}, as after a run with --set ledger=…" if where is None else ""
+            file = CheckedFile("ledger", place.shown, "not checked", why or f"{error.problems[0].message}{way}")
+    if written is None:
+        return file
+    # What the environment holds is not shown, as nowhere else.
+    return replace(file, file=written, reason=file.reason.replace(place.shown, written))
+
+
+def refuse_other_record(folder: Path, results: Results, where: str | None) -> CheckedFile | None:
+    """Hold the results of an output folder to a ledger as `check_ledger` does; raises DataError where they differ."""
+    recorded = check_ledger(results, Origins(folder, read_manifest(folder)), where)
+    if recorded is not None and recorded.status == "differs":
+        message = f"the ledger '{recorded.file}' does not agree with {folder / RESULTS}: {recorded.reason}"
+        hint = f"see which was changed: evalpipe verify {folder} --recompute; or run again, and look at the new results"
+        raise DataError(Problem("other-in-ledger", message, hint=hint, notes=recorded.notes))
+    return recorded
+
+
+def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
+    """Return where the ledger is, why that is not certain, and how the spec refers to it by the environment.
+
+    Without a place and a reason there is none.
+    """
+    from evalpipe.plan.resolve import ledger_named
+    from evalpipe.run import load
+
+    if where is not None:
+        return LedgerPlace.of(where), None, None
+    beside, why = LedgerPlace.beside(origins.folder), LEDGER_UNKNOWN
+    if origins.spec is not None and origins.spec.is_file():
+        manifest = origins.manifest
+        overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
+        try:
+            spec = load(str(origins.spec), overrides, as_of=day)
+            written = spec.ledger if isinstance(spec.ledger, str) and "${" in spec.ledger else None
+            return LedgerPlace.named(ledger_named(spec), origins.folder), None, written
+        except EvalpipeError as error:
+            why = f"the spec, which names it, cannot be read: {error.problems[0].message}"
+    return (beside if beside.file is not None and beside.file.exists() else None), why, None
+
+
+def _held(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
+    """Hold results to the newest run of their folder in a ledger; without any to the run that has their hash or day."""
+    from evalpipe.ledger.tables import RUNS
+
+    here, shown = results.evidence_sha256, ledger.place.shown
+    of_folder = RUNS.c.folder == ledger.place.folder(folder)
+    of_night = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
+    run = _newest(ledger, of_folder) or _newest(ledger, RUNS.c.results_sha256 == here) or _newest(ledger, of_night)
+    if run is None:
+        return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
+    notes = tuple(notes_on(_differences(ledger, run, results), "the ledger"))
+    if run["results_sha256"] != here:
+        what = "this folder" if run["folder"] == ledger.place.folder(folder) else f"{results.name} as of {run['as_of']}"
+        later = "later" if ledger.knows(folder, here) else "other"
+        began, begins = (digest[:EVIDENCE_DIGITS] for digest in (run["results_sha256"], here))
+        reason = (f"it has {later} results of {what}: their sha256 begins with {began}, that of results.json with "
+                  f"{begins}")
+        return CheckedFile("ledger", shown, "differs", reason, notes)
+    if notes:
+        return CheckedFile("ledger", shown, "differs", "its row of these results is not what results.json says", notes)
+    return CheckedFile("ledger", shown, "same", "evalpipe gc has removed its numbers" if run["forgotten"] else "")
+
+
+def _newest(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
+    """Return the run that was recorded last of those of a condition."""
+    from sqlalchemy import select
+
+    from evalpipe.ledger.tables import RUNS
+
+    newest = select(RUNS).where(condition).order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(1)
+    return next(iter(ledger.read_rows(newest)), None)
+
+
+def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
+    """Return in what all that a ledger has of a run differs from what is recorded of results."""
+    from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
+    from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
+
+    expected = run_row(results)
+    # Earlier formats have no sha256 of inputs, and no verdict where nothing was judged.
+    unknown = {"results_sha256", *(["inputs_sha256"] if run["inputs_sha256"] is None else [])}
+    compared = [key for key in expected if key not in unknown]
+    there: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
+    here: Row = {key: expected[key] for key in there}
+    tables = {"estimates": (ESTIMATES, estimate_rows), "gates": (VERDICTS, verdict_rows),
+              "evidence": (EVIDENCE, evidence_rows)}
+    for name, (table, rows_of) in tables.items():
+        if name == "evidence" or not run["forgotten"]:
+            recorded = ledger.rows_of(table, [run["run"]])[run["run"]]
+            later = ADDED_LATER if any(row.get("rows", 0) is None for row in recorded) else ()
+            there[name], here[name] = (
+                [{key: value for key, value in row.items() if key not in ("place", *later)} for row in rows]
+                for rows in (recorded, rows_of(results)))
+    return list(of_json(json.dumps(there).encode(), json.dumps(here).encode()))
+
+
+def check_key_signature(folder: Path, public: bytes | None) -> CheckedFile:
+    """Check who signed the manifest; where a ``public`` key is given, no other may have."""
+    status, reason = _status(folder, public)
+    return CheckedFile("output", KEY_SIGNATURE, status, reason)
+
+
+def _status(folder: Path, public: bytes | None) -> tuple[Status, str]:
+    try:
+        content = (folder / KEY_SIGNATURE).read_bytes()
+    except FileNotFoundError:
+        needed = public is not None
+        return ("differs", "the manifest is not signed, and must be by the key that was given") if needed else (
+            "not checked", "the manifest is not signed")
+    except OSError as error:
+        return "differs", f"cannot read it: {error.strerror or error}"
+    stored = stored_signature(content)
+    if stored is None:
+        return "differs", "it holds no signature as evalpipe writes it"
+    if not can_check():
+        return "not checked", "cryptography is not installed: pip install 'evalpipe[sign]'"
+    return _of_key(folder, stored, public)
+
+
+def _of_key(folder: Path, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
+    """Tell of which manifest, and by which key, a signature is."""
+    try:
+        signed = is_of(stored, (folder / MANIFEST).read_bytes())
+    except OSError:
+        return "differs", "there is no manifest that it could be of"
+    if not signed:
+        return "differs", "it is not of this manifest"
+    if public is None:
+        return "same", f"signed by the key {stored.fingerprint}; --public-key checks whose key that is"
+    if stored.public != public:
+        given = fingerprint(public)
+        return "differs", f"signed by another key, {stored.fingerprint}; the one that was given is {given}"
+    return "same", f"signed by the key that was given, {stored.fingerprint}"

@@ -1,14 +1,77 @@
-"""What two runs differ in, row by row; `a` is always of the first run and `b` of the second."""
+"""The two runs of a comparison, by how much their numbers may differ, and the records of what they differ in.
+
+In the records, `a` is always of the first run and `b` of the second.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeGuard
 
 from pydantic import Field
 
 from evalpipe.base.records import Record, Scalar, Slice
 from evalpipe.chapters.gates.records import Kind, Subject
+from evalpipe.errors import DataError
+from evalpipe.results import Results
 from evalpipe.results.document import Finding, InputFile
+from evalpipe.runs.run_facts import run_facts_of
+
+NUMBER = re.compile(r"[+\-−]?\d(?:[\d,.]*\d)?(?:e[+\-−]?\d+)?")
+"""A number within a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """An ``absolute`` and a ``relative`` tolerance, of which the wider counts, and absolute ones of single metrics."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    by_metric: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every difference counts."""
+        return not (self.absolute or self.relative or any(self.by_metric.values()))
+
+    def covers(self, a: float, b: float, metric: str | None = None) -> bool:
+        """Tell whether two numbers differ by no more than the tolerance, that of a ``metric`` where it has one.
+
+        A difference of just the tolerance is covered, whatever the rounding of the subtraction makes of it.
+        """
+        own = self.by_metric.get(metric) if metric is not None else None
+        allowed = max(self.absolute, self.relative * max(abs(a), abs(b))) if own is None else own
+        return a == b or abs(a - b) <= allowed * (1 + 1e-9)
+
+    def covers_both(self, a: float | None, b: float | None, metric: str | None = None) -> bool:
+        """Tell the same of numbers that may be missing: a number differs from none."""
+        return a is b if a is None or b is None else self.covers(a, b, metric)
+
+    def alike(self, a: object, b: object) -> bool:
+        """Tell whether two JSON values are the same, but for numbers that the tolerance covers.
+
+        With a tolerance, the numbers within texts do not count, for they are those of other values.
+        """
+        if _is_number(a) and _is_number(b):
+            return self.covers(a, b)
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(self.alike(value, b[key]) for key, value in a.items())
+        if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+            return len(a) == len(b) and all(map(self.alike, a, b))
+        if isinstance(a, str) and isinstance(b, str) and not self.is_exact:
+            return a == b or NUMBER.sub("#", a) == NUMBER.sub("#", b)
+        return type(a) is type(b) and a == b
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
 
 Ignorable = Literal["spec", "data", "intervals", "findings", "other"]
 """What may differ without being counted, if it is asked for."""
@@ -238,3 +301,85 @@ class Difference(Record):
     versions: list[VersionChange] = Field(default_factory=list)
     """Versions are told and never counted."""
     other: list[PartChange] = Field(default_factory=list)
+
+
+OF_MODELS = ("model", "models", "baseline", "against")
+"""The keys of results under which names of models stand."""
+
+VERSION = 1
+"""The version of the format of `results.json` that is read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run: its results, the folder that they lie in, and the versions of what computed them by name.
+
+    ``source`` is how the command line names it. ``folder`` is where files beside the results are looked for.
+    ``former`` are the names that models have in these files, by those in the results, where they are others.
+    """
+
+    source: str
+    results: Results
+    folder: Path | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)
+
+    def under_new_names(self, renamed: Mapping[str, str]) -> Run:
+        """Return the run with its models under the names that they have in another run.
+
+        ``renamed`` are their former names, by the new ones; those that the run does not have are left out.
+        """
+        there = {model.name for model in self.results.models}
+        names = {was: name for name, was in renamed.items() if was in there and name not in there}
+        if not names:
+            return self
+        document = _renamed(json.loads(self.results.to_json()), names)
+        results = Results.from_json(json.dumps(document), self.source)
+        results.__dict__["evidence_sha256"] = self.results.evidence_sha256  # it is the same run
+        return replace(self, results=results, former={name: was for was, name in names.items()})
+
+
+def _renamed(node: Any, names: Mapping[str, str], key: str = "") -> Any:
+    """Copy a part of results, which stands under a key, with models under their new names."""
+    if isinstance(node, list):
+        return [_renamed(item, names, key) for item in node]
+    if isinstance(node, dict):
+        of_model = key == "models" and "name" in node and isinstance(node["name"], str)
+        return {(names.get(name, name) if key == "models" else name):
+                _renamed(item, names, "model" if of_model and name in ("name", "label") else name)
+                for name, item in node.items()}
+    return names.get(node, node) if key in OF_MODELS and isinstance(node, str) else node
+
+
+def read_run(source: str) -> Run:
+    """Read an output folder or a `results.json`; raises DataError where it cannot, or is of another format version."""
+    path = Path(source)
+    file = path / "results.json" if path.is_dir() else path
+    try:
+        results = Results.read(path)
+    except DataError:
+        _refuse_other_version(file)
+        raise
+    shown = source.encode("utf-8", "replace").decode()  # a path may have bytes that are no text
+    return Run(shown, results, file.parent, _versions(file.parent, results))
+
+
+def _refuse_other_version(file: Path) -> None:
+    """Raise DataError where a file holds results of another version of the format."""
+    try:
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if isinstance(version, int) and version != VERSION:
+        message = f"{file} holds results of format version {version}, and this evalpipe reads version {VERSION}"
+        raise DataError.of("results-version", message, hint="run both specs with one evalpipe, and compare these runs")
+
+
+def _versions(folder: Path, results: Results) -> dict[str, str]:
+    """Return the versions of evalpipe, and of Python and libraries where `run.json` is of these results."""
+    versions = {"evalpipe": results.evalpipe_version}
+    facts = run_facts_of(folder, results.evidence_sha256)
+    libraries = facts.get("libraries")
+    named = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
+    return versions | {name: version for name, version in named.items() if isinstance(version, str)}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from evalpipe.results import Estimate, Gate
-    from evalpipe.runs.exports.exported import ExportedRun, Predictor
+    from evalpipe.runs.exports.declare import ExportedRun, Predictor
 
 NAMESPACE = "https://mc.chai.org/v0.2/schema.xsd"
 
@@ -141,7 +141,7 @@ def _numbers(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tupl
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
-    from evalpipe.runs.exports.exported import place_of
+    from evalpipe.runs.exports.declare import place_of
 
     measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
     return ", ".join(filter(None, (measure, place_of(exported, row)))), _value(
@@ -149,7 +149,7 @@ def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
 
 
 def _of_gate(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
-    from evalpipe.runs.exports.exported import options
+    from evalpipe.runs.exports.declare import options
 
     names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"

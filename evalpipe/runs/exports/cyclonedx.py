@@ -11,7 +11,7 @@ from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, InputFile
-    from evalpipe.runs.exports.exported import ExportedRun, Predictor
+    from evalpipe.runs.exports.declare import ExportedRun, Predictor
 
 SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
 Document = dict[str, Any]
@@ -19,7 +19,7 @@ Document = dict[str, Any]
 
 def write(exported: ExportedRun) -> Files:
     """Return the bill of materials; raises SpecError where no model has estimates."""
-    from evalpipe.runs.exports.exported import json_text
+    from evalpipe.runs.exports.declare import json_text
 
     results = exported.results
     tool = {"type": "application", "name": "evalpipe", "version": results.evalpipe_version}
@@ -101,7 +101,7 @@ def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
 
 def _metric(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate; one that is not defined has no value."""
-    from evalpipe.runs.exports.exported import place_of
+    from evalpipe.runs.exports.declare import place_of
 
     limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
         "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
@@ -114,7 +114,7 @@ def _metric(exported: ExportedRun, row: Estimate) -> Document:
 
 def _properties(exported: ExportedRun, predictor: Predictor) -> Iterator[Document]:
     """Yield what the metrics have no place for, by their places in the list, and the comparisons of the model."""
-    from evalpipe.runs.exports.exported import interval_text
+    from evalpipe.runs.exports.declare import interval_text
 
     for place, row in enumerate(exported.rows(predictor)):
         yield _property(f"performanceMetrics[{place}]:address", exported.addresses.of(row))

@@ -1,12 +1,30 @@
-"""What an export is: the format of others that results are written in, what goes where, and what has no place there."""
+"""What an export is, and what exports are written from: results, manifest, and verdicts as tests.
+
+What it reads is imported when an export is written, for the command line takes the declarations for its help.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from uuid import NAMESPACE_URL, uuid5
+
+from evalpipe.errors import DataError, Place, Problem, SpecError, UsageError
+from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports.exported import ExportedRun
+    import os
+
+    from evalpipe.card.addresses import Addresses
+    from evalpipe.card.wording import Names
+    from evalpipe.results import Estimate, Gate, Results, Scalar, Slice
+    from evalpipe.runs.manifest import Manifest
+
 
 Files = Mapping[str, str]
 """The texts of files by their names."""
@@ -40,3 +58,214 @@ class Export(NamedTuple):
     """Whether it is a folder of several files."""
     asks_evaluator: bool = False
     """Whether it requires the relationship of the evaluator to the model, which no results tell."""
+
+
+ORIGINAL = "original"
+"""The variant of predictions as they were given."""
+
+
+class Predictor(NamedTuple):
+    """A model, or a recalibrated variant of it."""
+
+    model: str
+    variant: str
+
+    @property
+    def name(self) -> str:
+        """Its name, such as ``forest+isotonic``; that of the model alone where nothing was recalibrated."""
+        return self.model if self.variant == ORIGINAL else f"{self.model}+{self.variant}"
+
+
+@dataclass(frozen=True)
+class ExportedRun:
+    """The results of a run, as exports see them.
+
+    ``place`` is the path of `results.json` for messages; ``chosen`` the model that was asked for; ``evaluator`` its
+    relationship to whoever evaluated it.
+    """
+
+    results: Results
+    manifest: Manifest | None
+    place: str
+    chosen: Predictor | None = None
+    evaluator: str | None = None
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str], model: str | None = None, evaluator: str | None = None) -> Self:
+        """Read an output folder, or a `results.json`, and choose the model of this name.
+
+        Raises DataError where it cannot be read, was changed, or is of another version, UsageError for an unknown
+        model.
+        """
+        from evalpipe.results import Results
+        from evalpipe.runs.manifest import read_manifest
+
+        path = Path(folder)
+        file = path / "results.json" if path.is_dir() else path
+        results, manifest = Results.read(file), read_manifest(file.parent)
+        if manifest is not None and manifest.sha256_of.get("results.json") != results.evidence_sha256:
+            message = f"{file} is not the file that its run wrote, by its manifest"
+            raise DataError.of("changed-file", message, hint="restore it, or run again; `evalpipe verify` tells more")
+        read = cls(results, manifest, str(file), evaluator=evaluator)
+        return read if model is None else replace(read, chosen=read.predictor(model))
+
+    @cached_property
+    def names(self) -> Names:
+        """What models, measures and slices are called."""
+        from evalpipe.card.wording import names_of
+
+        return names_of(self.results)
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """The addresses of the estimates."""
+        from evalpipe.card.addresses import Addresses
+
+        return Addresses(self.results)
+
+    @cached_property
+    def predictors(self) -> tuple[Predictor, ...]:
+        """The models with estimates, and their variants, in the order of the results; the chosen one alone."""
+        every = dict.fromkeys(Predictor(row.model, row.variant) for row in self.results.rows)
+        return tuple(every) if self.chosen is None else (self.chosen,)
+
+    def predictor(self, name: str) -> Predictor:
+        """Return the model, or the variant of one, of this name; raises UsageError where there is none."""
+        known = {predictor.name: predictor for predictor in self.predictors}
+        if name not in known:
+            near = closest(name, known)
+            hint = f"did you mean '{near}'?" if near else f"name {listed(known)}" if known else None
+            raise UsageError.of("unknown-model", f"{self.place} has no estimates of {quoted(name)}", hint)
+        return known[name]
+
+    @property
+    def at_least_one(self) -> tuple[Predictor, ...]:
+        """The models with estimates, as `predictors`; raises SpecError where there is none."""
+        if not self.predictors:
+            raise self.lacking("these results are of candidates alone: no model has estimates",
+                               "export the run of a spec with models")
+        return self.predictors
+
+    @property
+    def only(self) -> Predictor:
+        """The chosen model, or the only one; raises UsageError where there are several, and SpecError where none."""
+        if len(self.at_least_one) > 1:
+            names = [predictor.name for predictor in self.at_least_one]
+            raise UsageError.of("several-models", f"the format is of one model, and {self.place} has {len(names):,}",
+                                hint=f"choose with --model: {listed(names)}")
+        return self.at_least_one[0]
+
+    def rows(self, predictor: Predictor) -> list[Estimate]:
+        """Return the estimates of a model."""
+        return [row for row in self.results.rows if (row.model, row.variant) == predictor]
+
+    @property
+    def headline(self) -> list[Estimate]:
+        """The headline estimates, those that the ledger keeps, of the models that were asked for."""
+        from evalpipe.ledger.entries import headline
+
+        return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
+
+    @property
+    def day(self) -> datetime:
+        """The beginning, in UTC, of the day that the card is about; raises SpecError where none is stated."""
+        if self.results.as_of is None:
+            raise SpecError(self.without_day)
+        return datetime.fromisoformat(self.results.as_of).replace(tzinfo=UTC)
+
+    @property
+    def without_day(self) -> Problem:
+        """The problem of results that are about no day."""
+        return self.problem("the format requires a time, and the results state no day",
+                            "set 'as_of' in the spec, or run again with --as-of DAY")
+
+    def lacking(self, message: str, hint: str) -> SpecError:
+        """Return the error of results that lack what a format requires."""
+        return SpecError(self.problem(message, hint))
+
+    def problem(self, message: str, hint: str) -> Problem:
+        """Return the problem of results that lack what a format requires."""
+        return Problem("not-stated", message, Place(self.place), hint=hint)
+
+    def stated(self, key: str) -> str | None:
+        """Return what people state in a field of `card:`, with numbers in place of references; None where nothing."""
+        from evalpipe.card.statements import filled
+
+        text: str | None = getattr(self.results.statement, key)
+        return None if text is None else filled(self.results, text)
+
+    @property
+    def limits(self) -> list[str]:
+        """The limits that people state, with numbers in place of references."""
+        from evalpipe.card.statements import filled
+
+        return [filled(self.results, text) for text in self.results.statement.limits]
+
+    def uuid(self, kind: str) -> str:
+        """Return the UUID of a document of these results: the same for the same bytes."""
+        return str(uuid5(NAMESPACE_URL, f"sha256:{self.results.evidence_sha256}#{kind}"))
+
+    @cached_property
+    def several_datasets(self) -> bool:
+        """Whether several datasets were evaluated."""
+        return len({row.dataset for row in self.results.rows}) > 1
+
+
+def place_of(exported: ExportedRun, row: Estimate) -> str:
+    """Name the rows that an estimate is of: the slice, behind the dataset where there are several."""
+    inside = "" if row.slice is None else exported.names.slice(row.slice)
+    return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", inside)))
+
+
+def measure_name(row: Estimate) -> str:
+    """Name a measure with its options and its average: ``f_beta(beta=2,average=macro)``."""
+    average = [] if row.average is None else [f"average={row.average}"]
+    said = ",".join(filter(None, [options(row.params), *average]))
+    return f"{row.metric}({said})" if said else row.metric
+
+
+def options(params: dict[str, Scalar] | Slice) -> str:
+    """Write options or the labels of a slice as text: ``beta=2,prevalence=0.1``."""
+    return ",".join(f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+                    for name, value in params.items())
+
+
+def interval_text(row: Estimate) -> dict[str, str]:
+    """Return the facts about an estimate that tell its interval and its support, by name, as texts."""
+    facts = {"level": row.level, "method": row.method, "n": row.n, "events": row.events, "status": row.status,
+             "reason": row.reason}
+    return {name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in facts.items() if value is not None}
+
+
+def json_text(document: object) -> str:
+    """Return a document as JSON, line by line."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+class Judged(NamedTuple):
+    """A test: its name, what became of it, how grave a failure is, and why; of a gate, the gate."""
+
+    name: str
+    kind: str
+    """pass, skipped, indeterminate, warn or fail."""
+    severity: str
+    """fail or warn."""
+    reason: str
+    gate: Gate | None = None
+
+
+def judged(results: Results, of: Predictor | None = None) -> list[Judged]:
+    """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
+
+    With a model, of the gates those on it.
+    """
+    from evalpipe.chapters.gates.card import checks
+    from evalpipe.chapters.standards.card import checks as checks_of_standards
+
+    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate.reason, gate)
+                for check, gate in zip(checks(results), results.gates, strict=True)
+                if of is None or (gate.model, gate.variant) == of]
+    return of_gates + [
+        Judged(check.name, "pass" if check.outcome == "passed" else "fail", "fail", check.message)
+        for check in checks_of_standards(results)]

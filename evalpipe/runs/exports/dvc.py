@@ -9,7 +9,7 @@ from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
 METRICS = "evalpipe-metrics.json"
 ESTIMATES = "evalpipe-estimates.json"
@@ -32,8 +32,7 @@ def write(exported: ExportedRun) -> Files:
 
 def _metrics(exported: ExportedRun) -> dict[str, Any]:
     """Return the headline values and their limits by dataset, model and measure, and the verdicts of gates."""
-    from evalpipe.runs.exports.exported import Predictor, measure_name
-    from evalpipe.runs.exports.judged import judged
+    from evalpipe.runs.exports.declare import Predictor, judged, measure_name
 
     document: dict[str, Any] = {}
     for row in exported.headline:
@@ -50,7 +49,7 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
 
 def _estimate(row: Estimate) -> dict[str, Any]:
     """Return an estimate, those of slices and classes too, as a row of a table."""
-    from evalpipe.runs.exports.exported import Predictor, measure_name, options
+    from evalpipe.runs.exports.declare import Predictor, measure_name, options
 
     document = row.model_dump(mode="json", by_alias=True)
     kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
@@ -60,7 +59,7 @@ def _estimate(row: Estimate) -> dict[str, Any]:
 
 def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:
     """Return the points of a kind of curve on all rows, each with its dataset and model."""
-    from evalpipe.runs.exports.exported import Predictor
+    from evalpipe.runs.exports.declare import Predictor
 
     rows = []
     for curve in exported.results.curves:

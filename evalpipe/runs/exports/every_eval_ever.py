@@ -12,7 +12,7 @@ from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, MetricSummary
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
 Document = dict[str, Any]
 
@@ -22,7 +22,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 def write(exported: ExportedRun) -> Files:
     """Return the record; raises SpecError with all that the format requires and nobody stated."""
-    from evalpipe.runs.exports.exported import json_text
+    from evalpipe.runs.exports.declare import json_text
 
     results, predictor = exported.results, exported.only
     problems = list(_unstated(exported))
@@ -95,7 +95,7 @@ def _model(exported: ExportedRun) -> Document:
 
 def _result(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate with its interval."""
-    from evalpipe.runs.exports.exported import interval_text, options
+    from evalpipe.runs.exports.declare import interval_text, options
 
     where = {} if row.slice is None else {"slice": options(row.slice)}
     of_class = {} if row.class_ is None else {"class": row.class_}

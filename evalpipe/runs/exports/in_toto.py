@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
     from evalpipe.runs.manifest import ReadFile, ReadSpec
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -22,8 +22,7 @@ LISTS = {"pass": "passedTests", "indeterminate": "warnedTests", "warn": "warnedT
 
 def write(exported: ExportedRun) -> Files:
     """Return the statement. Raises SpecError where nothing was judged: no test can have passed."""
-    from evalpipe.runs.exports.exported import json_text
-    from evalpipe.runs.exports.judged import judged
+    from evalpipe.runs.exports.declare import json_text, judged
 
     results = exported.results
     if not results.judged:

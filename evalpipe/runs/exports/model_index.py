@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
 
 def write(exported: ExportedRun) -> Files:

@@ -10,8 +10,7 @@ from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from evalpipe.results import Gate, InputFile
-    from evalpipe.runs.exports.exported import ExportedRun
-    from evalpipe.runs.exports.judged import Judged
+    from evalpipe.runs.exports.declare import ExportedRun, Judged
 
 PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
 """What wrote the event, as a package URL."""
@@ -27,8 +26,7 @@ SEVERITIES = {"fail": "error", "warn": "warn"}
 
 def write(exported: ExportedRun) -> Files:
     """Return the event of the end of the run; raises SpecError where the results state no day."""
-    from evalpipe.runs.exports.exported import json_text
-    from evalpipe.runs.exports.judged import judged
+    from evalpipe.runs.exports.declare import json_text, judged
 
     results = exported.results
     engine = _facet("1-1-1/ProcessingEngineRunFacet", name="evalpipe", version=results.evalpipe_version)

@@ -10,7 +10,7 @@ from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
-    from evalpipe.runs.exports.exported import ExportedRun
+    from evalpipe.runs.exports.declare import ExportedRun
 
 Labels = dict[str, str]
 Samples = Iterable[tuple[Labels, float | None]]
@@ -69,8 +69,7 @@ def _verdict(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
 
 def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
     """Yield each gate on a chosen model with the labels that tell it from others."""
-    from evalpipe.runs.exports.exported import options
-    from evalpipe.runs.exports.judged import judged
+    from evalpipe.runs.exports.declare import judged, options
 
     for test in judged(exported.results, exported.chosen):
         gate = test.gate
@@ -88,7 +87,7 @@ def _gates(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
 
 def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
     """Yield the headline estimates of the models that were asked for, with their labels."""
-    from evalpipe.runs.exports.exported import options
+    from evalpipe.runs.exports.declare import options
 
     for row in exported.headline:
         yield {"run": exported.results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant,

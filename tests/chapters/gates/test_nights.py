@@ -17,8 +17,8 @@ import evalpipe
 from evalpipe.chapters.gates.compute_bets import SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.chapters.gates.compute_sequence import last
 from evalpipe.ledger import tables
+from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.ledger.sequences import evidence_before
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Gate, Results
 from evalpipe.review.acceptance import accept

@@ -19,7 +19,7 @@ from evalpipe.card.contents import card_of
 from evalpipe.chapters.optimism.card import procedures, reading, sections
 from evalpipe.chapters.optimism.compute import UNKNOWN
 from evalpipe.chapters.optimism.records import Optimism
-from evalpipe.cli.planning import print_plan
+from evalpipe.cli.plan import print_plan
 from evalpipe.results import Results
 
 ROWS = 60

@@ -12,7 +12,7 @@ from evalpipe.card.statements import PLACES
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec import ProfileName
 from evalpipe.chapters.standards.spec_profiles import FOLDER, Profile, profiles
-from evalpipe.words.fields import FIELDS, LISTED
+from evalpipe.words.card_fields import FIELDS, LISTED
 
 CLAIMS = re.compile("compliant|compliance|certif", re.IGNORECASE)
 ITEMS = {

@@ -9,7 +9,7 @@ import pytest
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import BlockGroup, Facts, plain
 from evalpipe.card.statements import PLACES
-from evalpipe.words.fields import FIELDS, LISTED
+from evalpipe.words.card_fields import FIELDS, LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, spec
-from evalpipe.base.uris import DatabaseUri
+from evalpipe.base.databases import DatabaseUri
 from evalpipe.cli import main
 from servers import PASSWORD
 

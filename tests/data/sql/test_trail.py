@@ -16,7 +16,7 @@ import evalpipe
 from data.sql.conftest import PLACES, ROWS, spec
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.review.checking import verify
-from evalpipe.review.differences.inputs import input_changes
+from evalpipe.review.differences.changes import input_changes
 from evalpipe.runs.changes import changes
 from evalpipe.runs.manifest import LIBRARIES, read_manifest
 from evalpipe.streams.cache import cache_folder

@@ -1,0 +1,187 @@
+"""`evalpipe history` and `evalpipe gc`: the runs that a ledger has of a folder or of a name, and how old ones go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from evalpipe.ledger.store import Ledger
+
+
+name_option = click.option(
+    "--name", help="The nights of this name, in whatever folders.  [default: where FOLDER holds a ledger, the only "
+    "name in it]")
+ledger_option = click.option(
+    "--ledger", "where", help="The ledger: a file or a URL.  [default: ledger.sqlite in FOLDER or beside it]")
+
+
+def ledger_and_name(folder: str, name: str | None, where: str | None) -> tuple[Ledger, str | None]:
+    """Return the ledger, to read from, and the name whose nights are meant; None for the runs of the folder.
+
+    Raises UsageError where there is no ledger, or it has several names and none is chosen.
+    """
+    from evalpipe.ledger.place import FILE, LedgerPlace
+    from evalpipe.ledger.store import Ledger
+
+    out = Path(folder)
+    holds = (out / FILE).is_file()
+    place = LedgerPlace.of(where) if where is not None else (
+        LedgerPlace(file=(out / FILE).absolute()) if holds else LedgerPlace.beside(out))
+    ledger = Ledger.read(place)
+    return ledger, name or (_only_name(ledger) if holds and where is None else None)
+
+
+def _only_name(ledger: Ledger) -> str:
+    """Return the only name in a ledger; raises UsageError where there are several, or none."""
+    from evalpipe.errors import UsageError
+    from evalpipe.ledger.nights import names_in
+    from evalpipe.words.spelling import listed
+
+    names = names_in(ledger)
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise UsageError.of("no-ledger", f"the ledger '{ledger.place.shown}' has no runs yet",
+                            "the next evalpipe run is recorded in it")
+    message = f"the ledger '{ledger.place.shown}' has runs of {len(names):,} names"
+    hint = f"choose one of {listed(names[:12])} with --name, or an output folder"
+    raise UsageError.of("several-names", message, hint)
+
+
+Run = dict[str, Any]
+
+
+@click.command(short_help="List the runs of an output folder, or the nights of a name.")
+@click.argument("folder", type=click.Path())
+@name_option
+@click.option("--metric", help="The measure to show.  [default: the first of the newest run]")
+@click.option("--last", type=click.IntRange(min=1), default=30, show_default=True, help="How many runs, the newest.")
+@ledger_option
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def history(folder: str, name: str | None, metric: str | None, last: int, where: str | None, form: str) -> int:
+    """List the runs of an output folder, the oldest first: day, verdict, and a measure of each model.
+
+    Of a FOLDER that holds a ledger and an output folder for each night, it lists the nights of a name: the run of each
+    day that was recorded last. The json has all estimates and verdicts that the ledger has.
+    """
+    from evalpipe.ledger.nights import nights
+
+    ledger, chosen = ledger_and_name(folder, name, where)
+    runs = (ledger.runs(Path(folder), last) if chosen is None
+            else ledger.with_numbers(nights(ledger, chosen, last=last)))
+    of = folder if chosen is None else chosen
+    if form == "json":
+        _print_json(folder, chosen, ledger.place.shown, runs)
+    elif not runs:
+        click.echo(f"{ledger.place.shown} has no run of {of}" + ("" if chosen is None else " that states its day"))
+    else:
+        _print_table(of, "run" if chosen is None else "night", ledger.place.shown, runs, metric)
+    return 0
+
+
+def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> None:
+    left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if name is None else ())}
+    document = {
+        "schema_version": 1, "folder": folder, **({} if name is None else {"name": name}), "ledger": ledger,
+        "runs": [{key: value for key, value in run.items() if key not in left_out} | {"verdict": _verdict(run)}
+                 for run in runs]}
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _verdict(run: Run) -> str:
+    """Return the verdict of a run, which is null in earlier ledgers where nothing was judged."""
+    return run["verdict"] or "none"
+
+
+def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str | None) -> None:
+    """Print a line for each run, with the intervals of a measure."""
+    from evalpipe.ledger.nights import measure_of, names_now, under_new_names
+
+    name = measure_of(runs, metric)
+    runs = [{**run, "estimates": under_new_names(run["estimates"], names)}
+            for run, names in zip(runs, names_now(runs, {}), strict=True)]
+    columns = _columns([estimate for run in runs for estimate in run["estimates"] if estimate["metric"] == name])
+    lines = [("day", "verdict", *columns.values(), "results")]
+    for run in runs:
+        values = {_key(estimate): estimate for estimate in run["estimates"] if estimate["metric"] == name}
+        lines.append((
+            run["as_of"] or run["last_recorded"][:10], _verdict(run),
+            *(_number(values.get(key)) for key in columns), run["results_sha256"][:8]))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    several = "" if len(runs) == 1 else "s"
+    click.echo(f"{of}: {len(runs):,} {kind}{several} in {ledger}; {name} with its interval")
+    for line in lines:
+        click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _columns(estimates: list[dict[str, Any]]) -> dict[str, str]:
+    """Return what a measure is of, by its key: the model, and what else tells it from others."""
+    keys = list(dict.fromkeys(map(_key, estimates)))
+    parts = [[str(part) for part in json.loads(key)] for key in keys]
+    differing = [0, *(place for place, values in enumerate(zip(*parts, strict=True)) if place and len(set(values)) > 1)]
+    return {key: ", ".join(texts[place] for place in differing if texts[place]) for key, texts in
+            zip(keys, parts, strict=True)}
+
+
+def _key(estimate: dict[str, Any]) -> str:
+    """Return the model with its variant, the dataset, the average and the options, as JSON."""
+    variant = "" if estimate["variant"] == "original" else f"+{estimate['variant']}"
+    options = " ".join(f"{key} {value}" for key, value in estimate["params"].items())
+    return json.dumps([f"{estimate['model']}{variant}", estimate["dataset"], estimate["average"] or "", options])
+
+
+def _number(estimate: dict[str, Any] | None) -> str:
+    """Write a value with its interval."""
+    from evalpipe.words.numbers import decimals, fixed, ranged
+
+    if estimate is None or estimate["value"] is None:
+        return "—" if estimate is None else estimate["status"]
+    numbers = [estimate[key] for key in ("value", "lower", "upper") if estimate[key] is not None]
+    digits = decimals(*numbers)
+    value, *interval = (fixed(number, digits) for number in numbers)
+    return f"{value} ({ranged(*interval)})" if len(interval) == 2 else value
+
+
+@click.command(short_help="Remove old runs from the ledger.")
+@click.argument("folder", type=click.Path())
+@name_option
+@click.option("--keep-runs", type=click.IntRange(min=1), help="Keep so many runs, or nights of a name, the newest.")
+@click.option("--keep-days", type=click.IntRange(min=0), help="Keep runs whose day is so near that of the newest run.")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@ledger_option
+def gc(
+    folder: str, name: str | None, keep_runs: int | None, keep_days: int | None, where: str | None, *, dry_run: bool
+) -> int:
+    """Remove the runs of an output folder from the ledger that neither --keep-runs nor --keep-days keeps.
+
+    Of a FOLDER that holds a ledger and an output folder for each night, the nights of a name are removed, each with all
+    runs of its day. The days are those that the cards are about, not those of the clock: the newest run is always kept.
+    The output folders stay as they are, and so do the hash and the evidence of each run, on which runs that are kept
+    rest. Hidden files and folders that killed runs left in FOLDER are removed.
+    """
+    from evalpipe.errors import UsageError
+    from evalpipe.ledger.store import Keep, Ledger, forget_nights, forget_runs
+    from evalpipe.runs.record import sweep_killed
+
+    if keep_runs is None and keep_days is None:
+        raise UsageError.of("usage", "nothing says which runs to keep", "give --keep-runs, --keep-days or both")
+    keep = Keep(keep_runs, keep_days)
+    read, chosen = ledger_and_name(folder, name, where)  # which begins none where there is none
+    ledger = Ledger.open(read.place)
+    gone, kept = (forget_runs(ledger, Path(folder), keep, dry=dry_run) if chosen is None
+                  else forget_nights(ledger, chosen, keep, dry=dry_run))
+    verb, counted = "would remove" if dry_run else "removed", _counted(gone, "run" if chosen is None else "night")
+    of = folder if chosen is None else chosen
+    click.echo(f"{read.place.shown}: {verb} {counted} of {of}; {kept:,} {'stay' if kept != 1 else 'stays'}")
+    killed = 0 if dry_run else sweep_killed(Path(folder))
+    if killed:
+        click.echo(f"{folder}: removed what killed runs left of {_counted(killed, 'output folder')}")
+    return 0
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

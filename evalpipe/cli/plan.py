@@ -1,0 +1,332 @@
+"""`evalpipe validate` and `evalpipe plan`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalpipe.card.wording import level
+from evalpipe.chapters.curves.plan import GROUPS
+from evalpipe.cli.exit import annotation
+from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
+from evalpipe.cli.output import output_folder
+from evalpipe.cli.plan_document import plan_document
+from evalpipe.plan.drawing import drawing
+from evalpipe.spec.text import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.chapters.equivocal.plan import ZonePlan
+    from evalpipe.plan.plan import Plan
+
+
+def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
+    """Run steps 1 and 2; print that all is well, with the warnings of the spec, or raise every fault."""
+    from evalpipe.run import plan
+
+    planned = plan(path, overrides, as_of=as_of)
+    if form == "json":
+        problems = [problem.as_dict() for problem in planned.warnings]
+        click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": problems}, indent=1, ensure_ascii=False))
+        return
+    for problem in planned.warnings if form == "github" else ():
+        click.echo(annotation(problem))
+    print_warnings(planned)
+    evaluated = sum(dataset.role == "evaluate" for dataset in planned.datasets)
+    parts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
+             f"{count(evaluated, 'dataset')} to evaluate"] if planned.datasets else []
+    parts += [f"candidates ranked by {count(len(planned.goals), 'goal')}"] if planned.candidates is not None else []
+    click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(parts)}")
+
+
+def print_warnings(plan: Plan) -> None:
+    """Print the warnings of the spec on stderr."""
+    for problem in plan.warnings:
+        click.echo(f"{problem}\n", err=True)
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where due."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def print_plan(
+    path: str, overrides: Sequence[str], out: str | None, form: str, as_of: str | None = None,
+    expected: tuple[float, float] = (MARGIN, DROP),
+) -> None:
+    """Print the plan as text or JSON, with the parts of files that the cache of an output folder has.
+
+    ``expected`` are the margin inside their limits at which true values stand, and the drop by which they fall.
+    """
+    from evalpipe.run import plan
+
+    planned = plan(path, overrides, as_of=as_of)
+    print_warnings(planned)
+    folder = output_folder(out, planned.name, planned.as_of)
+    parts = _parts(planned, folder) if planned.streaming.streamed else {}
+    document = {**plan_document(planned), "parts": parts, "expected": _expected(planned, folder, *expected)}
+    if form == "json":
+        # A share that a dataset has yet to give is a text.
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False, default=str))
+    else:
+        click.echo(_text(planned, document))
+
+
+def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
+    """Return what is to be expected of gates night after night."""
+    if not plan.gates:
+        return {"margin": margin, "drop": drop, "gates": []}
+    from evalpipe.ledger.forecasts import forecasts
+
+    gates = forecasts(plan, folder, margin, drop)
+    return {"margin": margin, "drop": drop, "gates": [gate.document() for gate in gates]}
+
+
+def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
+    """Return the parts that datasets are read in, and why the cache lacks those that it does."""
+    from evalpipe.streams.cache import cache_folder, fresh_parts
+
+    return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
+                    "why": part.why} for part in parts]
+            for name, parts in fresh_parts(plan, cache_folder(folder)).items()}
+
+
+def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Say how many parts the cache has, and why the others would be read."""
+    if not parts:
+        return []
+    from evalpipe.cli.cache import parts_line
+    from evalpipe.streams.cache import reasons
+
+    lines = [""]
+    for name, states in parts.items():
+        why = [state["why"] for state in states if state["why"] is not None]
+        lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
+    return lines
+
+
+def _text(plan: Plan, document: dict[str, Any]) -> str:
+    day = f", as of {plan.as_of}" if plan.as_of else ""
+    lines = [f"plan of {document['name']} ({document['task']}){day}, seed {document['seed']}", ""]
+    lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
+    lines += [_streamed(document["rows"])] if plan.datasets else []
+    evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
+    lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
+    if not plan.datasets:
+        return "\n".join([*lines, *_judged(plan), *expected_lines(document["expected"])])
+    measures = count(len(plan.metrics), "measure")
+    lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
+    labels = [entry.label for entry in plan.metrics]
+    width = max(map(len, labels))
+    lines += [
+        f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
+        for label, entry in zip(labels, plan.metrics, strict=True)
+    ]
+    lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
+    lines += _left_out(document["not_served"])
+    if plan.prevalence is not None and plan.prevalence.dataset is not None:
+        lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
+    lines += [*_asked(plan), *expected_lines(document["expected"])]
+    cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
+    lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
+              drawing(plan).words]
+    of = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
+    return "\n".join([*lines, f"expected cost ({of}): {cost}"])
+
+
+def _streamed(rows: dict[str, Any]) -> str:
+    """Say whether rows are held, and why."""
+    if rows["held"]:
+        return f"all rows are held: {rows['reason']}"
+    return f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}"
+
+
+def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
+    """Say what is read of a dataset, and of the files of predictions for it."""
+    rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
+    trained = ", which the models were fitted to" if dataset["trained_on"] else ""
+    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{trained}"]
+    lines += [f"  where {dataset['where']}"] if dataset["where"] else []
+    lines.append(f"  reads {', '.join(dataset['columns'])}")
+    return lines + [
+        f"  reads {', '.join(source['columns'])} of {_fits(model, source)} from {', '.join(source['files'])}, rows "
+        f"matched {_matched(plan.id, source['compared'])}{_stepped(source['step'], source['at'])}"
+        for model, source in dataset["predictions"].items()
+    ] + [
+        f"  reads {count(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
+        f"{source['files'][-1]}, rows drawn as often as {source['drawn']} says, for its optimism"
+        for model, source in dataset["bootstrap"].items()
+    ]
+
+
+def _fits(model: str, source: dict[str, Any]) -> str:
+    """Name a model, and say how many fits of it are read."""
+    return model if source["fits"] == 1 else f"{source['fits']} fits of {model}"
+
+
+def _stepped(column: str | None, at: int | None) -> str:
+    """Say that a file has a row for each step, and which step is shown."""
+    shown = "the last" if at is None else f"step {at}"
+    return "" if column is None else f" at each step of {column}; shown is {shown}"
+
+
+def _ranked(candidates: dict[str, Any] | None) -> list[str]:
+    """Say which candidates are ranked, and by which columns."""
+    if candidates is None:
+        return []
+    rows = "rows unknown" if candidates["rows"] is None else count(candidates["rows"], "row")
+    lines = [f"candidates: {', '.join(candidates['files'])}, {rows}, told apart by {', '.join(candidates['id'])}"]
+    lines += [f"  where {candidates['where']}"] if candidates["where"] else []
+    for goal in candidates["columns"]:
+        error = f", with the standard errors in {goal['std_err']}" if goal["std_err"] else ""
+        lines.append(f"  {goal['goal']}: {goal['column'] or 'rows of ' + ' or '.join(goal['measure'])}{error}")
+    return [*lines, f"  Pareto figure of {' and '.join(candidates['pareto'])}"] if candidates["pareto"] else lines
+
+
+def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Say which measures a model cannot serve, and why."""
+    unserved: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        unserved.setdefault((row["model"], row["reason"]), []).append(row["metric"])
+    lines = [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in unserved.items()]
+    return ["", *lines] if lines else []
+
+
+def _matched(identity: str | None, compared: Sequence[str]) -> str:
+    """Say how the rows of a file of predictions are matched to those of the dataset."""
+    if identity is not None:
+        return f"by id {identity}"
+    if not compared:
+        return "by position; they share no column to check this by"
+    columns = "1 shared column" if len(compared) == 1 else f"{len(compared)} shared columns"
+    return f"by position; {columns} must agree: {', '.join(compared)}"
+
+
+def _asked(plan: Plan) -> list[str]:
+    """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons, goals."""
+    lines = [""]
+    if plan.slices.slicings:
+        lines.append(f"in slices by {', '.join(slicing.title for slicing in plan.slices.slicings)}")
+    if plan.slices.worst is not None:
+        worst = plan.slices.worst
+        lines.append(
+            f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
+    if plan.slices.folds is not None:
+        lines.append(f"mean, standard deviation and standard error over the folds in '{plan.slices.folds.column}'")
+    lines += _calibration(plan)
+    if plan.steps:
+        lines.append(f"at every step: {', '.join(entry.label for entry in plan.steps)}")
+    recalibrate = plan.recalibrate
+    if recalibrate.methods:
+        fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
+                  f"cross-fitted in {recalibrate.folds} folds")
+        names = ", ".join(method.name for method in recalibrate.methods)
+        lines.append(f"every model recalibrated by {names}, {fitted}, minus the original on the same rows")
+    lines += _exposed(plan)
+    if plan.complete_case:
+        lines.append("rows without a prediction of every model are left out for all models")
+    lines += [f"threshold of {name}: {model.threshold.words}"
+              for name, model in plan.models.items() if model.threshold.words is not None]
+    lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
+              for name, model in plan.models.items() if model.zone is not None]
+    lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_judged(plan), *_row_file(plan)]
+    return lines if len(lines) > 1 else []
+
+
+def _drawn(plan: Plan) -> list[str]:
+    """Say what curves show beside themselves."""
+    lines = []
+    if plan.marks:
+        lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
+    if plan.task == "binary" and plan.gain_groups != GROUPS:
+        lines.append(f"gain tables of {plan.gain_groups} groups")
+    if plan.residuals is not None:
+        lines.append(f"residuals of the {plan.residuals.of}")
+        lines += [f"{kind} residuals" for kind in plan.residuals.kinds]
+        lines += [f"residuals against {column}" for column in plan.residuals.against]
+        lines += [] if plan.residuals.order is None else [f"residuals in the order of {plan.residuals.order}"]
+        lines += [f"figure of {plan.residuals.kind} residuals: {name}" for name in plan.residuals.figures]
+    if plan.relations is not None:
+        lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")
+    return lines
+
+
+def _deviances(plan: Plan) -> list[str]:
+    """Say that deviances are set beside that of no model, and on which rows they are tested."""
+    if plan.deviance is None:
+        return []
+    return ["deviance of each model beside that of no model", *(
+        f"  {name}: chi-squared test on {fitted.dataset}, which it was fitted on, with {fitted.parameters} parameters"
+        for name, fitted in plan.deviance.fitted.items())]
+
+
+def _row_file(plan: Plan) -> list[str]:
+    """Say that the rows themselves are written."""
+    if plan.row_file is None:
+        return []
+    named = "its number in the file" if plan.id is None else f"its {plan.id}"
+    what = f"a line for each row, model and variant, with {named}; personal data where rows are of persons"
+    return [f"{plan.row_file.file}: {what}"]
+
+
+def _calibration(plan: Plan) -> list[str]:
+    """Say how figures of calibration are made, where the spec does."""
+    drawn = plan.calibration
+    if not drawn.asked:
+        return []
+    kinds = {"equal_width": "equal width", "equal_count": "equal count"}
+    bins = f"{drawn.bins} bins of {kinds.get(drawn.strategy or '', 'equal width and of equal count')}"
+    smooth = "all smooth curves" if drawn.smoother is None else f"the {drawn.smoother} curve"
+    windows = f"windows of width {drawn.width:g} every {drawn.step:g}"
+    if drawn.recalibrated is not None:
+        width, step = drawn.recalibrated
+        windows += f", after recalibration of width {width:g} every {step:g}"
+    at = " at their midpoints" if drawn.position == "midpoint" else ""
+    rug = ", a rug" if drawn.rug else ""
+    return [f"figures of calibration: {bins} (limits: {drawn.interval}){at}, {windows}, {smooth}{rug}"]
+
+
+def _exposed(plan: Plan) -> list[str]:
+    """Say what the counts were counted in, and of which models the expected counts are made."""
+    if plan.exposure is None:
+        return []
+    unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
+    rates = [name for name, model in plan.models.items() if model.rate is not None]
+    expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
+    return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
+
+
+def _zone(zone: ZonePlan) -> str:
+    """Say which rows have no class."""
+    if zone.min_probability is not None:
+        return f"rows whose highest probability is below {zone.min_probability:g} have no class"
+    return f"rows from {zone.below:g} below to {zone.above:g} above the threshold have no class"
+
+
+def _compared(plan: Plan) -> list[str]:
+    """Say which differences are taken."""
+    lines = []
+    if plan.compare is not None and plan.compare.baseline is not None:
+        lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
+    if plan.compare is not None and plan.compare.baseline_dataset is not None:
+        lines.append(f"every dataset minus {plan.compare.baseline_dataset}, as independent samples")
+    lines += [f"every model minus {rival}: {rate.entry.label} {rate.value:g}" for rival, rate in plan.reference_rates]
+    return lines
+
+
+def _judged(plan: Plan) -> list[str]:
+    """Say by which goals models are ranked, and what each gate is on."""
+    lines = []
+    if plan.goals:
+        names = ", ".join(goal.name for goal in plan.goals)
+        lines.append(f"desirability by {count(len(plan.goals), 'goal')}: {names}")
+    if plan.gates:
+        lines.append(f"judged by {count(len(plan.gates), 'gate')}")
+        lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(plan.gates, 1)]
+    lines += [] if plan.trend is None else [f"trend of {plan.trend.words}"]
+    lines += [f"evidence for {standard.words}" for standard in plan.standards]
+    return lines

@@ -1,0 +1,231 @@
+"""`evalpipe run`, `render` and `recalibrate`: a run that ends as it should, and what is printed of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
+
+import click
+
+from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, interrupted, leave_at_once, tell, written
+from evalpipe.cli.log_file import Log
+from evalpipe.cli.output import output_folder, printing
+from evalpipe.cli.progress import Bar, Lines, Quiet
+from evalpipe.cli.verify import telling_lost_signature
+from evalpipe.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import FailOn, Results
+    from evalpipe.run import Progress
+    from evalpipe.spec.spec import Spec
+
+
+COMPLETE = "the new output is complete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What `evalpipe run` was asked for, beside the spec."""
+
+    out: str | None
+    overrides: Sequence[str]
+    as_of: str | None
+    fail_on: FailOn
+    form: str
+    no_progress: bool
+    no_cache: bool
+    if_changed: bool
+    log_file: str | None
+    timeout: float | None
+    key: str | None
+
+
+class RunOutcome(NamedTuple):
+    """What a run came to, where its output is, and the file that signatures of other results were moved to.
+
+    ``same`` tells that nothing had changed since the run there, so that nothing was done.
+    """
+
+    results: Results
+    spec: Spec
+    folder: Path
+    moved: str | None
+    same: bool
+
+
+class Attempt:
+    """One run of a spec file, whose time may be limited."""
+
+    def __init__(self, path: str, options: RunOptions, log: Log) -> None:
+        """Run the spec at ``path``, and tell ``log`` of it."""
+        self._path, self._options, self._log = path, options, log
+        self._watched = Interruptible(log)
+        self._folder: Path | None = None
+        self._before: object = None
+
+    def run(self) -> RunOutcome:
+        """Run the spec; raises DataError where the time was over, KeyboardInterrupt with what became of the output."""
+        options = self._options
+        shown = nullcontext(Quiet()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
+        guard = Guard(options.timeout, self._rescue)
+        try:
+            with guard, shown as progress:
+                return self._ran(progress)
+        except KeyboardInterrupt:
+            if guard.passed:
+                raise self._too_late() from None
+            raise KeyboardInterrupt(self._output()) from None
+
+    def _ran(self, progress: Progress) -> RunOutcome:
+        from evalpipe.run import load_with_files, run
+
+        options = self._options
+        self._watched = watched = Interruptible(progress, self._log)
+        spec = load_with_files(self._path, options.overrides, self._log.secrets, options.as_of)
+        folder = output_folder(options.out, spec.name, spec.as_of, self._log.secrets)
+        self._log.spec_read(spec, folder)
+        self._folder, self._before = folder, _stamp(folder)
+        results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
+                      if_changed=options.if_changed, key=options.key)
+        return RunOutcome(results, spec, folder, watched.moved, watched.same)
+
+    def _output(self) -> str:
+        """Say what became of the output."""
+        return UNCHANGED if _stamp(self._folder) == self._before else COMPLETE
+
+    def _too_late(self) -> DataError:
+        """Return the error of a run whose time was over."""
+        allowed = written(self._options.timeout or 0)
+        message = f"the run was ended after {allowed}, in {self._watched.at}"
+        hint = "allow more with --timeout; `evalpipe plan` states what a run costs"
+        return DataError.of("timeout", message, hint, notes=(self._output(),))
+
+    def _rescue(self, number: int) -> NoReturn:
+        """End the process, whose main thread does not answer to a signal, with its error and without litter."""
+        from evalpipe.run import abandon
+
+        error = self._too_late() if signal.Signals(number).name == "SIGALRM" else KeyboardInterrupt(self._output())
+        abandon(self._folder if self._watched.holds else None)
+        self._log.end(error)
+        if isinstance(error, DataError):
+            leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
+        leave_at_once(interrupted(error))
+
+
+def _stamp(folder: Path | None) -> object:
+    """Return what tells the output of one run from that of another; None where there is none."""
+    try:
+        state = None if folder is None else (folder / "run.json").stat()
+    except OSError:
+        return None
+    return None if state is None else (state.st_ino, state.st_mtime_ns)
+
+
+def run_spec(path: str, options: RunOptions) -> bool:
+    """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether none fails."""
+    with Log(options.log_file, path) as log:
+        outcome = Attempt(path, options, log).run()
+        holds = outcome.results.holds(options.fail_on) is not False  # without gates none fails
+        with _safe(outcome.folder):
+            # The results are safe by now, and the error of an output that is full says so.
+            with printing(f"everything was written to '{outcome.folder}'"):
+                _print(outcome, options.form)
+            log.results(outcome.results, 0 if holds else 1)
+    return holds
+
+
+@contextmanager
+def _safe(folder: Path) -> Iterator[None]:
+    """Say of an interrupt that everything is written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{COMPLETE} in '{folder}'") from None
+
+
+def _print(outcome: RunOutcome, form: str) -> None:
+    """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
+    from evalpipe.base.constants import format_files
+    from evalpipe.cli.summary import annotate_standards, print_annotations
+
+    results, spec, folder, moved, same = outcome
+    rows = () if results.row_file is None else (results.row_file.file,)
+    written = [str(folder / name)
+               for name in (*format_files(spec.report.formats, judged=results.judged).values(), "results.json", *rows)]
+    if form == "json":
+        document = run_document(results, written) | {"ran": not same, "signatures_moved": moved and str(folder / moved)}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    if same:
+        click.echo(_nothing_to_do(results, folder))
+    else:
+        _print_summary(results, spec, folder)
+    if form == "github":
+        print_annotations(results, spec)
+        annotate_standards(results, spec)
+    if moved is not None:
+        click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
+    if not same:
+        click.echo("\n" + "\n".join(written))
+
+
+def _print_summary(results: Results, spec: Spec, folder: Path) -> None:
+    """Print what a run has to say for people."""
+    from evalpipe.cli.summary import print_findings, print_gates, print_standards, print_summary
+
+    print_summary(results)
+    print_gates(results, spec, folder)
+    print_standards(results)
+    print_findings(results)
+
+
+def _nothing_to_do(results: Results, folder: Path) -> str:
+    """Say why a run was left out, and what that in the folder came to."""
+    count = len(results.inputs)
+    inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
+    same = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
+    return f"nothing to do: {same}; its verdict is {results.verdict}"
+
+
+def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
+    """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
+    return {
+        "name": results.name, "as_of": results.as_of, "spec_sha256": results.spec_sha256,
+        "evidence_sha256": results.evidence_sha256, "verdict": results.verdict,
+        "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
+        "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
+        "findings": [finding.model_dump(by_alias=True) for finding in results.findings],
+        "warnings": [warning.model_dump() for warning in results.warnings], "files": list(written),
+    }
+
+
+def render_folder(
+    folder: str, forms: Sequence[str], template: str | Literal[False] | None, key: str | None
+) -> None:
+    """Render the card again beside its results, each file replaced whole."""
+    from evalpipe.base.ed25519 import signer
+    from evalpipe.run import render
+    from evalpipe.runs.record import replace_files
+
+    by = signer(key)
+    card = render(folder, forms or None, template=template)
+    with telling_lost_signature(folder):
+        replace_files(folder, card, by)
+    for name in card:
+        click.echo(str(Path(folder) / name))
+
+
+def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
+    """Recalibrate the predictions of a file and write them beside its columns."""
+    from evalpipe.recalibration import recalibrate, write
+
+    frame = recalibrate(results, model, data, fitted_on)
+    write(frame, Path(out))
+    click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")

@@ -1,0 +1,434 @@
+"""The models of an outcome by its kind: of two levels, of several, in columns of lists, and of a number or a count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evalpipe.data.problems import counted
+from evalpipe.errors import UsageError
+from evalpipe.proposal.columns import number_look
+from evalpipe.proposal.models import (
+    MOST_MODELS,
+    Family,
+    KeyLine,
+    ModelChoice,
+    ModelChoices,
+    called,
+    families,
+    family_of,
+    fractional,
+    pairs,
+    predicted_levels,
+    reach,
+)
+from evalpipe.proposal.names import LEFT_OUT, PERCENTS, SCORES, has, like_id, like_prediction, mentions, plain
+from evalpipe.proposal.outcome import in_order
+from evalpipe.proposal.questions import Answers, Question
+from evalpipe.words.spelling import listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalpipe.proposal.columns import ColumnLook
+    from evalpipe.proposal.outcome import LevelChoice
+    from evalpipe.tasks import Task
+
+
+PERCENT_NOTE = (
+    "{column} looks like percents, {reach}: 'scale: percent' divides it by 100. If it is another score, name it under "
+    "'score' and remove 'scale'")
+
+_HIGH = 50
+"""The least that the highest percent is where no name says that they are percents."""
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryColumns:
+    """The columns of a binary outcome's data: the outcome, its levels, and by name what is seen of all columns.
+
+    ``lists`` are the models of columns of lists.
+    """
+
+    outcome: ColumnLook
+    levels: LevelChoice
+    columns: Mapping[str, ColumnLook]
+    lists: tuple[ModelChoice, ...] = ()
+
+    @property
+    def event(self) -> str:
+        """The event."""
+        return str(self.levels.event)
+
+    def numeric(self, taken: Sequence[str] = ()) -> list[ColumnLook]:
+        """Return the columns of numbers that vary, but for the outcome and those that are taken."""
+        return [look for name, look in self.columns.items() if look.kind == "number" and not look.constant
+                and name != self.outcome.name and name not in taken]
+
+
+def binary_models(data: BinaryColumns) -> ModelChoices | Question:
+    """Return the models of a binary outcome, or the question which columns they are."""
+    models, taken, refused = _families(data)
+    models = [*data.lists, *models]
+    classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *taken])
+    rest = data.numeric([*taken, *refused, *(look.name for look in classes)])
+    likely = [look for look in rest if fractional(look) and like_prediction(look.name)]
+    question = _pair(data, [look for look in rest if fractional(look)])
+    if question is not None and not models:
+        return question
+    likely_percents = [look for look in rest if look.percent_signs and is_percent(look)]
+    models += [percent(data, look) for look in likely_percents]
+    models += [probability(data, look, "its name is that of a prediction, its values are") for look in likely]
+    if not models:
+        models = _scaled(data, rest)
+    alone = [look for look in rest if fractional(look)]
+    if not models and len(alone) == 1:
+        models = [probability(data, alone[0], "the only column of numbers from 0 to 1:")]
+    if len(models) > MOST_MODELS or (not models and len(alone) > 1):
+        return _which_of_event(likely or alone)
+    models, unclear = with_classes(models, classes)
+    return ModelChoices(tuple(models), refused | unclear)
+
+
+def _families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
+    """Return the models whose columns are named after levels, their columns, and those of the other level alone."""
+    models, taken, refused = list[ModelChoice](), list[str](), dict[str, str]()
+    for family in families(data.levels.levels, data.columns, without=data.outcome.name):
+        look = data.columns[family.columns[data.event]]
+        if look.constant:
+            continue
+        taken += family.columns.values()
+        others = [quoted(column) for level, column in family.columns.items() if level != data.event]
+        refused |= {column: f"about {quoted(level)}, not about the event"
+                    for level, column in family.columns.items() if level != data.event}
+        because = f"named after the event; it and {others[0]} sum to 1; values"
+        model = probability(data, look, because) if family.kind == "probabilities" else _by_values(data, look)
+        models.append(replace(model, beside=tuple(family.columns.values())))
+    for look in data.numeric(taken):
+        other = next((level for level in data.levels.levels if _is_about(look.name, level)), None)
+        if other is not None and like_prediction(look.name) and other != data.event:
+            refused[look.name] = f"about {quoted(other)}, not about the event"
+    return models, taken, refused
+
+
+def _is_about(name: str, level: str) -> bool:
+    """Tell whether a name has the words of a level that is no number; `model_1` is not about the level 1."""
+    return mentions(name, level) and not plain(level).replace("_", "").isdecimal()
+
+
+def _by_values(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
+    """Return the model of a column by its values alone."""
+    if fractional(look) and not has(look.name, SCORES - {"score", "scores"}):
+        return probability(data, look, "values of")
+    return percent(data, look) if is_percent(look) else score(data, look)
+
+
+def is_percent(look: ColumnLook) -> bool:
+    """Tell whether a column holds what look like percents: they have the sign, come near 100, or their name says it."""
+    return look.within(0, 100) and (look.percent_signs or (
+        look.high > 1 and (look.high >= _HIGH or has(look.name, PERCENTS))))
+
+
+def _scaled(data: BinaryColumns, rest: Sequence[ColumnLook]) -> list[ModelChoice]:
+    """Return the models whose columns are called as predictions are and hold percents or scores."""
+    likely = [look for look in rest if like_prediction(look.name) and not (look.whole and look.distinct < 3)]
+    percents = [look for look in likely if is_percent(look)]
+    return [percent(data, look) for look in percents] or [score(data, look) for look in likely]
+
+
+def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
+    """Return the model whose column is the event's probability."""
+    line = KeyLine("probability", look.name, f"{because} {reach(look)}")
+    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
+
+
+def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
+    """Return the model whose column holds percents."""
+    signs = "percents with their sign" if look.percent_signs else "percents"
+    lines = (KeyLine("probability", look.name, f"{signs}, {reach(look)}"),
+             KeyLine("scale", "percent", "each is divided by 100"))
+    notes = direction(data.outcome, data.event, look)
+    if not look.percent_signs:
+        notes = PERCENT_NOTE.format(column=quoted(look.name), reach=reach(look)), *notes
+    return ModelChoice(called(look.name, data.event), lines, (look.name,), notes)
+
+
+def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
+    """Return the model whose column is a raw score, which is a rank."""
+    line = KeyLine("score", look.name, f"values {reach(look)}, a rank; add 'scale: logit' where these are log odds")
+    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
+
+
+def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
+    """Warn of a column that is lower where its level occurred, by more than two standard errors."""
+    if look.values is None:
+        return ()
+    event = outcome.texts == level
+    parts = [look.values.filter(mask).drop_nulls() for mask in (event, ~event)]
+    if not all(len(part) for part in parts):
+        return ()
+    with_event, without = (float(part.mean()) for part in parts)  # type: ignore[arg-type]
+    error = float(look.values.std() or 0) * sum(1 / len(part) for part in parts) ** 0.5  # type: ignore[arg-type]
+    if without - with_event <= 2 * error:
+        return ()
+    said = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {with_event:.3g} against "
+            f"{without:.3g} on average: check that it is about this event")
+    return (said,)
+
+
+def _pair(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None:
+    """Ask which of two columns that sum to 1 is about the event, where no name says it."""
+    summed = [pair for pair in pairs(columns)
+              if not any(_is_about(name, level) for name in pair for level in data.levels.levels)]
+    if not summed:
+        return None
+    names = list(dict.fromkeys(name for pair in summed for name in pair))
+    first, second = map(quoted, summed[0])
+    known = f"the columns {first} and {second} sum to 1: two levels' probabilities of a model"
+    return Question("model", known, "which of them is the probability of the event?",
+                    tuple((name, reach(data.columns[name])) for name in names), f"NAME={names[-1]}")
+
+
+def _which_of_event(columns: Sequence[ColumnLook]) -> Question:
+    """Return the question which columns are models."""
+    known = f"{len(columns):,} columns may be predictions"
+    return Question("model", known, "which of them are probabilities of the event?",
+                    tuple((look.name, reach(look)) for look in columns), f"NAME={columns[0].name}")
+
+
+def with_classes(
+    models: Sequence[ModelChoice], classes: Sequence[ColumnLook]
+) -> tuple[list[ModelChoice], dict[str, str]]:
+    """Return models with their predicted classes, and the columns of classes of which it is not clear whose they are.
+
+    Columns of classes are models of their own where there are no others.
+    """
+    if not models:
+        return [class_model(called(look.name), look) for look in classes], {}
+    given = list(models)
+    unclear: dict[str, str] = {}
+    for look in classes:
+        mine = [at for at, model in enumerate(given) if len(given) == len(classes) == 1
+                or plain(model.name) == plain(called(look.name))]
+        if len(mine) != 1 or "prediction" in {line.key for line in given[mine[0]].lines}:
+            unclear[look.name] = "predicted classes of which no name says whose they are"
+            continue
+        model = given[mine[0]]
+        lines = (*(line for line in model.lines if line.key != "threshold"), *class_model("", look).lines)
+        given[mine[0]] = replace(model, lines=lines, columns=(*model.columns, look.name))
+    return given, unclear
+
+
+def class_model(name: str, look: ColumnLook) -> ModelChoice:
+    """Return the model whose column is its predicted class."""
+    line = KeyLine("prediction", look.name, "its values are levels of the outcome")
+    return ModelChoice(name, (line,), (look.name,))
+
+
+_EXACT = 1e-6
+
+
+def level_models(
+    outcome: ColumnLook, levels: Sequence[str], columns: Mapping[str, ColumnLook], lists: Sequence[ModelChoice]
+) -> ModelChoices | Question:
+    """Return the models of an outcome of several levels, those of ``lists`` first, or the question which they are."""
+    named = families(levels, columns, without=outcome.name)
+    taken = [column for family in named for column in family.columns.values()]
+    models = [*lists, *(family_model(family) for family in named)]
+    classes = predicted_levels(columns, levels, without=[outcome.name, *taken])
+    if len(models) > MOST_MODELS:
+        return _which_of_levels(levels, [family.stem for family in named])
+    models, unclear = with_classes(models, classes)
+    return ModelChoices(tuple(models), unclear)
+
+
+def family_model(family: Family) -> ModelChoice:
+    """Return the model of columns that are named after the levels."""
+    value: object = family.lists or family.pattern or dict(family.columns)
+    size = len(family.columns)
+    count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"
+    columns = (family.lists,) if family.lists else tuple(family.columns.values())
+    name = called(family.lists or family.stem)
+    if family.kind == "scores":
+        why = f"{count}; taken for log odds up to a constant, which softmax makes probabilities"
+        note = (f"the numbers of {listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; "
+                "check that they are")
+        return ModelChoice(name, (KeyLine("scores", value, why),), columns, (note,))
+    percent = family.kind == "percent"
+    scale = (KeyLine("scale", "percent", "each is divided by 100"),) if percent else ()
+    line = KeyLine("probabilities", value, f"{count}; they sum to {100 if percent else 1} in each row")
+    if family.kind in ("probabilities", "percent") and family.widest <= _EXACT:
+        return ModelChoice(name, (line, *scale), columns)
+    line = KeyLine("probabilities", value, f"{count}; their sums differ from 1 by up to {family.widest:.2g}")
+    again = KeyLine("renormalise", True, "each row is divided by its sum; else such rows are an error")  # noqa: FBT003
+    note = (f"the probabilities of {listed(columns[:3], 'and')} do not sum to 1 (off by up to {family.widest:.2g}): "
+            "'renormalise: true' divides each row by its sum; remove it if that is not what you want")
+    return ModelChoice(name, (line, *scale, again), columns, (note,))
+
+
+def _which_of_levels(levels: Sequence[str], stems: Sequence[str]) -> Question:
+    """Return the question which columns are models."""
+    known = f"{len(stems):,} sets of columns are named after the {len(levels)} levels"
+    return Question("model", known, "which of them are models? Give a pattern, or a column of predicted classes",
+                    tuple((stem, "a set of columns") for stem in stems), "NAME=prefix_{level}")
+
+
+def asked_levels(
+    name: str, pattern: str, levels: Sequence[str], columns: Mapping[str, ColumnLook]
+) -> ModelChoice:
+    """Return the model of a flag: of a pattern with {level}, or of a column of predicted classes.
+
+    Raises UsageError where the columns are not there, or hold something else.
+    """
+    from dataclasses import replace
+
+    from evalpipe.proposal.outcome import column_of
+
+    if "{level}" not in pattern:
+        return class_model(name, column_of(pattern, columns, "--model"))
+    by_level = {level: pattern.replace("{level}", level) for level in levels}
+    looks = [column_of(column, columns, "--model") for column in by_level.values()]
+    strange = [look.name for look in looks if look.kind != "number"]
+    if strange:
+        raise UsageError.of("not-predictions", f"the column {quoted(strange[0])} holds no numbers",
+                            "name columns of probabilities")
+    before, after = pattern.split("{level}", 1)
+    same = [family for family in families(levels, {look.name: look for look in looks}, without="")
+            if family.columns == by_level]
+    family = same[0] if same else Family(by_level, "loose", f"{before}{{level}}{after}", float("inf"))
+    return replace(family_model(family), name=name)
+
+
+_FIRST_TO_LAST = "FIRST,…,LAST"
+
+_PRINTED = r"^\s*\[[\s\d.eE+-]*\s[\s\d.eE+-]*\]\s*$"
+"""An array as numpy prints it: numbers between brackets, without commas."""
+
+
+def list_models(
+    outcome: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers
+) -> tuple[ModelChoice, ...] | Question:
+    """Return the models of columns of lists, or the question in which order they hold the levels.
+
+    With columns of models in the ``answers``, those of lists among these alone. Raises UsageError for a wrong order.
+    """
+    levels = tuple(outcome.levels)
+    named = {column: name or None for name, _, column in (text.rpartition("=") for text in answers.models)}
+    lists = [look for look in columns.values() if look.kind == "list" and look.lengths == (len(levels), len(levels))
+             and (look.name in named if answers.models else True)]
+    families = [family for look in lists if (family := _family(look, levels, sure=look.name in named))]
+    if not families:
+        if answers.order is not None:
+            raise UsageError.of("not-for-data", "--order is for columns of lists with a number for each level, which "
+                                "the data do not have", "remove it")
+        return ()
+    if answers.order is None:
+        counts = tuple((level, counted(rows, "row")) for level, rows in outcome.levels.items())
+        what = listed([str(family.lists) for family in families[:3]], "and")
+        return Question("order", f"{what} {'holds' if len(families) == 1 else 'hold'} lists of {len(levels)} numbers, "
+                        "one for each level", "in which order do they hold the levels?", counts, _FIRST_TO_LAST)
+    order = in_order("--order", answers.order, outcome)
+    return tuple(_model(outcome, family, columns[str(family.lists)], order, named.get(str(family.lists)))
+                 for family in families)
+
+
+def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> dict[str, str]:
+    """Return why columns of lists are no predictions of the levels, by column."""
+    refused = dict[str, str]()
+    for look in columns.values():
+        if look.kind == "text" and look.texts.drop_nulls().str.contains(_PRINTED).all():
+            refused[look.name] = "arrays as numpy prints them; write lists with commas, as [0.7, 0.2, 0.1]"
+        least, most = look.lengths
+        if look.kind != "list" or (least == most == len(levels) and _family(look, levels, sure=False)):
+            continue
+        size = counted(least, "number") if least == most else f"{least} to {counted(most, 'number')}"
+        why = "which do not sum to 1" if least == most == len(levels) else f"but the outcome has {len(levels)} levels"
+        refused[look.name] = f"lists of {size}, {why}"
+    return refused
+
+
+def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
+    """Tell what the numbers of lists are; None where nothing says that they are predictions, unless it is ``sure``."""
+    by_level = {level: f"{look.name}[{level}]" for level in levels}
+    parts = dict(zip(by_level.values(), _parts(look, len(levels)), strict=True))
+    family = family_of(by_level, None, parts)
+    if family is None and sure:
+        inside = all(part.within(0, 1) for part in parts.values())
+        family = Family(by_level, "loose" if inside else "scores", None, float("inf"))
+    return None if family is None else replace(family, lists=look.name)
+
+
+def _parts(look: ColumnLook, size: int) -> list[ColumnLook]:
+    """Return what is seen of each place of lists."""
+    import polars as pl
+
+    places = [] if look.lists is None else [look.lists.list.get(place) for place in range(size)]
+    return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in places]
+
+
+def _model(
+    outcome: ColumnLook, family: Family, look: ColumnLook, order: Sequence[str], name: str | None
+) -> ModelChoice:
+    """Return the model of a column of lists, with the order of the levels in them, and a note where it looks wrong."""
+    model = family_model(family)
+    lower = [level for level, part in zip(order, _parts(look, len(order)), strict=True)
+             if direction(outcome, level, part)]
+    note = (f"the numbers of {quoted(look.name)} are lower for {listed(lower, 'and')} where that is the outcome: check "
+            "the order of the levels")
+    lines = (*model.lines, KeyLine("order", tuple(order), "your answer: the levels as the lists hold them"))
+    return replace(model, lines=lines, name=name or model.name, notes=(*model.notes, *([note] if lower else [])))
+
+
+def number_models(
+    outcome: ColumnLook, task: Task, columns: Mapping[str, ColumnLook]
+) -> ModelChoices | Question:
+    """Return the models of an outcome that is a number, or the question which columns they are."""
+    numeric = [look for name, look in columns.items()
+               if look.kind == "number" and not look.percent_signs
+               and name != outcome.name and not look.constant and not like_id(name)]
+    usable = [look for look in numeric if task == "regression" or look.low > 0]
+    likely = [look for look in usable if like_prediction(look.name)]
+    if not likely:
+        apart = [look for look in usable if not look.whole]
+        if len(apart) != 1:
+            return _which_number(outcome, apart or usable) if usable else ModelChoices(())
+        return ModelChoices((number_model(called(apart[0].name), apart[0], "the only other column of numbers:"),))
+    if len(likely) > MOST_MODELS:
+        return _which_number(outcome, likely)
+    shown = [look for look in likely if not has(look.name, LEFT_OUT)]
+    models = [number_model(called(look.name), look, "its name is that of a prediction, its values are")
+              for look in shown]
+    refused = {look.name: "a count's prediction is above zero" for look in numeric
+               if look not in usable and like_prediction(look.name)}
+    left_out = [look for look in likely if look not in shown]
+    if len(models) == len(left_out) == 1:
+        models = [_with_left_out(models[0], left_out[0])]
+        left_out = []
+    return ModelChoices(tuple(models), refused | {
+        look.name: "leave-one-out predictions of which no name says whose they are" for look in left_out})
+
+
+def number_model(name: str, look: ColumnLook, because: str) -> ModelChoice:
+    """Return the model whose column is the predicted number."""
+    return ModelChoice(name, (KeyLine("prediction", look.name, f"{because} {reach(look)}"),), (look.name,))
+
+
+def _with_left_out(model: ModelChoice, look: ColumnLook) -> ModelChoice:
+    """Add a column of leave-one-out predictions."""
+    line = KeyLine("loo_prediction", look.name, f"leave-one-out, as its name says; values {reach(look)}")
+    return replace(model, lines=(*model.lines, line), columns=(*model.columns, look.name))
+
+
+def _which_number(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Question:
+    """Return the question which columns are models."""
+    known = f"{len(columns):,} columns of numbers may be predictions of {quoted(outcome.name)}"
+    return Question("model", known, "which of them are?", tuple((look.name, reach(look)) for look in columns),
+                    f"NAME={columns[0].name}")
+
+
+def asked_number(name: str, look: ColumnLook) -> ModelChoice:
+    """Return the model of a flag; raises UsageError for a column without numbers."""
+    if look.kind != "number" or look.percent_signs:
+        raise UsageError.of("not-predictions", f"the column {quoted(look.name)} holds no numbers",
+                            "name a column of predicted numbers")
+    return number_model(name, look, "your answer; its values are")

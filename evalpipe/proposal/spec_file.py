@@ -1,0 +1,288 @@
+"""The spec that is proposed: its text with the reason for each key, whether it runs, and its file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from evalpipe.base.origin import Origin
+from evalpipe.data.files import SUFFIXES
+from evalpipe.data.formats import SEPARATORS
+from evalpipe.data.problems import counted
+from evalpipe.errors import InternalError, SpecError, UsageError
+from evalpipe.proposal.models import reach
+from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
+from evalpipe.runs.output_folder import refuse_to_replace
+from evalpipe.spec.load import load
+from evalpipe.spec.messages import bad_plain_name
+from evalpipe.spec.text import SpecText
+from evalpipe.spec.tree import Node
+from evalpipe.spec.yaml import parse
+from evalpipe.tasks import CLASSES
+from evalpipe.words.spelling import clipped, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.plan.plan import Plan
+    from evalpipe.proposal.columns import DataLook
+    from evalpipe.proposal.models import ModelChoice
+    from evalpipe.proposal.propose import Proposal
+
+
+NOT_HERE = "-"
+"""Stands for the standard output, where a spec has no file of its own."""
+
+
+def spec_name(target: str, proposal_path: str) -> str:
+    """Return the name of the evaluation: that of the spec's file, else of the first file of predictions."""
+    stem = Path(proposal_path if target == NOT_HERE else target).name
+    stem = stem.partition(".")[0] or stem
+    hint = bad_plain_name(stem, quoted(stem))[1]
+    fixed = (hint or "").removeprefix("write '").removesuffix("'")
+    return fixed or "evaluation"
+
+
+def spec_text(proposal: Proposal, target: str) -> str:
+    """Return the text of the spec; its paths start from the folder of ``target``."""
+    name = spec_name(target, proposal.looked.datasets[0].path)
+    lines = [*_head(proposal, target), *_identity(proposal, name), *_outcome(proposal), *_rows(proposal),
+             *_datasets(proposal, target), *_models(proposal), *_further(proposal)]
+    return laid_out(lines)
+
+
+def _head(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield what the file is and how it is run."""
+    shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
+    yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
+    yield SpecLine(comment=" ")
+    yield SpecLine(comment=f"    evalpipe run {shown}")
+    yield SpecLine(comment=" ")
+    yield SpecLine(comment="Each comment is the reason for its key: check it, and change what is not so.")
+    for note in proposal.notes:
+        yield SpecLine(comment=f"Note: {note}.")
+    yield SpecLine()
+
+
+def _identity(proposal: Proposal, name: str) -> Iterator[SpecLine]:
+    yield SpecLine("evalpipe: 1", "the version of this file's format")
+    yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
+    yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
+    yield SpecLine()
+
+
+def _outcome(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the outcome with its event or levels."""
+    column, levels = proposal.outcome.column, proposal.levels
+    yield SpecLine("outcome:")
+    holds = "" if proposal.outcome.task in CLASSES else f"; values {reach(column)}"
+    yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{holds}")
+    if levels.event is not None:
+        count = column.levels[levels.event]
+        yield SpecLine(f"  event: {level(levels.event)}",
+                   f"your answer: {count:,} of {counted(column.rows - column.missing, 'row')}")
+    if proposal.outcome.task in CLASSES:
+        listed = ", ".join(level(text) for text in levels.levels)
+        why = "in the order that you gave" if levels.answered and levels.event is None else "as they are in the data"
+        yield SpecLine(f"  levels: [{listed}]", f"{why}; any other value is an error")
+    yield SpecLine()
+
+
+def _rows(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield what rows are, and keys that a person may switch on."""
+    others = proposal.others
+    written = False
+    if others.id is not None:
+        yield SpecLine(f"id: {scalar(others.id[0])}", others.id[1])
+        written = True
+    if any(look.missing for look in proposal.predicted):
+        most = max(proposal.predicted, key=lambda look: look.missing)
+        yield SpecLine("complete_case: all", f"{counted(most.missing, 'row')} without {clipped(most.name)}: left out, "
+                   "and counted on the card")
+        written = True
+    may_be = [("cluster", others.clusters), ("weight", others.weights)]
+    may_be += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
+    for name, column in proposal.keys:
+        yield SpecLine(f"{name}: {scalar(column)}", "your answer")
+        written = True
+    for name, columns in may_be:
+        if name in dict(proposal.keys):
+            continue
+        for column, why in columns[:3]:
+            yield SpecLine(f"# {name}: {scalar(column)}", why)
+            written = True
+    if written:
+        yield SpecLine()
+
+
+def _datasets(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield the datasets."""
+    yield SpecLine("datasets:", "paths start from the folder of this file")
+    for dataset in proposal.looked.datasets:
+        rows = "" if dataset.rows is None else f"{counted(dataset.rows, 'row')}, "
+        yield SpecLine(f"  {key(dataset.name)}:")
+        yield SpecLine(f"    path: {scalar(relative(dataset.path, target))}",
+                   f"{rows}{counted(len(dataset.table.columns), 'column')}")
+        if dataset.encoding_note is not None:
+            yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
+        written = _csv(dataset, proposal)
+        if written:
+            yield SpecLine(f"    csv: {inline(written)}", "how the file is written" + (
+                "; null: what counts as missing" if "null" in written else ""))
+        if proposal.outcome.column.missing:
+            name = _sql(proposal.outcome.column.name)
+            condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if proposal.outcome.column.blank else "")
+            yield SpecLine(f"    where: {scalar(condition)}",
+                       f"{counted(proposal.outcome.column.missing, 'row')} without an outcome")
+    yield SpecLine()
+
+
+def _sql(column: str) -> str:
+    """Write the name of a column for a condition."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def relative(path: str, target: str) -> str:
+    """Return a path from the folder of the spec, with slashes."""
+    folder = Path() if target == NOT_HERE else Path(target).parent
+    return os.path.relpath(path, folder).replace(os.sep, "/")
+
+
+def _csv(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
+    """Return what the spec says of how separated text is written."""
+    if not dataset.separated:
+        return {}
+    plan, written = dataset.csv, dict[str, str]()
+    if plan.separator is not None and plan.separator != SEPARATORS[dataset.table.format]:
+        written["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
+    if plan.decimal != ".":
+        written["decimal"] = f'"{plan.decimal}"'
+    nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in proposal.used if look.nulls}
+    if nulls:
+        written["null"] = inline(nulls)
+    return written
+
+
+def _models(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the models, and the threshold of those that give probabilities."""
+    yield SpecLine("models:")
+    for model in proposal.models:
+        yield from _model(model)
+    yield SpecLine()
+    keys = [{line.key for line in model.lines} for model in proposal.models]
+    binary = proposal.outcome.task == "binary"
+    if binary and any({"probability", "probabilities"} & written and "prediction" not in written for written in keys):
+        yield SpecLine("threshold: 0.5", "rows with probability >= 0.5 are predicted as events")
+        yield SpecLine()
+
+
+def _model(model: ModelChoice) -> Iterator[SpecLine]:
+    """Yield the keys of a model."""
+    yield SpecLine(f"  {key(model.name)}:")
+    for line in model.lines:
+        if isinstance(line.value, dict):
+            yield SpecLine(f"    {line.key}:", line.reason)
+            yield from (SpecLine(f"      {key(name)}: {scalar(column)}") for name, column in line.value.items())
+        else:
+            yield SpecLine(f"    {line.key}: {as_yaml(line.value)}", line.reason)
+
+
+def as_yaml(value: object) -> str:
+    """Write the value of a key of a model that is no mapping: a text, a number, or levels in order."""
+    return f"[{', '.join(map(level, value))}]" if isinstance(value, tuple) else scalar(value)
+
+
+def _further(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield slices as comments, and what is not used."""
+    slices, periods = proposal.others.slices, proposal.others.periods
+    if slices or periods:
+        dated = "periods of dates, columns of few levels; each measure is then given for each of them too"
+        yield SpecLine("# slices:", dated if periods else
+                       "columns of few levels; each measure is then given for each level too")
+        for column, why in (*periods, *slices):
+            yield SpecLine(f"#   - {column}", why)
+        yield SpecLine()
+    if proposal.others.left_out:
+        yield SpecLine(comment="Not used:")
+        for line in proposal.others.left_out:
+            yield SpecLine(comment=f"- {line}")
+
+
+def tried(text: str, target: str) -> Plan:
+    """Read a spec's text as `evalpipe run` would read it from ``target``, plan it, and read and check its data.
+
+    Returns the plan. Raises DataError for what is wrong with the data, and InternalError where the spec is refused.
+    """
+    from evalpipe.reading import read_all
+    from evalpipe.run import plan
+
+    document = parse(SpecText(target, text), os.environ)
+    path = Path("spec.yaml") if target == NOT_HERE else Path(target)
+    if document.root is None or document.problems:
+        raise InternalError(*document.problems)
+    try:
+        planned = plan(load(cast("dict[str, object]", as_plain(document.root)), origin=Origin(path)))
+    except SpecError as error:
+        raise InternalError(*error.problems) from None
+    read_all(planned)
+    return planned
+
+
+def as_plain(node: Node) -> object:
+    """Return what a node of a spec stands for: mappings, lists and scalars."""
+    if isinstance(node.content, dict):
+        return {name: as_plain(value) for name, value in node.content.items()}
+    if isinstance(node.content, tuple):
+        return [as_plain(value) for value in node.content]
+    return node.content
+
+
+def target_of(out: str | None, data: str) -> str:
+    """Return where the spec is to be written: as given, else in the working folder and called after the data."""
+    if out is not None:
+        return out
+    name = Path(data).name
+    ending = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), "")
+    return f"{spec_name(name[:len(name) - len(ending)] or 'evaluation', data)}.yaml"
+
+
+def refuse_existing(target: str, *, force: bool) -> None:
+    """Refuse a file that exists, or whose folder does not; raises UsageError."""
+    if target == NOT_HERE:
+        return
+    path = Path(target)
+    if path.is_dir():
+        raise UsageError.of("not-a-file", f"'{target}' is a folder", "name a file, as in -o spec.yaml")
+    if os.path.lexists(target) and not force:
+        raise UsageError.of("spec-exists", f"'{target}' exists, and nothing was written",
+                            "name another file with -o, or replace this one with --force")
+    refuse_to_replace(target)
+    if not path.parent.is_dir():
+        raise UsageError.of("missing-folder", f"there is no folder '{path.parent}'", "make it first")
+
+
+def write(target: str, text: str, *, force: bool) -> None:
+    """Write a spec, whole or not at all; raises UsageError where it cannot be, or would replace another file."""
+    refuse_existing(target, force=force)
+    path = Path(target)
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", encoding="utf-8", newline="\n",
+                                         delete=False) as fresh:
+            fresh.write(text)
+        try:
+            Path(fresh.name).chmod(0o666 & ~_umask())
+            Path(fresh.name).replace(path)
+        finally:
+            Path(fresh.name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError.of("unwritable", f"cannot write '{target}': {error.strerror or error}",
+                            "name a file that can be written with -o") from None
+
+
+def _umask() -> int:
+    """Return the mask of new files, which a temporary file does not follow."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

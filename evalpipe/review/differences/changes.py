@@ -1,0 +1,450 @@
+"""What two runs differ in: keys of the spec, files, numbers, gates, findings, and further parts of results."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from evalpipe.base.origin import path_text
+from evalpipe.review.differences.records import (
+    NUMBER,
+    Aspect,
+    Counts,
+    FindingChange,
+    GateChange,
+    GateSide,
+    InputChange,
+    NumberChange,
+    NumberSide,
+    PartChange,
+    SpecChange,
+    SubjectChange,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.base.records import Record
+    from evalpipe.results import Estimate, Gate, Individual, InputFile, Overall, Results, Threshold
+    from evalpipe.results.document import Finding
+    from evalpipe.review.differences.records import Tolerance
+
+
+T = TypeVar("T")
+
+
+def text_of(value: object) -> str:
+    """Return a value as JSON text that is the same in whatever order its keys stand, so that it can be a key."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def matched(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T | None, T | None]]:
+    """Yield the rows of one key as pairs: in the order of ``a``, then those that ``b`` alone has, with None beside.
+
+    Where several rows have one key, the first belongs to the first.
+    """
+    waiting: dict[Hashable, deque[T]] = defaultdict(deque)
+    for row in b:
+        waiting[key(row)].append(row)
+    for row in a:
+        others = waiting[key(row)]
+        yield row, others.popleft() if others else None
+    for others in waiting.values():
+        yield from ((None, row) for row in others)
+
+
+def matched_twice(
+    a: Iterable[T], b: Iterable[T], exact: Callable[[T], Hashable], key: Callable[[T], Hashable]
+) -> Iterator[tuple[T | None, T | None]]:
+    """Yield the rows that are alike by ``exact`` as pairs, then match the others by ``key``."""
+    left: list[T] = []
+    right: list[T] = []
+    for first, second in matched(a, b, exact):
+        if first is not None and second is not None:
+            yield first, second
+        elif first is not None:
+            left.append(first)
+        elif second is not None:
+            right.append(second)
+    yield from matched(left, right, key)
+
+
+def spec_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[SpecChange]:
+    """Return the keys of two specs that differ, in their order; one that is null counts as not there."""
+    return list(_key_changes((), without_null(a), without_null(b)))
+
+
+def without_null(value: Any) -> Any:
+    """Return a value of a spec without the keys that are null, which are those that nobody set."""
+    if isinstance(value, dict):
+        return {key: without_null(part) for key, part in value.items() if part is not None}
+    return [without_null(part) for part in value] if isinstance(value, list) else value
+
+
+def _key_changes(loc: Loc, a: Any, b: Any) -> Iterator[SpecChange]:
+    """Yield what differs of two values at one place; None where a spec has none there."""
+    if text_of(a) == text_of(b):
+        return
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in [*a, *(key for key in b if key not in a)]:
+            yield from _key_changes((*loc, key), a.get(key), b.get(key))
+    elif isinstance(a, list) and isinstance(b, list):
+        yield from _of_lists(loc, a, b)
+    else:
+        change = "added" if a is None else "removed" if b is None else "changed"
+        yield SpecChange.model_validate({"change": change, "key": path_text(loc), "a": a, "b": b})
+
+
+def _of_lists(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[SpecChange]:
+    """Yield what differs of two lists: items that both have are left aside, others are compared one after the other."""
+    left, right = _without(a, b), _without(b, a)
+    if not left and not right:
+        yield SpecChange(change="changed", key=path_text(loc), a=list(a), b=list(b))  # the order alone
+    for place in range(max(len(left), len(right))):
+        first, second = (items[place] if place < len(items) else None for items in (left, right))
+        at = second or first
+        if at is not None:
+            yield from _key_changes((*loc, at[0]), first and first[1], second and second[1])
+
+
+def _without(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, Any]]:
+    """Return the items, with their places, that the other list does not have, each as often as it lacks them."""
+    there = Counter(map(text_of, others))
+    lacking = []
+    for place, item in enumerate(items):
+        there[text_of(item)] -= 1
+        if there[text_of(item)] < 0:
+            lacking.append((place, item))
+    return lacking
+
+
+def input_changes(a: Results, b: Results) -> list[InputChange]:
+    """Return the files that differ. A file that moved is the same; a dataset of one file is compared whatever its path.
+
+    Of data held in memory, which have no sha256, only rows and columns can be compared.
+    """
+    pairs = matched_twice(a.inputs, b.inputs, lambda file: (file.dataset, file.role, file.path, file.sha256, file.rows,
+                          file.used_rows, tuple(file.columns)), lambda file: (file.dataset, file.role))
+    return [change for first, second in pairs for change in _input_change(first, second)]
+
+
+def _input_change(a: InputFile | None, b: InputFile | None) -> Iterator[InputChange]:
+    if a is None or b is None:
+        present = a or b
+        if present is not None:
+            yield InputChange(dataset=present.dataset, differs_in=["presence"], a=a, b=b)
+        return
+    alike = {"content": a.sha256 == b.sha256, "rows": a.rows == b.rows, "used_rows": a.used_rows == b.used_rows,
+             "columns": sorted(a.columns) == sorted(b.columns)}
+    aspects = [aspect for aspect, same in alike.items() if not same]
+    if aspects:
+        yield InputChange.model_validate({"dataset": a.dataset, "differs_in": aspects, "a": a, "b": b})
+
+
+def version_changes(a: Mapping[str, str], b: Mapping[str, str]) -> list[VersionChange]:
+    """Return the libraries whose versions differ; one that a run does not name is null."""
+    return [VersionChange(library=name, a=a.get(name), b=b.get(name))
+            for name in [*a, *(name for name in b if name not in a)] if a.get(name) != b.get(name)]
+
+
+def subject_changes(a: Results, b: Results) -> list[SubjectChange]:
+    """Return the evaluated datasets, the models and the metrics that one run alone has."""
+    return list(_subjects(a, b))
+
+
+def _subjects(a: Results, b: Results) -> Iterator[SubjectChange]:
+    names: dict[Literal["dataset", "model", "metric"], tuple[list[str], list[str]]] = {
+        "dataset": (_evaluated(a), _evaluated(b)),
+        "model": ([model.name for model in a.models], [model.name for model in b.models]),
+        "metric": ([*dict.fromkeys(row.metric for row in a.rows)], [*dict.fromkeys(row.metric for row in b.rows)]),
+    }
+    for kind, (left, right) in names.items():
+        for first, second in matched(left, right, str):
+            if first is None and second is not None:
+                yield SubjectChange(kind=kind, name=second, only_in="b")
+            elif second is None and first is not None:
+                yield SubjectChange(kind=kind, name=first, only_in="a")
+
+
+def _evaluated(results: Results) -> list[str]:
+    return [dataset.name for dataset in results.datasets if dataset.role == "evaluate"]
+
+
+if TYPE_CHECKING:
+    Compared = Estimate | Individual | Overall | Threshold
+
+NumberKind = Literal["estimate", "threshold", "desirability"]
+
+PLACE: dict[NumberKind, tuple[str, ...]] = {
+    "estimate": ("dataset", "model", "variant", "slice", "metric", "params", "average", "class"),
+    "threshold": ("dataset", "model", "variant"),
+    "desirability": ("dataset", "model", "variant", "goal"),
+}
+"""What tells a number from others of its kind, as far as it has it."""
+
+
+def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list[NumberChange], Counts]:
+    """Return the estimates that differ, and how many were compared."""
+    counted = dict.fromkeys(("estimates", "differ", "intervals_alone", "within_tolerance", "only_a", "only_b"), 0)
+    changes = []
+    for first, second in matched(a.rows, b.rows, lambda row: text_of(row.about)):
+        change = _change("estimate", first, second, tolerance)
+        if first is None or second is None:
+            counted["only_b" if first is None else "only_a"] += 1
+        else:
+            counted["estimates"] += 1
+            differs = change is not None and not change.counted_alone
+            counted["differ"] += differs
+            counted["intervals_alone"] += change is not None and change.counted_alone
+            counted["within_tolerance"] += not differs and first.value != second.value
+        if change is not None:
+            changes.append(change)
+    return changes, Counts(**counted)
+
+
+def threshold_changes(a: Results, b: Results, tolerance: Tolerance) -> list[NumberChange]:
+    """Return the thresholds that differ."""
+    return list(_number_changes("threshold", a.thresholds, b.thresholds, tolerance))
+
+
+def desirability_changes(a: Results, b: Results, tolerance: Tolerance) -> list[NumberChange]:
+    """Return the desirability that differs: overall, then by goal."""
+    return [*_number_changes("desirability", a.desirability.overall, b.desirability.overall, tolerance),
+            *_number_changes("desirability", a.desirability.individual, b.desirability.individual, tolerance)]
+
+
+def _number_changes(
+    kind: NumberKind, a: Sequence[Compared], b: Sequence[Compared], tolerance: Tolerance
+) -> Iterator[NumberChange]:
+    def key(row: Compared) -> str:
+        return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
+
+    changes = (_change(kind, first, second, tolerance) for first, second in matched(a, b, key))
+    return (change for change in changes if change is not None)
+
+
+def _change(kind: NumberKind, a: Compared | None, b: Compared | None, tolerance: Tolerance) -> NumberChange | None:
+    """Return in what a number of two runs differs; None where it does not."""
+    if a is None or b is None:
+        return _record(kind, a, b, ["presence"])
+    metric = getattr(a, "metric", None) if kind == "estimate" else None
+    left, right = _details(kind, a), _details(kind, b)
+    details = [name for name in left if not tolerance.alike(left[name], right.get(name))]
+    alike: dict[Aspect, bool] = {
+        "value": tolerance.covers_both(_value(kind, a), _value(kind, b), metric),
+        "status": a.status == b.status,
+        "interval": (tolerance.covers_both(a.lower, b.lower, metric)
+                     and tolerance.covers_both(a.upper, b.upper, metric)),
+        "details": not details,
+    }
+    aspects = [aspect for aspect, same in alike.items() if not same]
+    return _record(kind, a, b, aspects, details) if aspects else None
+
+
+def _record(
+    kind: NumberKind, a: Compared | None, b: Compared | None, aspects: list[Aspect], details: Sequence[str] = ()
+) -> NumberChange:
+    fields = (a or b).model_dump(by_alias=True)  # type: ignore[union-attr]  # one of the two is there
+    where = {name: fields[name] for name in PLACE[kind] if name in fields}
+    if kind == "desirability":
+        where.setdefault("goal", "overall")
+    first, second = (None if row is None else _number_side(kind, row) for row in (a, b))
+    difference = overlap = None
+    if first is not None and second is not None:
+        overlap = overlapping(first, second)
+        if first.value is not None and second.value is not None:
+            difference = second.value - first.value
+    return NumberChange(kind=kind, differs_in=aspects, details=list(details), a=first, b=second, difference=difference,
+                        intervals_overlap=overlap, **where)
+
+
+def overlapping(a: NumberSide, b: NumberSide) -> bool | None:
+    """Tell whether two intervals have a number in common; None where there are not two."""
+    if a.lower is None or a.upper is None or b.lower is None or b.upper is None:
+        return None
+    return a.lower <= b.upper and b.lower <= a.upper
+
+
+def _value(kind: NumberKind, row: Compared) -> float | None:
+    """Return the number itself: of a goal its desirability, which is not the value of its measure."""
+    value: float | None = getattr(row, "desirability" if kind == "desirability" and hasattr(row, "goal") else "value")
+    return value
+
+
+def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
+    fields = {name: getattr(row, name, None) for name in ("lower", "upper", "level", "method", "n", "events", "reason")}
+    return NumberSide(value=_value(kind, row), status=row.status, **fields)
+
+
+def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
+    """Return what else a run tells of a number."""
+    value = "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
+    compared = {*PLACE[kind], value, "lower", "upper", "status"}
+    return {name: field for name, field in row.model_dump(by_alias=True).items() if name not in compared}
+
+
+if TYPE_CHECKING:
+    GatePairs = Sequence[tuple[Gate | None, Gate | None]]
+    FindingPairs = Sequence[tuple[Finding | None, Finding | None]]
+
+KINDS = ("pass", "skipped", "indeterminate", "warn", "fail")
+"""What may become of a gate, from the best to the worst."""
+
+
+def gate_pairs(a: Results, b: Results) -> GatePairs:
+    """Return the gates of two runs side by side: those of one name, on one number, in whatever place of the spec."""
+    def key(gate: Gate) -> str:
+        return text_of([gate.name, gate.against, gate.key])
+
+    def exact(gate: Gate) -> str:
+        return text_of([key(gate), gate.on, gate.limit])
+
+    pairs = matched_twice(a.gates, b.gates, exact, key)
+    return list(pairs)
+
+
+def gate_changes(pairs: GatePairs) -> list[GateChange]:
+    """Return the gates with other verdicts or limits, those that got worse most first."""
+    changes = [change for first, second in pairs for change in _gate_change(first, second)]
+    return sorted(changes, key=loudness, reverse=True)
+
+
+def loudness(change: GateChange) -> tuple[int, int]:
+    """Return how far a gate got worse, then how bad it is now; one that is gone counts as one that no longer holds."""
+    before, now = (KINDS.index(side.kind) if side else None for side in (change.a, change.b))
+    worse = now if before is None else len(KINDS) - 1 - before if now is None else now - before
+    return worse or 0, now or 0
+
+
+def _gate_change(a: Gate | None, b: Gate | None) -> Iterator[GateChange]:
+    present = a or b
+    if present is None:
+        return
+    aspects = ["presence"] if a is None or b is None else gate_aspects(a, b)
+    if aspects:
+        where = {name: getattr(present, name) for name in (
+            "metric", "desirability", "params", "average", "class_", "dataset", "model", "variant", "slice", "name",
+            "against")}
+        yield GateChange.model_validate(where | {"differs_in": aspects, "a": _gate_side(a), "b": _gate_side(b)})
+
+
+def gate_aspects(a: Gate, b: Gate) -> list[str]:
+    """Return in what a gate of two runs differs."""
+    alike = {"verdict": a.kind == b.kind, "limit": a.limit == b.limit,
+             "judged": (a.on, a.severity) == (b.on, b.severity)}
+    return [aspect for aspect, same in alike.items() if not same]
+
+
+def _gate_side(gate: Gate | None) -> GateSide | None:
+    return None if gate is None else GateSide(
+        gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity, observed=gate.observed,
+        lower=gate.lower, upper=gate.upper, reason=gate.reason)
+
+
+def finding_pairs(a: Results, b: Results) -> FindingPairs:
+    """Return the findings of two runs side by side: those with one text, then those of one section and its numbers."""
+    def key(finding: Finding) -> str:
+        about = sorted(text_of(part.about) for part in finding.estimates) or NUMBER.sub("#", finding.text)
+        return text_of([finding.section, finding.plugin, about])
+
+    pairs = matched_twice(a.findings, b.findings, lambda finding: (finding.kind, finding.section, finding.text),
+                          lambda finding: (finding.kind, key(finding)))
+    # What is of one kind belongs together; what is left over may have turned from one kind into another.
+    left, right, both = [], [], []
+    for first, second in pairs:
+        if first is not None and second is not None:
+            both.append((first, second))
+        elif first is not None:
+            left.append(first)
+        elif second is not None:
+            right.append(second)
+    return [*both, *matched_twice(left, right, key, key)]
+
+
+def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
+    """Return the findings that appeared, went or turned, those that matter most first."""
+    changes = [FindingChange(change="appeared" if first is None else "went" if second is None else "turned", a=first,
+                             b=second)
+               for first, second in pairs if first is None or second is None or first.kind != second.kind]
+    return sorted(changes, key=lambda change: -max(side.weight for side in (change.a, change.b) if side is not None))
+
+
+def restated(pairs: FindingPairs) -> int:
+    """Count the findings that say the same in other words or digits."""
+    return sum(first is not None and second is not None and first.kind == second.kind and first.text != second.text
+               for first, second in pairs)
+
+
+APART = {
+    "schema_version", "evalpipe_version", "name", "title", "as_of", "spec", "spec_sha256", "inputs", "estimates",
+    "thresholds", "gates", "findings",
+}
+"""The parts of results that are compared elsewhere; the name, the title and the day are keys of the spec."""
+
+IDENTITY = (
+    "dataset", "model", "variant", "baseline", "baseline_variant", "baseline_dataset", "slice", "metric", "params",
+    "average", "class", "curve", "name", "code", "goal", "slicing", "level",
+)
+"""The fields that tell a row of any part from others, as far as it has them; a confidence level is none of them."""
+
+
+def part_changes(
+    a: Results, b: Results, gates: GatePairs, findings: FindingPairs, tolerance: Tolerance
+) -> list[PartChange]:
+    """Return the parts that differ by more than the tolerance.
+
+    Of gates and findings, it is those that are listed nowhere else: with other numbers or words alone.
+    """
+    left, right = (_parts(results, tolerance) for results in (a, b))
+    changes = [_part_change(part, _rows(left.get(part)), _rows(right.get(part)), tolerance)
+               for part in [*left, *(part for part in right if part not in left)]]
+    apart = {"gate"} if tolerance.is_exact else {"gate", "against_sha256"}
+    of_gates = [(_plain(first, apart), _plain(second, apart)) for first, second in gates
+                if first is not None and second is not None and not gate_aspects(first, second)]
+    of_findings = [(_plain(first, set()), _plain(second, set())) for first, second in findings
+                   if first is not None and second is not None and first.kind == second.kind]
+    changes += [_of_pairs("gates", of_gates, tolerance), _of_pairs("findings", of_findings, tolerance)]
+    return [change for change in changes if change.differ or change.only_a or change.only_b]
+
+
+def _parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
+    """Return what is compared here. The sha256 of a file of rows tells nothing of how far its numbers differ."""
+    parts = {name: part for name, part in results.model_dump(by_alias=True).items() if name not in APART}
+    desirability = parts.pop("desirability")
+    parts |= {f"desirability.{name}": rows for name, rows in desirability.items() if name in {"goals", "sensitivity"}}
+    if not tolerance.is_exact and parts.get("row_file"):
+        parts["row_file"] = parts["row_file"] | {"sha256": None}
+    return parts
+
+
+def _plain(record: Record, apart: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in apart}
+
+
+def _rows(part: Any) -> list[Any]:
+    """Return a part as rows; what is no list is one row, and what is not there none."""
+    return part if isinstance(part, list) else [] if part is None else [part]
+
+
+def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) -> PartChange:
+    differ = only_a = only_b = 0
+    for first, second in matched(a, b, _identity):
+        if first is None or second is None:
+            only_a, only_b = only_a + (second is None), only_b + (first is None)
+        else:
+            differ += not tolerance.alike(first, second)
+    return PartChange(part=part, rows_a=len(a), rows_b=len(b), differ=differ, only_a=only_a, only_b=only_b)
+
+
+def _identity(row: Any) -> str:
+    if not isinstance(row, dict):
+        return ""
+    return text_of({name: row[name] for name in IDENTITY if name in row and not isinstance(row[name], float)})
+
+
+def _of_pairs(part: str, pairs: Sequence[tuple[object, object]], tolerance: Tolerance) -> PartChange:
+    differ = sum(not tolerance.alike(first, second) for first, second in pairs)
+    return PartChange(part=part, rows_a=len(pairs), rows_b=len(pairs), differ=differ, only_a=0, only_b=0)

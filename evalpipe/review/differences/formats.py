@@ -1,0 +1,191 @@
+"""The comparison as it is written: plain text for a terminal, JSON, Markdown, and a page.
+
+Plain text has no colours, no boxes, and nothing that moves the cursor.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.card.page import Bullets, Group, Number, Row, Section, Table, Text, Verdict, plain
+from evalpipe.review.differences.page import facts, names_of_both, sections
+from evalpipe.words.spelling import legible, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalpipe.card.contents import Card
+    from evalpipe.card.page import Block, Cell, Facts
+    from evalpipe.review.differences.records import Difference, Run
+
+
+WIDEST = 44
+"""The widest cell of words; longer ones go on in the next line."""
+
+
+def text(verdict: str, facts: Facts, sections: Iterable[Section]) -> str:
+    """Return the comparison; its first line is the verdict."""
+    compared = [[term, shown(plain(cell))] for term, cell in facts.entries]  # type: ignore[arg-type]  # words, no blocks
+    lines = [shown(verdict), "", *_columns(compared, set(), None)]
+    for section in sections:
+        lines += ["", shown(plain(section.title)).upper()]
+        for place, block in enumerate(section.blocks):
+            lines += [""] if place and isinstance(block, Table) else []
+            lines += _block(block)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def shown(text: str) -> str:
+    """Return a text on one line, with a mark for each character that a terminal would obey."""
+    return printable(legible(" ".join(text.split())))
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Text):
+        yield from wrapped(shown(plain(block.text)), 100)
+    elif isinstance(block, Bullets):
+        for item in block.items:
+            first, *more = wrapped(shown(plain(item)).strip(), 98)  # type: ignore[arg-type]  # words, no blocks
+            yield f"- {first}"
+            yield from (f"  {line}" for line in more)
+    elif isinstance(block, Table):
+        yield from _table(block)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield shown(plain(table.caption))
+    columns = [table.columns[place] for place in table.shown]
+    right = {place for place, column in enumerate(columns) if column.align == "num"}
+    rows: list[list[str] | str] = [[column.head for column in columns]]
+    for group, kept in table.bodies(None):
+        rows += [shown(plain(group.heading))] if isinstance(group, Group) else []
+        rows += [_cells(table, row) for row in kept]
+    yield from _columns(rows, right)
+    if table.kept(None) < table.whole:
+        yield f"  The table shows {table.kept(None):,} of {table.whole:,} rows; the rest is in {table.rest}."
+
+
+def _cells(table: Table, row: Row) -> list[str]:
+    return [shown(_words(place.content)) for place in table.line(row)]
+
+
+def _words(cell: Cell) -> str:
+    """Return the words of a cell; asides are set apart by a comma."""
+    if isinstance(cell, tuple):
+        return "".join(f", {plain(part).strip()}" if type(part).__name__ == "Aside" else plain(part) for part in cell)
+    if isinstance(cell, Number):
+        return f"{cell.text} {cell.note}" if cell.note else cell.text
+    return f"{cell.sign} {cell.text}" if isinstance(cell, Verdict) else plain(cell)
+
+
+def _columns(rows: Sequence[list[str] | str], right: set[int], widest: int | None = WIDEST) -> Iterator[str]:
+    """Yield rows in columns, numbers to the ``right``; a text alone is a heading over the rows below it."""
+    split = [row if isinstance(row, str) else [[cell] if place in right or widest is None else wrapped(cell, widest)
+                                               for place, cell in enumerate(row)] for row in rows]
+    count = max(len(row) for row in split if not isinstance(row, str))
+    widths = [max(max(map(width, row[place])) for row in split if not isinstance(row, str)) for place in range(count)]
+    for row in split:
+        if isinstance(row, str):
+            yield f"  {row}"
+            continue
+        for line in range(max(map(len, row))):
+            parts = (cell[line] if line < len(cell) else "" for cell in row)
+            cells = (padded(part, widths[place], right=place in right) for place, part in enumerate(parts))
+            yield f"  {'  '.join(cells)}"
+
+
+def padded(text: str, wanted: int, *, right: bool) -> str:
+    """Return a text in a column so wide."""
+    space = " " * (wanted - width(text))
+    return space + text if right else text + space
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def wrapped(text: str, most: int) -> list[str]:
+    """Return a text in lines, broken between words; a single word that is too long stays whole."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and width(longer) > most:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+Format = Literal["text", "json", "markdown", "html"]
+
+MOST_ROWS = 50
+"""The rows of a table in a terminal or in a comment, which holds some 65,000 characters."""
+
+MOST_ON_PAGE = 500
+"""The rows of a table on the page."""
+
+
+def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
+    """Return the comparison in a format; it ends with a new line."""
+    if form == "json":
+        return json.dumps(difference.model_dump(by_alias=True), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if form == "text":
+        return _text(difference, a, b)
+    return _markdown(difference, a, b) if form == "markdown" else _html(difference, a, b)
+
+
+def _text(difference: Difference, a: Run, b: Run) -> str:
+
+    if difference.identical:
+        return f"{shown(difference.verdict)}\n"
+    names = names_of_both(a.results, b.results)
+    return text(difference.verdict, facts(difference), sections(difference, names, MOST_ROWS))
+
+
+def _markdown(difference: Difference, a: Run, b: Run) -> str:
+    from evalpipe.card.edition import Edition
+    from evalpipe.card.markdown import escaped, inline, written
+
+    edition = Edition(b.results)
+    lines = [f"**{escaped(difference.verdict)}**", *written(edition, facts(difference))]
+    for section in sections(difference, names_of_both(a.results, b.results), MOST_ROWS):
+        lines.append(f"### {inline(section.title)}")
+        for block in section.blocks:
+            lines += written(edition, block)
+    return "\n\n".join(line for line in lines if line.strip()) + "\n"
+
+
+def _html(difference: Difference, a: Run, b: Run) -> str:
+    from evalpipe.card.html import write_sections
+
+    return write_sections(_card(difference, a, b), "difference.html").decode("utf-8")
+
+
+def _card(difference: Difference, a: Run, b: Run) -> Card:
+    """Return the comparison as a page: the verdict in its box, what was compared, then the sections."""
+    from evalpipe.card.contents import Card
+    from evalpipe.card.page import Aside, Section, Verdict
+    from evalpipe.version import VERSION
+
+    style, sign = _look(difference)
+    title = b.results.title if a.results.title == b.results.title else f"{a.results.title} and {b.results.title}"
+    box = Section("verdict", Verdict(difference.verdict, sign), (), f"gates {style}")
+    return Card(
+        title=title, generator=f"evalpipe {VERSION}", description=difference.verdict,
+        identity=("Two runs compared", Aside(f"A: {difference.a.source}"), Aside(f"B: {difference.b.source}")),
+        masthead=(box, facts(difference)),
+        sections=tuple(sections(difference, names_of_both(a.results, b.results), MOST_ON_PAGE)),
+        foot=f"evalpipe {VERSION}. All differences, with all digits, are in the output of --format json.")
+
+
+def _look(difference: Difference) -> tuple[str, str]:
+    """Return the style and the sign of the verdict: failed where a gate got worse, open where else anything differs."""
+    from evalpipe.review.differences.changes import loudness
+
+    if difference.same:
+        return "pass", "✓"
+    return ("fail", "✗") if any(loudness(change)[0] > 0 for change in difference.gates) else ("indeterminate", "?")
