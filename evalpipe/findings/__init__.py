@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
-TOPICS = ("calibration", "skill", "numbers", "data")
-"""The files of this folder that declare rules; those of chapters stand in their `findings.py`."""
+FILES = (
+    *(f"evalpipe.chapters.{name}.findings" for name in CHAPTERS),
+    *(f"evalpipe.findings.{topic}" for topic in ("calibration", "skill", "numbers", "data")))
+"""The files that may declare rules, in the order in which these are asked, whichever was imported first."""
 
 REPEATED = 0.8
 """What each further finding of one sort weighs of the one before it."""
@@ -45,7 +47,8 @@ def with_findings(results: Results) -> Results:
 def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
     declare()
-    families = {name: list(rule.claims(results)) for name, rule in registry.items()} | claims_of_plugins(results)
+    rules = sorted(registry.values(), key=lambda rule: FILES.index(rule.claims.__module__))
+    families = {rule.name: list(rule.claims(results)) for rule in rules} | claims_of_plugins(results)
     error = 1 - results.intervals.level
     said: dict[tuple[Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(families, results.intervals.level):
@@ -85,8 +88,7 @@ def _weighing(finding: Finding, share: float) -> Finding:
 
 @cache
 def declare() -> None:
-    """Import the files that declare rules, of chapters first."""
-    for path in (*(f"evalpipe.chapters.{name}.findings" for name in CHAPTERS),
-                 *(f"{__name__}.{topic}" for topic in TOPICS)):
+    """Import the files that declare rules."""
+    for path in FILES:
         if find_spec(path) is not None:
             import_module(path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-import numpy as np
+from evalpipe.base.lazy_numpy import np
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

@@ -73,7 +73,7 @@ def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     time.sleep(600)
 
-interrupt.GRACE = 0.1
+exit.GRACE = 0.1
 sys.modules["evalpipe.run"]._planned = waits
 main(["run", "small.yaml", "--no-progress", "--timeout", "3s", "--format", "json", "--log-file", "log"])
 """
