@@ -20,9 +20,19 @@ from coverage import put
 from nights import KINDS, SIZES
 from scipy.stats import norm
 
-from evalpipe.chapters.gates.compute_bets import NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
-from evalpipe.chapters.gates.compute_groups import Nights, evidence, gathered
-from evalpipe.chapters.gates.compute_sequence import RECENT, process, recent, threshold
+from evalpipe.chapters.gates.compute_sequence import (
+    RECENT,
+    NightEvidence,
+    Nights,
+    evidence,
+    gathered,
+    of_a_mean,
+    of_a_proportion,
+    of_a_ratio,
+    process,
+    recent,
+    threshold,
+)
 from evalpipe.chapters.gates.spec import LARGE_NIGHTS
 from evalpipe.metrics import registry
 

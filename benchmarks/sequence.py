@@ -20,8 +20,14 @@ import numpy as np
 from coverage import put
 from scipy.stats import norm
 
-from evalpipe.chapters.gates.compute_bets import NightEvidence, of_a_mean, of_a_proportion, of_a_value
-from evalpipe.chapters.gates.compute_sequence import process, threshold
+from evalpipe.chapters.gates.compute_sequence import (
+    NightEvidence,
+    of_a_mean,
+    of_a_proportion,
+    of_a_value,
+    process,
+    threshold,
+)
 from evalpipe.intervals.binomial import clopper_pearson
 
 Array = np.ndarray[Any, Any]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from coverage import put
 
-from evalpipe.chapters.trend.compute_limits import ControlLimits, CountedNight
+from evalpipe.chapters.trend.compute import ControlLimits, CountedNight
 
 Array = np.ndarray[Any, Any]
 

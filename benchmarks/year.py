@@ -27,7 +27,7 @@ import yaml
 from click.testing import CliRunner
 
 import evalpipe
-from evalpipe.chapters.trend.figures import trend_figures
+from evalpipe.chapters.trend.card import trend_figures
 from evalpipe.cli.ledger import history
 from evalpipe.ledger.nights import estimates_of, nights
 from evalpipe.ledger.place import LedgerPlace

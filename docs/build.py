@@ -21,16 +21,15 @@ from pydantic import BaseModel, RootModel
 from evalpipe.calibration import registry as recalibrators
 from evalpipe.card.assets import templates
 from evalpipe.card.figures.formula import prepared
-from evalpipe.chapters.row_file.compute_columns import columns
+from evalpipe.chapters.row_file.compute import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
-from evalpipe.chapters.standards.spec_profiles import profiles
+from evalpipe.chapters.standards.spec import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli.app import SCHEMAS, app
 from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.grammar import CASTS
 from evalpipe.data.condition.values import FUNCTIONS
-from evalpipe.findings import declare
-from evalpipe.findings.claims import registry as rules
+from evalpipe.findings import place_of, rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from evalpipe.calibration import Recalibrator
-    from evalpipe.chapters.standards.spec_profiles import ProfileItem
+    from evalpipe.chapters.standards.spec import ProfileItem
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
     from evalpipe.metrics.other_names import OtherName
@@ -489,12 +488,9 @@ def interval_entry(method: IntervalMethod) -> str:
 
 def findings_page() -> str:
     """Return the list of rules of findings, by the room that declares them."""
-    declare()
     rooms: dict[str, list[str]] = {}
-    for name, rule in rules.items():
-        module = rule.claims.__module__.removeprefix("evalpipe.")
-        room = module.removesuffix(".findings").removeprefix("chapters.").removeprefix("findings.")
-        rooms.setdefault(room, []).append(f"- `{name}`: {rule.checks}")
+    for rule in rules():
+        rooms.setdefault(place_of(rule)[1], []).append(f"- `{rule.name}`: {rule.checks}")
     parts = (f"## {room.replace('_', ' ').capitalize()}\n\n" + "\n".join(lines) for room, lines in rooms.items())
     return FINDINGS + "\n" + "\n\n".join(parts) + "\n"
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.chapters.candidates.compute_rows import CandidateRows
+    from evalpipe.chapters.candidates.compute import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-    from evalpipe.chapters.gates.earlier import EarlierNights
+    from evalpipe.chapters.gates.earlier_runs import EarlierNights
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
@@ -268,7 +268,7 @@ def _read(
     Refuses, before all else, formats that cannot be made here.
     """
     from evalpipe.card import ready
-    from evalpipe.chapters.gates.earlier import look_back
+    from evalpipe.chapters.gates.earlier_runs import look_back
     from evalpipe.chapters.prevalence.compute import with_prevalence
     from evalpipe.chapters.statement.compute import check_references
     from evalpipe.reading import read_all
@@ -337,7 +337,7 @@ def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, bef
 def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_on: FailOn) -> dict[str, bytes] | None:
     """Return the files of the runs that later ones are compared with; None where they stay as they are."""
     from evalpipe.chapters.gates.compute_numbers import EarlierRun
-    from evalpipe.chapters.gates.earlier import REFERENCE, may_be_reference, next_references
+    from evalpipe.chapters.gates.earlier_runs import REFERENCE, may_be_reference, next_references
 
     last = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
     if last is None:
@@ -351,7 +351,7 @@ def _written(
     computed: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
-    from evalpipe.chapters.gates.earlier import BEFORE, REFERENCE
+    from evalpipe.chapters.gates.earlier_runs import BEFORE, REFERENCE
     from evalpipe.ledger.history import enter
     from evalpipe.results.signatures import carried
     from evalpipe.runs.inputs import manifest_of, start_of_paths

@@ -34,20 +34,16 @@ ROLES = {
     },
     "records": {"base", "words"},
     "evidence": {"card.statements", "results", "words"},
-    "words": {"base", "card.wording", "chapters.records", "results", "words"},
-    "findings": {
-        "base", "card.wording", "chapters.records", "chapters.words", "findings", "intervals", "results", "words",
-    },
     "card": {
-        "base", "calibration", "card", "chapters.evidence", "chapters.records", "chapters.words", "results", "words",
+        "base", "calibration", "card", "chapters.evidence", "chapters.records", "findings", "intervals", "results",
+        "words",
     },
 }
-"""What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
+"""What a file of a chapter may import, by its role; `compute_scale.py` has that of `compute.py`.
 
-`earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates,
-of steps and of the trend, whose names and sentences the findings, the card and the terminal share. The reasons that
-results give for a verdict name measures and models as the card does, hence `card.wording`.
+`earlier_runs.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of
+numbers may. So has `evidence.py` of standards, which the computation asks and the card names. The reasons that results
+give for a verdict name measures and models as the card does, hence `card.wording`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
@@ -115,9 +111,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "proposal": {"base", "data", "errors", "plan", "reading", "run", "runs", "spec", "tasks", "words"},
     "cli": {
         "base", "card.addresses", "card.method", "card.page", "card.summary", "card.tables", "card.wording",
-        "chapters.card", "chapters.earlier", "chapters.plan", "chapters.words", "cli.doctor", "errors",
-        "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
-        "runs", "spec", "streams", "tasks", "version", "words",
+        "chapters.card", "chapters.earlier", "chapters.plan", "cli.doctor", "errors", "intervals.declare", "ledger",
+        "metrics", "plan", "proposal", "recalibration", "results", "review", "run", "runs", "spec", "streams", "tasks",
+        "version", "words",
     },
 }
 

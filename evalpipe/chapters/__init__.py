@@ -7,7 +7,7 @@ A chapter's files are named by their role, and each role has functions that the 
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
-| `findings.py` | functions with `@rule`, which claim what the results say | step 5 |
+| `card.py` | functions with `@rule`, which claim what the results say | step 5 |
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
 | `card.py` | `glance(results)` yields what stands on the first screen where no model is measured | step 6 |

@@ -16,7 +16,7 @@ from evalpipe.card.page import Number
 from evalpipe.card.summary import MOST_FINDINGS, SIGNS
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure, names_of
-from evalpipe.chapters.candidates.words import in_a_line
+from evalpipe.chapters.candidates.card import in_a_line
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.chapters.standards.card import in_words
 from evalpipe.chapters.thresholds.card import chosen
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.chapters.gates.earlier_runs import ReferenceChange
     from evalpipe.results import Comparison, Estimate, Gate, ModelSummary, Results, Scalar
     from evalpipe.spec.spec import Spec
 

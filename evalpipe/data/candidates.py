@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.chapters.candidates.compute_rows import CandidateRows
+from evalpipe.chapters.candidates.compute import CandidateRows
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import bounded
 from evalpipe.data.problems import Unreadable, counted, noun, rows_have

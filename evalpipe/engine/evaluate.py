@@ -16,7 +16,7 @@ from evalpipe.chapters import functions
 from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
 from evalpipe.chapters.equivocal.compute import zone_record
 from evalpipe.chapters.recalibrate.compute import with_variants
-from evalpipe.chapters.repeats.compute_thresholds import with_refits
+from evalpipe.chapters.repeats.compute import with_refits
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
@@ -42,7 +42,7 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalpipe.chapters.candidates.compute_rows import CandidateRows
+    from evalpipe.chapters.candidates.compute import CandidateRows
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.errors import Problem

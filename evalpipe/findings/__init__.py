@@ -18,14 +18,14 @@ from evalpipe.findings.claims import claims_of_plugins, decided, registry
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalpipe.findings.claims import Claim, Say
+    from evalpipe.findings.claims import Claim, Rule, Say
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
-FILES = (
-    *(f"evalpipe.chapters.{name}.findings" for name in CHAPTERS),
-    *(f"evalpipe.findings.{topic}" for topic in ("calibration", "skill", "numbers", "data")))
-"""The files that may declare rules, in the order in which these are asked, whichever was imported first."""
+PLACES = (*(("chapters", name) for name in CHAPTERS),
+          *(("findings", topic) for topic in ("calibration", "skill", "numbers", "data")))
+"""What may declare rules, in the order in which these are asked, whichever was imported first: the `card.py` of
+chapters, and files of this folder."""
 
 REPEATED = 0.8
 """What each further finding of one sort weighs of the one before it."""
@@ -46,9 +46,7 @@ def with_findings(results: Results) -> Results:
 
 def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
-    declare()
-    rules = sorted(registry.values(), key=lambda rule: FILES.index(rule.claims.__module__))
-    families = {rule.name: list(rule.claims(results)) for rule in rules} | claims_of_plugins(results)
+    families = {rule.name: list(rule.claims(results)) for rule in rules()} | claims_of_plugins(results)
     error = 1 - results.intervals.level
     said: dict[tuple[Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(families, results.intervals.level):
@@ -87,8 +85,16 @@ def _weighing(finding: Finding, share: float) -> Finding:
 
 
 @cache
-def declare() -> None:
-    """Import the files that declare rules."""
-    for path in FILES:
+def rules() -> tuple[Rule, ...]:
+    """Import the files that declare rules, and return every rule in the order of these files."""
+    for room, name in PLACES:
+        path = f"evalpipe.{room}.{name}.card" if room == "chapters" else f"evalpipe.{room}.{name}"
         if find_spec(path) is not None:
             import_module(path)
+    return tuple(sorted(registry.values(), key=lambda rule: PLACES.index(place_of(rule))))
+
+
+def place_of(rule: Rule) -> tuple[str, str]:
+    """Return where a rule is declared: "chapters" and a name, or "findings" and a topic."""
+    room, name = rule.claims.__module__.split(".")[1:3]
+    return room, name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.gates.compute_nights import changed_sequences
+from evalpipe.chapters.gates.compute import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
-from evalpipe.chapters.gates.earlier import Tonight, reference_for
+from evalpipe.chapters.gates.earlier_runs import Tonight, reference_for
 from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.ledger.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
 from evalpipe.ledger.nights import evidence_before

@@ -8,9 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.compute_evidence import SIDES, sides
-from evalpipe.chapters.gates.compute_forecast import YEARS, Forecast, NightCheck, forecast
-from evalpipe.chapters.gates.compute_groups import ENOUGH
-from evalpipe.chapters.gates.compute_sequence import threshold
+from evalpipe.chapters.gates.compute_sequence import ENOUGH, YEARS, Forecast, NightCheck, forecast, threshold
 from evalpipe.chapters.gates.plan import least_night, made_of
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.chapters.gates.earlier import LAST, NO_NIGHTS, EarlierNights, Night
+from evalpipe.chapters.gates.earlier_runs import LAST, NO_NIGHTS, EarlierNights, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace

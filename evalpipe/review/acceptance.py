@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import postponed
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.earlier import LAST, REFERENCE, kept_in, next_references, reference_changes
+from evalpipe.chapters.gates.earlier_runs import LAST, REFERENCE, kept_in, next_references, reference_changes
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.results import Results
 from evalpipe.run import templates_from
@@ -18,7 +18,7 @@ from evalpipe.runs.record import held, put_files
 if TYPE_CHECKING:
     import os
 
-    from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.chapters.gates.earlier_runs import ReferenceChange
 
 
 def accept(

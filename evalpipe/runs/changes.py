@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256, text_sha256
 from evalpipe.base.origin import path_text
-from evalpipe.chapters.gates.earlier import LAST, REFERENCE, has_another_reference
+from evalpipe.chapters.gates.earlier_runs import LAST, REFERENCE, has_another_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError

@@ -14,7 +14,7 @@ from evalpipe.card.figures.axes import width
 from evalpipe.card.figures.declare import figure_of, figures
 from evalpipe.card.figures.svg import stacks
 from evalpipe.card.tables import shown
-from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.chapters.prevalence.card import prevalence_figures
 from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Histogram, Ks, Refinement, Reliability

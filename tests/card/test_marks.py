@@ -19,7 +19,7 @@ from evalpipe.card.figures.panel import Panel
 from evalpipe.card.figures.ranking import ON_ROC
 from evalpipe.card.figures.svg import Sheet
 from evalpipe.chapters.curves.card import procedures, sections
-from evalpipe.chapters.thresholds.figures import sweeps
+from evalpipe.chapters.thresholds.card import sweeps
 from evalpipe.results.curves.events import Gain, Marks
 from evalpipe.words import numbers
 

@@ -9,7 +9,7 @@ from evalpipe.card.appendix import reference_sections
 from evalpipe.card.method import BANDS
 from evalpipe.card.page import Cite, Link, plain
 from evalpipe.card.references import BIBLIOGRAPHY, anchor, cited, resolved
-from evalpipe.chapters.compare.card_tests import TESTS
+from evalpipe.chapters.compare.card import TESTS
 from evalpipe.chapters.curves.card import DURBIN_WATSON, HALF_NORMAL
 from evalpipe.chapters.deviance.card import TEST as DEVIANCE
 from evalpipe.chapters.trend.card import LIMITS

@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import roc_curve
 
 from engine.runs import intervals, people, run
-from evalpipe.chapters.curves.figures import relations
+from evalpipe.chapters.curves.card import relations
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
 
 if TYPE_CHECKING:

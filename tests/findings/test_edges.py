@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evalpipe
-from evalpipe.findings.claims import registry
+from evalpipe.findings import rules
 from evalpipe.results import Results, Warned
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
@@ -214,4 +214,4 @@ def test_rows_left_out_are_counted(
 
 
 def test_every_rule_says_what_it_checks() -> None:
-    assert all(rule.checks.endswith(".") and rule.checks[:1].isupper() for rule in registry.values())
+    assert all(rule.checks.endswith(".") and rule.checks[:1].isupper() for rule in rules())

@@ -16,7 +16,7 @@ import pytest
 
 from evalpipe.card.contents import card_of
 from evalpipe.card.summary import MOST_FINDINGS
-from evalpipe.findings import declare
+from evalpipe.findings import rules
 from evalpipe.findings.claims import registry
 from evalpipe.results import Results
 from findings.conftest import name_of
@@ -43,7 +43,7 @@ def writes_sentences(thing: Any) -> bool:
 
 
 def test_every_rule_and_every_sentence_is_heard(planted_run: Callable[[str], Path]) -> None:
-    declare()
+    rules()
     modules = {rule.claims.__module__ for rule in registry.values()}
     declared = [thing for module in modules for thing in vars(sys.modules[module]).values()]
     declared += [thing for table in declared if isinstance(table, Mapping) for thing in table.values()]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 import evalpipe
 from evalpipe.card import render
 from evalpipe.chapters.gates.compute import judged
-from evalpipe.chapters.gates.earlier import look_back
+from evalpipe.chapters.gates.earlier_runs import look_back
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read

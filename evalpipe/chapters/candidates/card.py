@@ -1,4 +1,4 @@
-"""The card's section on candidates: the goals, the most desirable of them, and the Pareto figure."""
+"""What the card says of candidates: what they are called, the section with its Pareto figure, and what is found."""
 
 from __future__ import annotations
 
@@ -6,26 +6,147 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
+from evalpipe.card.figures.panel import panel
+from evalpipe.card.figures.svg import Drawing, KeyEntry, Sheet, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
-from evalpipe.chapters.candidates.figures import candidate_figures
-from evalpipe.chapters.candidates.words import (
-    counted,
-    first_said,
-    front_said,
-    goal_titles,
-    id_texts,
-    near_said,
-    undefined_said,
-)
+from evalpipe.card.wording import group, joined, names_of
 from evalpipe.chapters.desirability.card import CAVEAT, SOURCES, form
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
     from evalpipe.results import Results, Scalar
+    from evalpipe.results.document import Finding, FindingKind
+
+
+MOST_NAMED = 3
+"""The candidates that a sentence names; of more it gives the number."""
+
+
+def goal_titles(results: Results) -> dict[str, str]:
+    """Return what each goal is called, by its name: what it is of, with its form where that alone is not enough."""
+    goals = results.candidates.goals
+    titles = [_title(results, goal) for goal in goals]
+    return {goal.goal: f"{title} ({goal.kind})" if titles.count(title) > 1 else title
+            for goal, title in zip(goals, titles, strict=True)}
+
+
+def _title(results: Results, goal: CandidateGoal) -> str:
+    """Name what a goal is of; no candidate has other options of a measure, so they go without saying."""
+    if goal.metric is not None:
+        prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
+        return names_of(results).measure(goal.metric, prevalence, goal.average)
+    title = (goal.characteristic or "").replace("_", " ")
+    return title[:1].upper() + title[1:]
+
+
+def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
+    """Return how each value of each column of ids is written: with as few digits as tell it from all others."""
+    return {column: _written([candidate.id[column] for candidate in candidates.ranking]) for column in candidates.id}
+
+
+def _written(values: Sequence[Scalar | None]) -> dict[Scalar | None, str]:
+    distinct = list(dict.fromkeys(values))
+    fractions = [value for value in distinct if isinstance(value, float) and not isinstance(value, bool)]
+    for digits in range(numbers.USUAL_DIGITS, 17):
+        short = {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
+        if len(set(short.values())) == len(fractions):
+            break
+    texts: dict[Scalar | None, str] = {
+        value: "–" if value is None else group(value) for value in distinct}
+    return texts | dict(short)
+
+
+def candidate_name(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> str:
+    """Name a candidate by what tells it from others: "mtry = 7 and min_n = 5"."""
+    return joined([f"{column} = {texts[column][value]}" for column, value in candidate.id.items()])
+
+
+def best_of(candidates: Candidates) -> list[RankedCandidate]:
+    """Return the candidates that are the most desirable; none where no candidate is defined."""
+    return [candidate for candidate in candidates.ranking if candidate.rank == 1]
+
+
+def counted(candidates: Candidates) -> str:
+    """Say how many candidates there are: "300 candidates"."""
+    number = len(candidates.ranking)
+    return "1 candidate" if number == 1 else f"{numbers.count(number)} candidates"
+
+
+def first_said(results: Results) -> str:
+    """Say who is the most desirable of how many."""
+    candidates = results.candidates
+    count, first = counted(candidates), best_of(candidates)
+    if not first:
+        return f"None of {count} has an overall desirability"
+    if not first[0].value:
+        return f"None of {count} is acceptable: each has a goal whose desirability is 0"
+    value = numbers.number(first[0].value)
+    if len(first) > MOST_NAMED:
+        return f"Of {count}, {numbers.count(len(first))} are equally the most desirable: {value}"
+    texts = id_texts(candidates)
+    named = [candidate_name(texts, candidate) for candidate in first]
+    if len(first) > 1:
+        return f"Of {count}, those with {'; '.join(named)} are equally the most desirable: {value}"
+    return f"Of {count}, the one with {named[0]} is the most desirable: {value}"
+
+
+def in_a_line(results: Results) -> str:
+    """Return the line of the terminal: "300 candidates, most desirable: mtry = 7, D 0.812"."""
+    candidates = results.candidates
+    count, first = counted(candidates), best_of(candidates)
+    if not first or first[0].value is None:
+        return f"{count}, none with an overall desirability"
+    named = candidate_name(id_texts(candidates), first[0])
+    more = f" and {numbers.count(len(first) - 1)} more" if len(first) > 1 else ""
+    return f"{count}, most desirable: {named}{more}, D {numbers.number(first[0].value)}"
+
+
+def front_said(results: Results) -> str:
+    """Say how many candidates no other one beats in the two goals of the figure; empty where there is none."""
+    candidates = results.candidates
+    if not candidates.axes:
+        return ""
+    titles = goal_titles(results)
+    front = sum(bool(candidate.front) for candidate in candidates.ranking)
+    verb = "is" if front == 1 else "are"
+    named = joined([titles[axis] for axis in candidates.axes])
+    return f"{numbers.count(front)} {verb} not dominated in {named}"
+
+
+def near_said(results: Results) -> str:
+    """Say how many others lie within one standard error of the best; empty where the table has no such errors."""
+    candidates = results.candidates
+    if candidates.within is None:
+        return ""
+    others = sum(bool(candidate.near) and candidate.rank != 1 for candidate in candidates.ranking)
+    which = "the best" if len(best_of(candidates)) == 1 else "those"
+    if not others:
+        return f"No other candidate lies within one standard error of {which}"
+    return (f"{numbers.count(others)} other candidate{' lies' if others == 1 else 's lie'} within one standard error "
+            f"of {which}, so these values do not decide between them")
+
+
+def undefined_said(results: Results) -> str:
+    """Say how many candidates lack a value, of which goals; empty where none does."""
+    lacking = [candidate for candidate in results.candidates.ranking if candidate.value is None]
+    if not lacking:
+        return ""
+    titles = goal_titles(results)
+    goals = [titles[goal.goal] for goal in results.candidates.goals
+             if any(candidate.desirability[goal.goal] is None for candidate in lacking)]
+    has, rank = ("has", "It ranks") if len(lacking) == 1 else ("have", "They rank")
+    noun = "candidate" if len(lacking) == 1 else "candidates"
+    return (f"{numbers.count(len(lacking))} {noun} {has} no overall desirability, for lack of a value of "
+            f"{joined(goals, 'or')}. {rank} last")
+
 
 AT_FIRST = 5
 """The candidates on the first screen."""
@@ -177,3 +298,119 @@ def _noise(results: Results) -> str:
         return UNKNOWN
     goals = [titles[goal.goal] for goal in candidates.goals if goal.std_err]
     return NEAR.format(limit=numbers.number(candidates.within), goals=wording.joined(goals))
+
+
+HEIGHT = 260.0
+"""Pixels of the panel."""
+
+Point = tuple[float, float]
+
+
+def candidate_figures(results: Results) -> tuple[Drawing, ...]:
+    """Draw the candidates in two goals; nothing of a single goal, and nothing where no candidate has both values."""
+    candidates = results.candidates
+    goals = {goal.goal: goal for goal in candidates.goals}
+    across, up = (goals[name] for name in candidates.axes) if candidates.axes else (None, None)
+    if across is None or up is None:
+        return ()
+    points = [(candidate, (x, y)) for candidate in candidates.ranking
+              if (x := _at(across, candidate)) is not None and (y := _at(up, candidate)) is not None]
+    if not points:
+        return ()
+    return (_drawn(results, (across, up), points),)
+
+
+def _at(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
+    """Return where a candidate lies along a goal: its value, or its desirability where values have no direction."""
+    value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _drawn(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
+           points: Sequence[tuple[RankedCandidate, Point]]) -> Drawing:
+    titles, sheet = goal_titles(results), Sheet()
+    front = sorted(place for candidate, place in points if candidate.front)
+    best = [(candidate, place) for candidate, place in points if candidate.rank == 1]
+    x, y = (_axis(goal, titles[goal.goal], [place[n] for _, place in points]) for n, goal in enumerate(goals))
+    drawn = panel(sheet, x, y, HEIGHT)
+    rest = [place for candidate, place in points if not candidate.front]
+    drawn.dots(*_columns(rest), "pale", name="Other candidates")
+    # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
+    drawn.line(*_columns(front if goals[0].kind == "minimize" else front[::-1]), "m0", kind="thin", steps=True)
+    drawn.marks(*_columns(front), "m0", "o", name="Not dominated in the two", size=3.4)
+    drawn.marks(*_columns([place for _, place in best]), "m1", "D", name="Most desirable", size=6)
+    named = f": {candidate_name(id_texts(results.candidates), best[0][0])}" if len(best) == 1 else ""
+    sheet.key((
+        KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
+        *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
+    ways = " and ".join(f"{titles[goal.goal]} {_better(goal)}" for goal in goals)
+    caption = (f"Every candidate by two goals: {ways}. The line is the best that any of them reaches in one goal "
+               "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
+    finding = ". ".join(filter(None, (first_said(results), front_said(results)))) + "."
+    alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding} {_told(results, goals, best)}"
+    return drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt.strip()), [sheet])
+
+
+def _columns(places: Sequence[Point]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in places], [y for _, y in places]
+
+
+def _axis(goal: CandidateGoal, title: str, values: Sequence[float]) -> Axis:
+    """Return the axis of a goal, named with the direction that is better."""
+    if goal.kind not in ("minimize", "maximize"):
+        return unit_axis(f"Desirability of {title}")
+    return number_axis(f"{title} ({_better(goal)})", values, room=0.06)
+
+
+def _better(goal: CandidateGoal) -> str:
+    """Say where the better candidates lie."""
+    if goal.kind in ("minimize", "maximize"):
+        return f"{'lower' if goal.kind == 'minimize' else 'higher'} is better"
+    return "by its desirability"
+
+
+def _told(results: Results, goals: Sequence[CandidateGoal], best: Sequence[tuple[RankedCandidate, Point]]) -> str:
+    """Say where the most desirable candidate lies."""
+    if len(best) != 1 or len(best_of(results.candidates)) != 1:
+        return ""
+    titles = goal_titles(results)
+    parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
+    return f"The most desirable lies at {' and '.join(parts)}."
+
+
+SECTION = "candidates"
+
+
+@rule
+def best_candidate(results: Results) -> Iterator[Claim]:
+    """Which candidate is the most desirable, and whether others lie within one standard error of it."""
+    if results.candidates.ranking:
+        first = best_of(results.candidates)
+        yield Claim(results.candidates, most_desirable if first and first[0].value else none_acceptable)
+
+
+@rule
+def candidates_ranked(results: Results) -> Iterator[Claim]:
+    """Whether every candidate has the values that the goals need."""
+    if any(candidate.value is None for candidate in results.candidates.ranking):
+        yield Claim(results.candidates, unranked)
+
+
+def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Finding]:
+    """Say which candidate is first, and how many others may be as good."""
+    near, front = near_said(results), front_said(results)
+    first = first_said(results)
+    text = f"{first}; {front}." if front else f"{first}."
+    alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
+    kind: FindingKind = "note" if not near else "holds" if alone else "open"
+    yield finding(kind, weights.RANKED, f"{text} {near}." if near else text, SECTION)
+
+
+def none_acceptable(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
+    """Say that no candidate can be chosen."""
+    yield finding("fails", weights.GOAL_MISSED, f"{first_said(results)}.", SECTION)
+
+
+def unranked(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
+    """Say how many candidates have no overall desirability."""
+    yield finding("note", weights.WARNED, f"{undefined_said(results)}.", SECTION)

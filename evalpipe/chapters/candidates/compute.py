@@ -1,7 +1,8 @@
-"""The ranking of candidates by the functions of desirability, from values that are finished."""
+"""Candidates as they were read, and their ranking by the functions of desirability, from values that are finished."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +13,26 @@ from evalpipe.chapters.desirability.compute import described, desirability_of, j
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.results import InputFile, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRows:
+    """n candidates in the order of their ids, with the values of k goals; None where a value is missing.
+
+    ``std_err`` are standard errors [n, k], NaN where there is none; ``files`` those that were read.
+    """
+
+    ids: tuple[Mapping[str, Scalar | None], ...]
+    values: tuple[tuple[Scalar | None, ...], ...]
+    std_err: Floats
+    files: tuple[InputFile, ...]
 
 
 def ranked(plan: Plan, rows: CandidateRows) -> Candidates:

@@ -1,39 +1,89 @@
-"""What the card says of models against a baseline, and of datasets against another."""
+"""What the card says of models against a baseline and of datasets against another: tests, tables and findings."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
-from evalpipe.card.page import (
-    Aside,
-    Code,
-    Column,
-    Figures,
-    Heading,
-    Number,
-    Row,
-    Section,
-    Table,
-    Text,
-    Verdict,
-)
+from evalpipe.card.method import Procedure
+from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of
-from evalpipe.card.wording import Names, names_of
-from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
+from evalpipe.card.wording import Names, joined, names_of
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.chapters.equivocal.card import rows_compared
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import difference_of, finding, of_model, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalpipe.card.method import Procedure
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Comparison, Results
+    from evalpipe.results.document import Finding, FindingKind
+
+
+TESTS: dict[str, tuple[str, Procedure]] = {
+    "delong": ("DeLong", Procedure(
+        "DeLong’s test",
+        "Two areas under the ROC curve on the same rows. The variance of their difference comes from the placements "
+        "of the rows under both models, so it takes account of their correlation.",
+        "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated "
+        "receiver operating characteristic curves. Biometrics 44(3), 837–845.",
+    )),
+    "mcnemar": ("McNemar", Procedure(
+        "McNemar’s test",
+        "Of the rows that only one of two models gets right (for accuracy), tests whether each model is right "
+        "equally often: the squared difference of the two counts over their sum.",
+        "Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence intervals for paired "
+        "binomial proportions. Statistics in Medicine 33(16), 2850–2875.",
+    )),
+    "diebold_mariano": ("Diebold-Mariano", Procedure(
+        "Diebold-Mariano test",
+        "The mean difference of two models’ losses on the same rows, against its standard error.",
+        "Diebold, F. X. & Mariano, R. S. (1995). Comparing predictive accuracy. Journal of Business & Economic "
+        "Statistics 13(3), 253–263.",
+    )),
+    "bootstrap": ("bootstrap", Procedure(
+        "Bootstrap test",
+        "The difference over its bootstrap standard error, by Student’s distribution. Degrees of freedom: the rows "
+        "(or clusters) of the smaller side, minus one. Unlike a count of replicates, the p-value has no smallest "
+        "value, so it can be adjusted for any number of differences.",
+        "Efron, B. & Tibshirani, R. J. (1993). An introduction to the bootstrap, section 12.4. Chapman & Hall.",
+    )),
+    "two_proportions": ("two proportions", Procedure(
+        "Test of two proportions",
+        "The difference of two proportions of separate rows, over its standard error under no difference. A slice is "
+        "tested against the rows outside it.",
+        "Campbell, I. (2007). Chi-squared and Fisher-Irwin tests of two-by-two tables with small sample "
+        "recommendations. Statistics in Medicine 26(19), 3661–3675.",
+    )),
+}
+"""What each test in `Comparison.test` is called, and how it is made."""
+VERDICT = Procedure(
+    "Verdicts",
+    "Better or worse: the difference lies on that side of zero; where a margin is declared, beyond it, or that is said "
+    "to be open. Equivalent: it lies within the margin, be it zero or not. Each of these needs a p-value, adjusted for "
+    "all differences of the table, below 1 − level. Undecided: it is not below. Same: the difference is zero in every "
+    "resample. No direction: neither higher nor lower values are better. Untested: there is no p-value.",
+    "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. Social "
+    "Psychological and Personality Science 8(4), 355–362.",
+)
+HOLM = Procedure(
+    "Holm’s adjustment",
+    "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never decreasing; the chance of "
+    "any false verdict stays below 1 − level. Each table is a family: on one dataset, all models against the "
+    "baseline, all variants of a model against the original, or the dataset against an earlier one. Differences in "
+    "slices are a family of their own. Slices against their reference are a family for each dataset, model and "
+    "measure.",
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
+    "6(2), 65–70.",
+)
+
 
 AnyComparison = TypeVar("AnyComparison", bound="Comparison")
 
@@ -166,7 +216,7 @@ def _measure(results: Results, names: Names, comparison: Comparison) -> Cell:
 
 def measured(comparison: Comparison, *, test: bool = True) -> tuple[Cell, ...]:
     """Write a difference, its interval, its p-value with the name of the test, and the adjusted p-value."""
-    number, p = difference_of(comparison), numbers.p_value(comparison.p_value)
+    number, p = difference_number(comparison), numbers.p_value(comparison.p_value)
     named = test and comparison.test is not None
     return (replace(number, interval=None), number.interval or "–",
             (p, Aside(test_name(comparison.test or ""), "options")) if named else p,
@@ -195,7 +245,7 @@ def compared(names: Names, comparison: Comparison) -> str:
     return names.measure(comparison.metric, comparison.params, comparison.average, comparison.class_)
 
 
-def difference_of(comparison: Comparison) -> Number:
+def difference_number(comparison: Comparison) -> Number:
     """Write a difference with its interval; one that does not exist says why."""
     if comparison.difference is None:
         return Number(status_of(comparison))
@@ -232,7 +282,7 @@ def _sliced(results: Results, baseline: str, dataset: str, comparisons: Sequence
         Column("Verdict"),
     )
     return Table(f"{_title(names, comparisons, baseline)} in slices of {dataset}", columns, tuple(
-        Row((names.slice(c.slice or {}), compared(names, c), names.model(c.model, c.variant), difference_of(c),
+        Row((names.slice(c.slice or {}), compared(names, c), names.model(c.model, c.variant), difference_number(c),
              numbers.p_value(c.p_value), numbers.p_value(c.p_adjusted), verdict_of(c)))
         for c in comparisons), most=MOST_ROWS)
 
@@ -279,3 +329,117 @@ def _discordant(names: Names, comparison: Comparison) -> str:
         f"McNemar’s test of {compared(names, comparison)}: {model} alone gets {counts['only_model']} rows right, "
         f"{baseline} alone {counts['only_baseline']}{p}."
     )
+
+
+UNCORRECTED = ", but not certain once all differences of the table are allowed for"
+"""What keeps a difference undecided whose interval excludes zero."""
+
+MOST_MEASURES = 3
+"""The most measures that a sentence on two models gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFinding:
+    """What is said of models and what they are compared with, on the measures of one verdict.
+
+    ``kind`` and ``weight`` are those of the finding; ``verb`` stands between the two names, ``doubt`` at the end.
+    """
+
+    kind: FindingKind
+    weight: float
+    verb: str
+    doubt: str = ""
+
+    def __call__(self, results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+        """Yield a finding for each pair."""
+        for pair in _pairs(rows):
+            text = _sentence(results, pair, self.verb, self.doubt)
+            yield finding(self.kind, self.weight, text, _anchor(results, pair), pair)
+
+
+BETWEEN_MODELS = {
+    "better": PairFinding("holds", weights.MODEL_BETTER, "is better than"),
+    "worse": PairFinding("fails", weights.MODEL_WORSE, "is worse than"),
+    "equivalent": PairFinding("same", weights.MODELS_SAME, "is equivalent, within the margin, to"),
+    "undecided": PairFinding("open", weights.MODELS_OPEN, "cannot be told apart from"),
+    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may be worse than", UNCORRECTED),
+    "perhaps_better": PairFinding("open", weights.MODELS_OPEN, "may be better than", UNCORRECTED),
+}
+"""What is said of a model and the baseline; that they are the same has words of its own."""
+
+BETWEEN_DATASETS = {
+    "better": PairFinding("note", weights.CHECKED, "does better than on"),
+    "worse": PairFinding("fails", weights.WORSE_THERE, "does worse than on"),
+    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may do worse than on", UNCORRECTED),
+}
+"""What is said of a model on a dataset and on an earlier one."""
+
+
+@rule
+def models_compared(results: Results) -> Iterator[Claim]:
+    """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
+    for row in results.comparisons:
+        verdict = _leaning(results, row)
+        say = _same if verdict == "same" else BETWEEN_MODELS.get(verdict)
+        between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
+        if between_models and row.slice is None and row.class_ is None and say is not None:
+            yield Claim(row, say)
+
+
+@rule
+def datasets_compared(results: Results) -> Iterator[Claim]:
+    """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
+    for row in results.comparisons:
+        say = BETWEEN_DATASETS.get(_leaning(results, row))
+        as_given = row.baseline_dataset is not None and row.variant == "original"
+        if as_given and row.slice is None and row.class_ is None and say is not None:
+            yield Claim(row, say)
+
+
+def _leaning(results: Results, row: Comparison) -> str:
+    """Return the verdict on a row; of one that is undecided though its interval excludes zero, what it leans to.
+
+    So it is where the correction for the number of differences alone leaves it undecided.
+    """
+    direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
+    if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
+        return row.verdict
+    return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
+
+
+def _same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Say in what models give the very numbers of the baseline."""
+    for pair in _pairs(rows):
+        names, first = names_of(results), pair[0]
+        listed = _listed([names.measure(row.metric, row.params, row.average) for row in pair])
+        both = f"{of_model(results, first)} and {names.model(first.baseline)}"
+        text = f"{both} have the same {listed} in every resample."
+        yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
+
+
+def _pairs(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+    """Yield the rows of each dataset, model and baseline together."""
+    return together(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
+
+
+def _anchor(results: Results, pair: Sequence[Comparison]) -> str:
+    """Return the anchor of the section: that on a dataset comes after that on a model."""
+    after = pair[0].baseline_dataset is not None and any(
+        row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
+    return "comparison-2" if after else "comparison-1"
+
+
+def _sentence(results: Results, rows: Sequence[Comparison], verb: str, doubt: str = "") -> str:
+    """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)."."""
+    names, first = names_of(results), rows[0]
+    other = first.baseline_dataset or names.model(first.baseline)
+    listed = _listed([f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in rows])
+    return f"{of_model(results, first)} {verb} {other}: difference in {listed}{doubt}."
+
+
+def _listed(items: Sequence[str]) -> str:
+    """List a few, and say how many more there are."""
+    more = len(items) - MOST_MEASURES
+    if more <= 0:
+        return joined(items)
+    return f"{', '.join(items[:MOST_MEASURES])} and {more} more {'measure' if more == 1 else 'measures'}"

@@ -9,7 +9,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Number, Row, Section, Table, Text
 from evalpipe.card.tables import reasons_below, shown
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.repeats.words import spread_text
+from evalpipe.chapters.repeats.card import spread_text
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

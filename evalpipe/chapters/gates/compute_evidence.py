@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.digests import json_sha256
-from evalpipe.chapters.compare.compute_paired import LOSSES, flags, reportable_alike
-from evalpipe.chapters.gates.compute_bets import (
-    BETS,
-    SHARES,
-    NightEvidence,
-    of_a_mean,
-    of_a_proportion,
-    of_a_ratio,
-)
-from evalpipe.chapters.gates.compute_numbers import subject_of
-from evalpipe.chapters.gates.compute_scope import is_on
+from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
+from evalpipe.chapters.gates.compute_numbers import is_on, subject_of
+from evalpipe.chapters.gates.compute_sequence import BETS, SHARES, NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
 from evalpipe.chapters.gates.plan import GateLimits, made_of
 from evalpipe.chapters.gates.records import GateEvidence
 from evalpipe.engine.differences import one_value_a_row, options_of, summary_of

@@ -40,8 +40,7 @@ from evalpipe.chapters.compare.card import (
 )
 from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, raw
-from evalpipe.chapters.recalibrate.figures import drawings
-from evalpipe.chapters.recalibrate.figures_curves import curve_drawings
+from evalpipe.chapters.recalibrate.figures import curve_drawings, drawings
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

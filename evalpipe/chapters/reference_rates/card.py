@@ -1,4 +1,4 @@
-"""What the card says of models against fixed rates."""
+"""What the card says of models against fixed rates, and findings on whether they reach what others did."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
 from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.compare.card import by_dataset, compared, difference_of, notes, verdict_of
+from evalpipe.chapters.compare.card import by_dataset, compared, difference_number, notes, verdict_of
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import agreeing, finding, of_models, together
+from evalpipe.findings.words import difference_of as difference_text
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import Results
+    from evalpipe.results import RateDifference, Results
+    from evalpipe.results.document import Finding
+
 
 COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Column("Estimate", "num"),
            Column("Rival"), Column("Rate", "num"), Column("Difference", "num"), Column("Verdict", style="said"))
@@ -25,7 +32,7 @@ def sections(results: Results) -> Iterator[Section]:
     names, rates = names_of(results), results.reference_rates
     tables = [Table(f"Differences from reference rates on {dataset}", COLUMNS, tuple(
         Row((compared(names, r), names.model(r.model, r.variant), shown(estimate_of(results, r)), r.baseline,
-             ranged(r.rate, r.rate_lower, r.rate_upper), difference_of(r), verdict_of(r)))
+             ranged(r.rate, r.rate_lower, r.rate_upper), difference_number(r), verdict_of(r)))
         for r in rows), stacked=True) for dataset, rows in by_dataset(rates).items()]
     if tables:
         yield Section("reference-rates", "Reference rates", (
@@ -43,3 +50,49 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "The interval of a difference includes the uncertainty of the estimate and, where the spec gives limits "
             "of the rate, that of the rate; otherwise the rate is taken as exact. It is not corrected for the number "
             "of differences."))
+
+
+RATES = "reference-rates"
+"""The anchor of the section on reference rates."""
+
+
+@rule
+def reference_rates_reached(results: Results) -> Iterator[Claim]:
+    """Whether models reach the reference rates, by the intervals of the differences."""
+    says = {"better": reached, "worse": missed, "undecided": undecided}
+    yield from (Claim(row, says[row.verdict]) for row in results.reference_rates
+                if row.verdict in says and row.variant == "original" and row.class_ is None and row.slice is None)
+
+
+def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models are better than a reference rate."""
+    for same in _rates(rows):
+        verb = agreeing(same, "is better than", "are better than")
+        yield finding("holds", weights.RATE_REACHED, _sentence(results, same, verb), RATES, same)
+
+
+def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models do not reach a reference rate."""
+    for same in _rates(rows):
+        verb = agreeing(same, "does not reach", "do not reach")
+        yield finding("fails", weights.RATE_MISSED, _sentence(results, same, verb), RATES, same)
+
+
+def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models cannot be told apart from a reference rate."""
+    for same in _rates(rows):
+        yield finding("open", weights.RATE_OPEN, _sentence(results, same, "cannot be told apart from"), RATES, same)
+
+
+def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
+    """Yield the rows of each reference rate together."""
+    return together(rows, lambda row: (row.baseline, row.metric, str(row.params)))
+
+
+def _sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
+    """Write "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
+    first = rows[0]
+    measure = names_of(results).measure(first.metric, first.params, first.average)
+    differences = ", ".join(difference_text(row) for row in rows)
+    return (f"{of_models(results, rows)} {verb} {first.baseline} ({measure} {numbers.plain(first.rate)}): difference "
+            f"{differences}.")

@@ -1,25 +1,33 @@
-"""What the card says of several fits of one model."""
+"""What the card says of several fits of one model: section and facts, findings, shared words and figures."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
+from evalpipe.card.figures.panel import DOTS, panel
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import ranged, reasons_below
-from evalpipe.card.wording import names_of
-from evalpipe.chapters.repeats.figures import figures
-from evalpipe.chapters.repeats.words import digits_of_values, file_name, fit_name, rows_of_fits, spread_text
+from evalpipe.card.wording import joined, names_of
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import finding, of_model, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.figures.svg import Drawing
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
-    from evalpipe.results import ModelSummary, Results
+    from evalpipe.results import Comparison, ModelSummary, Results
+    from evalpipe.results.document import Finding
+
 
 LEAD = (
     "Several fits of one model, by other seeds or other samples of training, on the same rows. All other sections show "
@@ -109,3 +117,202 @@ def _end(repeated: RepeatedModel, row: Repeat, value: float | None) -> Cell:
         return "–"
     file = repeated.files[row.values.index(value)]
     return Number(numbers.fixed(value, digits_of_values(row)), None, fit_name(file), numbers.exact(value))
+
+
+SECTION = "repeats"
+"""The anchor of the section on repeated fits."""
+
+MOST_MEASURES = 3
+"""The most measures that a sentence gives."""
+
+
+@rule
+def fits_differ(results: Results) -> Iterator[Claim]:
+    """Whether the fits of a model differ between them as much as the rows make one of them uncertain."""
+    for row in single_values(results):
+        if row.between is not None and row.within and row.between >= row.within:
+            yield Claim(row, as_wide)
+
+
+@rule
+def fits_against_models(results: Results) -> Iterator[Claim]:
+    """Whether the difference of two models is smaller than the spread between the fits of one of them."""
+    for row in results.comparisons:
+        between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
+        if between_models and row.slice is None and row.class_ is None and row.difference is not None:
+            wider = _widest(results, row)
+            if wider is not None and abs(row.difference) < (wider.sd or 0.0):
+                yield Claim(row, smaller)
+
+
+def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
+    """Say in which measures the choice of a fit matters as much as that of the rows."""
+    for same in together(rows, lambda row: (row.dataset, row.model)):
+        names = names_of(results)
+        parts = [f"{names.measure(row.metric, row.params, row.average)} SD {spread_text(row.between or 0.0)} between "
+                 f"fits, SE {spread_text(row.within or 0.0)} within" for row in same[:MOST_MEASURES]]
+        text = (f"Fits of {of_model(results, same[0])} differ as much as samples of rows do: "
+                f"{joined(parts)}{_more(same)}. One fit does not stand for all.")
+        yield finding("note", weights.FITS_DIFFER, text, SECTION, same)
+
+
+def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Say in which measures another fit of the same model may reverse a difference."""
+    wider = {id(row): fits for row in rows if (fits := _widest(results, row)) is not None}
+    for pair in together(rows, lambda row: (row.dataset, row.model, row.baseline, wider[id(row)].model)):
+        names, first = names_of(results), pair[0]
+        parts = [_against(results, row, wider[id(row)]) for row in pair[:MOST_MEASURES]]
+        text = (f"{of_model(results, first)} and {names.model(first.baseline)} differ less than the fits of "
+                f"{names.model(wider[id(first)].model)} do: {joined(parts)}{_more(pair)}. Another fit could reverse "
+                f"the {'difference' if len(pair) == 1 else 'differences'}.")
+        yield finding("open", weights.FITS_DECIDE, text, SECTION, pair)
+
+
+def _against(results: Results, row: Comparison, fits: Repeat) -> str:
+    """Write a difference beside the spread of fits: "Brier score +0.0009 against an SD of 0.0011"."""
+    deviation = fits.sd or 0.0
+    digits = min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS)
+    return (f"{names_of(results).measure(row.metric, row.params, row.average)} "
+            f"{numbers.signed(row.difference or 0.0, digits)} against an SD of {spread_text(deviation)}")
+
+
+def _more(rows: Sequence[object]) -> str:
+    """Say of how many more measures the same is true."""
+    more = len(rows) - MOST_MEASURES
+    return "" if more <= 0 else f", and so in {more} more {'measure' if more == 1 else 'measures'}"
+
+
+def _widest(results: Results, comparison: Comparison) -> Repeat | None:
+    """Return the row of the compared model whose fits differ more in the measure; None where neither has several."""
+    about = (comparison.dataset, comparison.metric, comparison.params, comparison.average)
+    rows = [row for row in single_values(results) if row.model in (comparison.model, comparison.baseline)
+            and (row.dataset, row.metric, row.params, row.average) == about]
+    return max(rows, key=lambda row: row.sd or 0.0, default=None)
+
+
+def rows_of_fits(results: Results, repeated: RepeatedModel) -> list[Repeat]:
+    """Return the rows of a model's fits on a dataset."""
+    return [row for row in results.repeats if (row.dataset, row.model) == (repeated.dataset, repeated.model)]
+
+
+def single_values(results: Results) -> Iterator[Repeat]:
+    """Yield the rows of measures that are one number, whose fits all have a value."""
+    yield from (row for row in results.repeats if row.mean is not None and row.class_ is None)
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file without its folder."""
+    return path.rpartition("/")[2]
+
+
+def fit_name(path: str) -> str:
+    """Return what a fit is called where there is little room: the name of its file up to the first point."""
+    return file_name(path).partition(".")[0] or file_name(path)
+
+
+def spread_text(deviation: float) -> str:
+    """Write a standard deviation with two significant digits."""
+    if not deviation:
+        return "0"
+    return numbers.fixed(deviation, min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS))
+
+
+def digits_of_values(row: Repeat) -> int:
+    """Return the decimals in which the values of fits are told apart: the second digit of their standard deviation."""
+    return min(numbers.significant(row.sd, 2), numbers.MOST_DECIMALS) if row.sd else numbers.USUAL_DIGITS
+
+
+HEIGHT = 46.0
+"""Pixels of a strip."""
+
+SIDE = 3.0
+"""Pixels of a marker."""
+
+
+AT = 0.2
+"""The false positive rate at which the ROC curves of fits are put in words."""
+
+
+def figures(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
+    """Draw what there is of the fits of a model; ``place`` keeps the ids of figures apart."""
+    yield from strips(results, repeated, rows, place)
+    if any(height is not None for curve in repeated.sensitivity for height in curve):
+        yield _roc(results, repeated, place)
+
+
+def _roc(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
+    """Draw the ROC curves of all fits, that of the card on top."""
+    name, count = names_of(results).model(repeated.model), len(repeated.files)
+    title, sheet = f"ROC curves of {count} fits of {name} on {repeated.dataset}", Sheet()
+    across = repeated.false_positive_rate
+    drawn = panel(sheet, unit_axis("False positive rate (1 − specificity)"), unit_axis("Sensitivity"))
+    drawn.line((0, 1), (0, 1), "muted", kind="thin", dash=DOTS)
+    curves = [[math.nan if height is None else height for height in curve] for curve in repeated.sensitivity]
+    drawn.lines([(across, curve) for curve in curves[1:]], "m0")
+    drawn.line(across, curves[0], "m1")
+    for file, curve in zip(repeated.files, curves, strict=True):
+        drawn.record(fit_name(file), across[::5], curve[::5])
+    sheet.key([KeyEntry("other fits", "m0", "thin"), KeyEntry("the fit of this card", "m1")])
+    at = min(range(len(across)), key=lambda k: abs(across[k] - AT))
+    heights = [curve[at] for curve in curves if not math.isnan(curve[at])]
+    low, high = (numbers.number(end(heights)) for end in (min, max))
+    finding = (f"At a false positive rate of {numbers.plain(across[at])} the sensitivity of the fits is from {low} to "
+               f"{high}.")
+    caption = "Sensitivity against false positive rate over all thresholds, one line for each fit. Dotted: chance."
+    return drawing(f"repeats-roc-{place}", title, (finding, caption, f"{title}. {finding}"), [sheet])
+
+
+def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
+    """Draw the values of the fits in each measure that is one number; ``place`` keeps the ids of figures apart."""
+    drawn = [row for row in rows if row.mean is not None and row.class_ is None]
+    if not drawn:
+        return
+    names, sheets = names_of(results), []
+    for several in stacks(drawn):
+        sheet = Sheet()
+        for row in several:
+            _strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated)
+        sheets.append(sheet)
+    limited = any(row.new_lower is not None for row in drawn)
+    zone = [KeyEntry("interval for a new fit", "muted", "band")] if limited else []
+    sheets[0].key([KeyEntry("fit", "m0", "mark", "o"), KeyEntry("the fit of this card", "m1", "mark", "D"),
+                   KeyEntry("mean", "ink"), *zone])
+    name = names.model(repeated.model)
+    title = f"Fits of {name} on {repeated.dataset}"
+    shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if limited else ""
+    caption = (f"The value of each fit on an axis of its own for each measure, from the first file by name at the top "
+               f"to the last at the bottom. Line: their mean.{shaded}")
+    said = [f"{names.measure(row.metric, row.params, row.average)} {_said(row)}" for row in drawn]
+    finding = f"{wording.capital(said[0])}."
+    yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(said)}."), sheets)
+
+
+def _strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:
+    """Draw one measure below what is on the sheet."""
+    values = [value for value in row.values if value is not None]
+    limits = [limit for limit in (row.new_lower, row.new_upper) if limit is not None]
+    strip = panel(sheet, number_axis("", [*values, *limits], most=4), Axis("", 0.0, 1.0), HEIGHT, title=title)
+    if row.new_lower is not None and row.new_upper is not None:
+        strip.span(row.new_lower, row.new_upper)
+    if row.mean is not None:
+        strip.rule("ink", x=row.mean)
+    # The first file at the top, each a little lower, so that fits of one value can be told apart.
+    heights = [1 - (place + 0.5) / len(values) for place in range(len(values))]
+    strip.marks(values[1:], heights[1:], "m0", "o", size=SIDE)
+    strip.marks(values[:1], heights[:1], "m1", "D", size=SIDE + 1)
+    for file, value in zip(repeated.files, values, strict=True):
+        strip.record_values(f"{title}, {fit_name(file)}", value=[value])
+    ends = {"mean": row.mean, "lower": row.lower, "upper": row.upper, "new_lower": row.new_lower,
+            "new_upper": row.new_upper, "sd": row.sd}
+    strip.record_values(f"{title}, all fits", **{name: [end] for name, end in ends.items() if end is not None})
+
+
+def _said(row: Repeat) -> str:
+    """Say how far the fits reach: "from 0.1480 to 0.1520 over 20 fits, SD 0.0011, a new fit from 0.13 to 0.16"."""
+    digits = digits_of_values(row)
+    low, high = (numbers.fixed(end, digits) for end in (row.lowest or 0.0, row.highest or 0.0))
+    text = f"from {low} to {high} over {row.fits} fits, SD {spread_text(row.sd or 0.0)}"
+    if row.new_lower is None or row.new_upper is None or row.mean is None:
+        return text
+    _, limits = numbers.interval(row.mean, row.new_lower, row.new_upper)
+    return f"{text}; interval for a new fit {limits}"

@@ -1,4 +1,7 @@
-"""The spread of measures between several fits of a model, beside their spread over the rows."""
+"""The spread of measures between several fits of a model, beside their spread over the rows; thresholds of each fit.
+
+Where a rule chooses a threshold, each fit has its own, for choosing is a part of the fit.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.recalibrate.compute import Variants
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
+from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.bootstrap_values import ONE_CLUSTER
 from evalpipe.engine.curves.bands import roc_heights
 from evalpipe.engine.curves.declare import listed
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import rows_of, summaries_of, whole
+from evalpipe.errors import DataError
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.measures import FALLBACK
 from evalpipe.statistics import Summary
@@ -23,11 +29,12 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.data.sample import Predictions, Refit, Sample
     from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+
 
 NOISE = "noise of the rows makes the measure larger than the truth in every fit, so limits about the mean would miss it"
 FIELDS = ("mean", "lower", "upper", "level", "freedom", "new_lower", "new_upper", "new_freedom", "sd", "between",
@@ -144,3 +151,33 @@ def _few(fits: int, level: float) -> str | None:
         return None
     share = f"{100 * level:.10g}%"
     return f"{fits} fits, fewer than {FEW}: limits from so few cover the true value less often than {share}"
+
+
+def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Choose the threshold of every further fit by the rule of its model; raises DataError where none can be chosen."""
+    return tuple(_classified(plan, samples, sample) for sample in samples)
+
+
+def _classified(plan: Plan, samples: Sequence[Sample], sample: Sample) -> Sample:
+    ruled = {name: fits for name, fits in sample.refits.items() if plan.models[name].threshold.rule is not None}
+    if sample.role != "evaluate" or not ruled:
+        return sample
+    chosen = {name: tuple(_of_fit(plan, samples, sample, name, number) for number in range(len(fits)))
+              for name, fits in ruled.items()}
+    return replace(sample, refits=MappingProxyType({**sample.refits, **chosen}))
+
+
+def _of_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, number: int) -> Refit:
+    """Return a further fit of a model with classes by the threshold that its rule chooses for it."""
+    fit = sample.refits[name][number]
+    # The calibrating rows have as many fits, and no dataset but this one is evaluated.
+    alone = tuple(
+        replace(other, models=MappingProxyType({name: other.refits[name][number].predictions}))
+        for other in samples if other is sample or other.role == "calibrate")
+    try:
+        classified, _ = with_thresholds(replace(plan, interval_method="none"), Variants(alone))
+    except DataError as error:
+        raise DataError(*(replace(problem, notes=(*problem.notes, f"of the fit {fit.file}"))
+                          for problem in error.problems)) from None
+    return replace(fit, predictions=next(
+        other.models[name] for other in classified if other.dataset == sample.dataset))

@@ -1,4 +1,4 @@
-"""The card's section on slices: the key measures in each, how they differ, and how far apart they lie."""
+"""What the card says of slices: the key measures in each, how slices differ, the worst, and the findings on groups."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import shown, with_limits
-from evalpipe.card.wording import names_of
+from evalpipe.card.tables import MOST_ROWS, ranged, shown, signed, status_of, with_limits
+from evalpipe.card.wording import Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
-from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
-from evalpipe.chapters.slices.card_sliced import sliced
+from evalpipe.chapters.slices.figures import sliced
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.words import agreeing, difference_of, finding, of_model, of_models
+from evalpipe.findings.words import with_limits as value_with_limits
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.chapters.slices.card_sliced import Measure, Sliced
-    from evalpipe.results import Estimate, ModelSummary, Results, Slice
+    from evalpipe.chapters.slices.figures import Measure, Sliced
+    from evalpipe.chapters.slices.records import Disparity, SliceDifference, WorstSlice
+    from evalpipe.results import Estimate, Gate, ModelSummary, Results, Slice
+    from evalpipe.results.document import Finding
+
 
 MEASURES_ABREAST = 6
 """Measures side by side in one table; more are shared out evenly among further tables."""
@@ -29,7 +36,7 @@ MEASURES_ABREAST = 6
 LEAD = (
     "The key measures in each slice. A slice with too few rows has no numbers. All measures of all slices are in "
 )
-DISPARITIES = Procedure(
+DISPARITIES_METHOD = Procedure(
     "Disparities",
     "How far apart the slices of one slicing are: the largest value minus the smallest, and the smallest over the "
     "largest, of slices that are large enough and have a value. Chance alone makes a range larger than zero, more so "
@@ -59,7 +66,7 @@ def sections(results: Results) -> Iterator[Section]:
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield how disparities and the worst slices were found, where there are any."""
     if results.disparities:
-        yield DISPARITIES
+        yield DISPARITIES_METHOD
     if results.worst_slices:
         yield WORST
 
@@ -133,3 +140,292 @@ def _letter(place: int) -> str:
     """Return a letter for a place, from 0; from 26 on two of them."""
     before = _letter(place // 26 - 1) if place >= 26 else ""
     return before + "abcdefghijklmnopqrstuvwxyz"[place % 26]
+
+
+DISPARITIES = {
+    "demographic_parity": ("Demographic parity", "the range of the share of rows predicted as events"),
+    "equal_opportunity": ("Equal opportunity", "the range of sensitivity"),
+    "equalized_odds": (
+        "Equalized odds",
+        "the larger of the ranges of sensitivity and of the false positive rate, and the smaller of their ratios",
+    ),
+}
+"""What disparities are called, and what they are the range of."""
+
+APART = (
+    "How far apart the slices of a slicing are: the largest value minus the smallest, and the smallest over the "
+    "largest."
+)
+BY_CHANCE = "Chance alone makes a range larger; the last column estimates by how much."
+
+REFERENCES = {"overall": "all rows", "rest": "the rows outside the slice"}
+
+
+def differences(results: Results, dataset: str) -> Iterator[Block]:
+    """List a dataset's differences whose adjusted p-value is below 1 - level, least p-value first; nothing if none."""
+    tested = [d for d in results.slice_differences if d.dataset == dataset and d.variant == "original"]
+    if not tested:
+        return
+    limit, names = 1 - results.intervals.level, names_of(results)
+    listed = [d for d in tested if d.p_holm is not None and d.p_holm < limit]
+    listed.sort(key=lambda d: (d.p_holm or 0.0, d.p_value or 0.0))
+    references = tuple(dict.fromkeys(_reference(d, names) for d in tested))
+    yield Heading("Differences from the reference", 4)
+    yield _lead(tested, " or ".join(references), numbers.plain(round(limit, 10)), some=bool(listed))
+    if listed:
+        columns = (
+            Column("Slice"), Column("Model", shown=len(results.models) > 1), Column("Measure"),
+            Column("Reference", shown=len(references) > 1), Column("Difference", "num"), Column("Ratio", "num"),
+            Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"))
+        yield Table(
+            f"Slices of {dataset} that differ from {' or '.join(references)}", columns,
+            tuple(_difference(d, names) for d in listed), label=f"Differences from the reference on {dataset}",
+            most=MOST_ROWS)
+
+
+def _lead(tested: Sequence[SliceDifference], references: str, limit: str, *, some: bool) -> Text:
+    """Say how many differences were tested, which are listed, and how their p-values and limits are made."""
+    count = sum(d.p_value is not None for d in tested)
+    listed = (f"Those with an adjusted p-value below {limit} are listed." if some else
+              f"None has an adjusted p-value below {limit}.")
+    text = (
+        f"{numbers.count(count)} {'difference was' if count == 1 else 'differences were'} tested, each slice against "
+        f"{references}. {listed} p-values are adjusted (Holm) over the slices of each model and measure: for each, "
+        f"the chance of listing any slice that does not differ stays below {limit}. The interval of a difference "
+        "comes from the same test as its p-value, for that difference alone; ratios have their own limits. All are "
+        "in "
+    )
+    return Text((text, Code("results.json"), "."), "lead")
+
+
+def _reference(difference: SliceDifference, names: Names) -> str:
+    if isinstance(difference.reference, str):
+        return REFERENCES[difference.reference]
+    return names.slice(difference.reference)
+
+
+def _difference(d: SliceDifference, names: Names) -> Row:
+    return Row((
+        names.slice(d.slice), names.model(d.model), names.measure(d.metric, d.params, d.average, d.class_),
+        _reference(d, names), signed(d.difference, d.lower, d.upper), ranged(d.ratio, d.ratio_lower, d.ratio_upper),
+        numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
+
+
+def disparities(results: Results, dataset: str) -> Iterator[Block]:
+    """List a dataset's disparities; nothing without any."""
+    rows = [d for d in results.disparities if d.dataset == dataset and d.variant == "original"]
+    if not rows:
+        return
+    names = names_of(results)
+    meanings = dict.fromkeys("{} is {}.".format(*DISPARITIES[d.disparity]) for d in rows if d.disparity in DISPARITIES)
+    yield Heading("Disparities", 4)
+    yield Text(" ".join((APART, *meanings, BY_CHANCE)), "lead")
+    columns = (
+        Column("Slicing"), Column("Disparity"), Column("Model", shown=len(results.models) > 1),
+        Column("Difference", "num"), Column("Ratio", "num"), Column("Lowest / highest"), Column("Slices used"),
+        Column("Expected from chance", "num"))
+    yield Table(f"Disparities between slices of {dataset}", columns, tuple(_disparity(d, names) for d in rows),
+                label=f"Disparities on {dataset}")
+
+
+def _disparity(d: Disparity, names: Names) -> Row:
+    name = DISPARITIES[d.disparity][0] if d.disparity in DISPARITIES else (
+        names.measure(d.disparity, d.params, d.average))
+    difference = Number(status_of(d)) if d.difference is None else ranged(
+        d.difference, d.lower, d.upper, None if d.status == "ok" else d.reason)
+    return Row((
+        d.slicing, name, names.model(d.model), difference, ranged(d.ratio, d.ratio_lower, d.ratio_upper),
+        " / ".join("–" if end is None else names.label(end) for end in (d.lowest, d.highest)),
+        f"{numbers.count(d.used)} of {numbers.count(d.slices)}", _by_chance(d)))
+
+
+def _by_chance(d: Disparity) -> str:
+    """Write the difference expected from chance, with the digits of the difference."""
+    if d.expected is None:
+        return "–"
+    return numbers.fixed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
+
+
+AS_FOUND = (
+    "Values and differences are as found, and so too bad on average: the groups were chosen for them. Corrected "
+    "differences, and their limits, allow for the search.")
+
+
+def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
+    """Write a table of the worst slices for each model and measure that was searched; nothing without a search."""
+    names = names_of(results)
+    searches: dict[tuple[str, str], list[WorstSlice]] = {}
+    for row in results.worst_slices:
+        if row.dataset == dataset and row.variant == "original":
+            measure = names.measure(row.metric, row.params, row.average)
+            searches.setdefault((names.model(row.model), measure), []).append(row)
+    if searches:
+        yield Heading("Worst slices", 4)
+    columns = (
+        Column("Rank", "num"), Column("Slice"), Column("n", "num"),
+        Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
+        Column("Difference", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
+    for (model, measure), rows in searches.items():
+        count = numbers.count(rows[0].searched)
+        yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
+        yield Table(
+            f"{model}: worst slices of {dataset} by {measure}", columns,
+            tuple(_worst(row) for row in sorted(rows, key=lambda row: row.rank)),
+            label=f"Worst slices of {dataset}, {model}", heading=1)
+        yield Text(AS_FOUND, "small")
+
+
+def _worst(row: WorstSlice) -> Row:
+    value = ranged(row.value, row.lower, row.upper, None if row.status == "ok" else status_of(row))
+    digits = len(value.value.partition(".")[2])
+    return Row((
+        str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
+        "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
+        numbers.signed(row.difference, digits),
+        ranged(row.difference_corrected, row.difference_lower, row.difference_upper), numbers.p_value(row.p_adjusted)))
+
+
+if TYPE_CHECKING:
+    Judged = tuple[Estimate, float, str]
+    """The estimate of a group, the limit of a gate on all rows, and "at least" or "at most"."""
+
+
+@rule
+def groups_against_gates(results: Results) -> Iterator[Claim]:
+    """Whether each group reaches the limits that gates set for all rows."""
+    for gate in results.gates:
+        if gate.slice is not None or gate.metric is None or gate.against is not None or gate.variant != "original":
+            continue
+        for key, side in (("min", "at least"), ("max", "at most")):
+            for row in _groups(results, gate) if key in gate.limit else ():
+                limit, value = gate.limit[key], row.value or 0.0
+                if (value < limit) == (key == "min"):
+                    yield Claim((row, limit, side), group_fails, p_beyond(row, limit))
+
+
+@rule
+def groups_against_others(results: Results) -> Iterator[Claim]:
+    """Whether a measure is worse in a group than in its reference."""
+    better = {metric.name: metric.direction for metric in results.metrics}
+    searched = {(row.dataset, row.model, row.metric, str(row.slice)) for row in results.worst_slices}
+    for row in results.slice_differences:
+        if row.variant != "original" or (row.dataset, row.model, row.metric, str(row.slice)) in searched:
+            continue  # what a search came upon is said of that
+        sign = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
+        if row.difference is not None and row.p_value is not None and row.difference * sign > 0 and row.status == "ok":
+            yield Claim(row, group_worse, row.p_value)
+
+
+@rule
+def groups_searched(results: Results) -> Iterator[Claim]:
+    """Whether the search for the worst groups found one that is worse than chance explains."""
+    yield from (Claim(row, group_found, row.p_adjusted) for row in results.worst_slices if row.p_adjusted is not None)
+
+
+@rule
+def groups_too_small(results: Results) -> Iterator[Claim]:
+    """Whether groups have too few rows to be judged."""
+    small = {str(row.slice) for row in results.rows if row.slice is not None and row.status == "insufficient"}
+    if small:
+        yield Claim(len(small), too_small)
+
+
+def _groups(results: Results, gate: Gate) -> Iterator[Estimate]:
+    """Yield the estimates in slices of the number that a gate is on."""
+    for row in results.rows:
+        if row.slice is not None and row.value is not None and row.status == "ok" and (
+                row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_) == (
+                gate.dataset, gate.model, gate.variant, gate.metric, gate.params, gate.average, gate.class_):
+            yield row
+
+
+def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
+    """Say of each measure in which group a model is furthest from what is asked of all rows."""
+    names = names_of(results)
+    for metric in dict.fromkeys((row.metric, row.average, row.class_) for row, _, _ in rows):
+        judged = [(row, limit, side) for row, limit, side in rows if (row.metric, row.average, row.class_) == metric]
+        worst, limit, side = max(judged, key=lambda entry: abs((entry[0].value or 0.0) - entry[1]))
+        groups = len({str(row.slice) for row, _, _ in judged})
+        others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
+        measure = names.measure(worst.metric, worst.params, worst.average, worst.class_)
+        text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
+                f"{value_with_limits(worst, limit)}; required for all rows: {side} {numbers.plain(limit)}.{others}")
+        yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
+
+
+def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
+    """Say of each measure in which group it is certainly furthest behind, the measure of the worst such group first."""
+    names = names_of(results)
+    by_measure = {metric: [row for row in rows if row.metric == metric] for metric in dict.fromkeys(
+        row.metric for row in rows)}
+    worst_rows = {metric: max(same, key=lambda row: _certain(results, row)) for metric, same in by_measure.items()}
+    for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain(results, pair[1])):
+        groups = len({str(row.slice) for row in by_measure[metric]})
+        others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
+        inside = _inside(results, worst)
+        at = "" if inside is None else f"{numbers.number(inside)}, "
+        text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
+                f"{names.slice(worst.slice)} than for {_beside(names, worst)}: {at}difference "
+                f"{difference_of(worst)}.{others}")
+        yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
+
+
+def _inside(results: Results, row: SliceDifference) -> float | None:
+    """Return the value in the group of a difference."""
+    return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+
+
+def _certain(results: Results, row: SliceDifference) -> float:
+    """Return by what share of the value beside it a group is behind at least: of the limit that is nearer to 0."""
+    if row.lower is None or row.upper is None:
+        return 0.0
+    beside = abs((_inside(results, row) or 0.0) - (row.difference or 0.0))
+    return min(abs(row.lower), abs(row.upper)) / beside if beside else 0.0
+
+
+def _beside(names: Names, row: SliceDifference) -> str:
+    """Name what a group is compared with."""
+    if isinstance(row.reference, str):
+        return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
+    return names.slice(row.reference)
+
+
+def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Finding]:
+    """Say which group of those searched is the worst of each model; of several models together where it is one."""
+    names = names_of(results)
+    first: dict[tuple[str, str], WorstSlice] = {}
+    for row in sorted(rows, key=lambda row: row.rank):
+        if row.variant == "original":
+            first.setdefault((row.dataset, row.model), row)
+    for group in dict.fromkeys((row.dataset, row.metric, str(row.slice)) for row in first.values()):
+        same = [row for row in first.values() if (row.dataset, row.metric, str(row.slice)) == group]
+        worst, values = same[0], [f"{numbers.number(row.value)}, against {numbers.number(row.overall)} for all rows"
+                                  for row in same]
+        if len(same) > 1:
+            values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
+        verb = agreeing(same, "does", "do")
+        allowing = _for_the_search(results, same)
+        corrected = f"allowing for that, the difference is {allowing}" if allowing else (
+            "p-values are corrected for that")
+        text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
+                f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
+                f"{numbers.count(worst.searched)} groups searched; {corrected}.")
+        yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
+
+
+def _for_the_search(results: Results, rows: Sequence[WorstSlice]) -> str:
+    """Write the differences of groups that were chosen for being the worst, with limits that allow for that."""
+    written = []
+    for row in rows:
+        value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
+        if value is not None and lower is not None and upper is not None:
+            text, interval = numbers.interval(value, lower, upper)
+            written.append(f"{text} ({interval}{'' if len(rows) == 1 else f'; {of_model(results, row)}'})")
+    return ", ".join(written)
+
+
+def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:
+    """Say how many groups could not be judged."""
+    count = rows[0]
+    text = f"{capital(number_word(count))} {'group has' if count == 1 else 'groups have'} too few rows to be judged."
+    yield finding("note", weights.UNCHECKED, text, "slices")

@@ -1,4 +1,4 @@
-"""What the card says of standards: how much of each is answered, what is missing, and where the rest stands."""
+"""What the card says of standards: how much of each is answered, what is missing, where the rest stands; findings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from evalpipe.card.junit import Check
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
 from evalpipe.card.wording import joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 from evalpipe.words.card_fields import FIELDS, LISTED
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
     from evalpipe.results import Results
+    from evalpipe.results.document import Finding
+
 
 LEAD = (
     "This card documents evidence for the standards below; it is no statement of conformity. What their items ask for "
@@ -163,3 +168,52 @@ def in_words(standard: StandardCompleteness, most: int | None = None) -> str:
     gaps = f"; missing: {', '.join(missing[:most])}{more}" if missing else ""
     return (f"{standard.present} of {standard.applicable} items answered "
             f"({numbers.floored_percent(standard.completeness)}){left_out}{required}{gaps}")
+
+
+STANDARDS = "standards"
+"""The anchor of the section on standards."""
+
+MOST_LABELS = 4
+"""Items that a sentence names; of more it gives the number."""
+
+
+@rule
+def standards(results: Results) -> Iterator[Claim]:
+    """Whether the card answers what the chosen standards ask for."""
+    for standard in results.standards:
+        if standard.verdict is not None:
+            yield Claim(standard, short if standard.verdict == "fail" else reached)
+        elif standard.missing:
+            yield Claim(standard, gaps)
+
+
+def short(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
+    """Say which standards are answered less than is required."""
+    for row in rows:
+        text = f"{_answered(row)}; required {numbers.given_percent(row.require or 0)}. Missing: {_missing_items(row)}."
+        yield finding("fails", weights.STANDARD_SHORT, text, STANDARDS)
+
+
+def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
+    """Say which standards are answered as far as is required."""
+    for row in rows:
+        lacking = f" Missing: {_missing_items(row)}." if row.missing else ""
+        text = f"{_answered(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
+        yield finding("holds", weights.STANDARD_REACHED, text, STANDARDS)
+
+
+def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
+    """Say what is missing where nothing is required."""
+    for row in rows:
+        yield finding("note", weights.UNCHECKED, f"{_answered(row)}. Missing: {_missing_items(row)}.", STANDARDS)
+
+
+def _answered(row: StandardCompleteness) -> str:
+    share = numbers.floored_percent(row.completeness)
+    return f"{row.title}: {row.present} of {row.applicable} items answered ({share})"
+
+
+def _missing_items(row: StandardCompleteness) -> str:
+    labels = [item.label for item in row.with_status("missing")]
+    more = [f"{len(labels) - MOST_LABELS} more"] if len(labels) > MOST_LABELS else []
+    return joined([*labels[:MOST_LABELS], *more])

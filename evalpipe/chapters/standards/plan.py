@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.standards.spec_profiles import profile
+from evalpipe.chapters.standards.spec import profile
 from evalpipe.words.numbers import given_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.chapters.standards.spec_profiles import Profile
+    from evalpipe.chapters.standards.spec import Profile
     from evalpipe.spec.spec import Spec
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from evalpipe.chapters.standards.spec import ProfileName
-from evalpipe.chapters.standards.spec_profiles import profile
+from evalpipe.chapters.standards.spec import ProfileName, profile
 from evalpipe.spec.draft import refer
 from evalpipe.words.spelling import listed
 

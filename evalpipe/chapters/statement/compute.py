@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.slices.compute_absent import absent_slice
+from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 from evalpipe.errors import DataError, Problem
 

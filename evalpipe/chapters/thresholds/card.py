@@ -1,25 +1,43 @@
-"""What the card says of thresholds that a rule chose: by which rows, how certain they are, and how much too good."""
+"""What the card says of thresholds that a rule chose: on which rows, how certain they are, whether bounds are kept.
+
+Its figures show every measure of predicted classes against the threshold.
+"""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.context import column, context_of, known
+from evalpipe.card.figures.labels import rules
+from evalpipe.card.figures.panel import DASHES, DOTS, grid
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, shown
 from evalpipe.card.wording import Names, names_of
-from evalpipe.chapters.thresholds.figures import sweeps
-from evalpipe.results.curves.events import Sweep
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import anchor, finding, more_rows, of_model, on_all_rows, rows_of, with_limits
+from evalpipe.results.curves.events import MarkedMeasures, Sweep
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.records import Scalar
+    from evalpipe.card.figures.context import Context
+    from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
-    from evalpipe.results import ModelSummary, Results
+    from evalpipe.findings.claims import Say
+    from evalpipe.results import Estimate, ModelSummary, Results
+    from evalpipe.results.curves import Column as CurveColumn
+    from evalpipe.results.document import Finding
+
 
 WITHOUT_ROWS = {"fixed": "written in the spec", "bayes": "decided by the costs"}
 """What is said of a threshold that was known before any row."""
@@ -176,3 +194,164 @@ def _evaluated(results: Results, threshold: Threshold, metric: str, params: Mapp
         if (row.dataset, row.model, row.variant, row.slice, row.metric, row.params) == scope:
             return shown(row, whole=whole[metric])
     return Number("not among the measures")
+
+
+if TYPE_CHECKING:
+    Bounded = tuple[Estimate, float, str]
+    """A measure on the evaluated rows, the bound, and "at least" or "at most"."""
+
+
+@rule
+def bounds_kept(results: Results) -> Iterator[Claim]:
+    """Whether the requirements under which a threshold was chosen hold on the evaluated rows."""
+    for threshold in results.thresholds:
+        # Rows that chose a threshold keep its bounds by design.
+        judged_anew = threshold.folds is not None or threshold.chosen_on != threshold.dataset
+        for constraint in threshold.constraints if judged_anew else ():
+            for row, bound, side in _evaluated_bounds(results, threshold, constraint):
+                yield Claim((row, bound, side), _verdict(row, bound, side))
+
+
+def _verdict(row: Estimate, bound: float, side: str) -> Say:
+    """Return what to say of a bound: as of a gate, the interval decides."""
+    if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
+        return undecided
+    return kept if (row.lower > bound) == (side == "at least") else broken
+
+
+def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:
+    """Yield the bounded measure on the evaluated rows of a threshold, with each of its bounds."""
+    for row in on_all_rows(results, constraint.metric):
+        if (row.dataset, row.model, row.variant) == (threshold.dataset, threshold.model, threshold.variant) and (
+                row.params == constraint.params):
+            sides = ((constraint.min, "at least"), (constraint.max, "at most"))
+            yield from ((row, bound, side) for bound, side in sides if bound is not None)
+
+
+def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
+    """Say which bounds are broken."""
+    for bounded in rows:
+        yield finding("fails", weights.BOUND_BROKEN, f"{_sentence(results, bounded)}: not kept.",
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
+
+
+def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
+    """Say which bounds are kept."""
+    for bounded in rows:
+        yield finding("holds", weights.GATE_HELD, f"{_sentence(results, bounded)}: kept.",
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
+
+
+def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
+    """Say which bounds these data leave open, and about how many more rows would decide."""
+    for bounded in rows:
+        row, bound, _ = bounded
+        more = more_rows(row, bound, rows_of(results, row))
+        way_out = "" if more is None else f" About {numbers.count(more)} more rows like these would."
+        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, bounded)}: these data do not decide.{way_out}",
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
+
+
+def _sentence(results: Results, bounded: Bounded) -> str:
+    """Write "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
+    row, bound, side = bounded
+    measure = names_of(results).measure(row.metric, row.params)
+    return (f"{of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new data "
+            f"{with_limits(row, bound)}")
+
+
+MOST_PANELS = 10
+"""Panels of a figure, two side by side; more measures are shared among several figures."""
+
+MARKED = " Dots: the thresholds that the spec marks."
+
+HEIGHT, ABREAST = 86, 2
+"""Pixels of a panel's height, and panels side by side."""
+
+
+def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
+    """Draw every measure of predicted classes on a dataset against the threshold, a figure or more for each model."""
+    context = context_of(results, dataset)
+    marked = {series.name: curve for series, curve in context.curves(MarkedMeasures)}
+    for number, (series, curve) in enumerate(context.curves(Sweep), 1):
+        measures = list(curve.points.measures)
+        figures = math.ceil(len(measures) / MOST_PANELS)
+        panels = math.ceil(len(measures) / (figures * ABREAST)) * ABREAST
+        for first in range(0, len(measures), panels):
+            key = f"d{context.place}-sweep-{number}-{first}"
+            yield _drawing(context, key, (series, curve, marked.get(series.name)), measures[first : first + panels])
+
+
+def _drawing(
+    context: Context, key: str, swept: tuple[Series, Sweep, MarkedMeasures | None], measures: Sequence[str]
+) -> Drawing:
+    """Draw a panel for each measure of a model; its threshold is a line in all of them."""
+    series, curve, marked = swept
+    chosen = context.threshold(series.name)
+    title = f"Measures by threshold: {series.label}"
+    caption = (f"Each measure at every threshold, on {context.dataset.name}.{_line(chosen)}{MARKED if marked else ''}")
+    alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
+        f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
+    cuts, sheet = known(curve.points.threshold), Sheet()
+    unit = not cuts or (min(cuts) >= 0 and max(cuts) <= 1)
+    x = unit_axis("", HALVES) if unit else number_axis("", cuts, most=3)
+    axes = [(x, _heights(curve.points.measures[name])) for name in measures]
+    panels = grid(sheet, axes, [(_title(context, name), "ink") for name in measures], height=HEIGHT)
+    for drawn, name in zip(panels, measures, strict=True):
+        _panel(drawn, context, swept, name)
+    sheet.key(_key(chosen, marked))
+    finding = f"{_title(context, measures[0])} moves {_range(curve.points.measures[measures[0]])}."
+    return drawing(key, title, (finding, caption, alt), [sheet])
+
+
+def _panel(drawn: Panel, context: Context, swept: tuple[Series, Sweep, MarkedMeasures | None], name: str) -> None:
+    """Draw one measure of a model against the threshold."""
+    series, curve, marked = swept
+    chosen = context.threshold(series.name)
+    if chosen is not None and chosen.lower is not None and chosen.upper is not None:
+        drawn.span(chosen.lower, chosen.upper)
+    rules(drawn, context, series)
+    drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
+               name=_title(context, name))
+    if chosen is not None:
+        drawn.rule("ink", x=chosen.value, dash=DASHES)
+    if marked is not None:
+        drawn.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink, series.marker,
+                    size=3, name=f"{_title(context, name)}, marked")
+
+
+def _key(chosen: Threshold | None, marked: MarkedMeasures | None) -> list[KeyEntry]:
+    """Return the key of the lines at thresholds."""
+    used = [] if chosen is None else [
+        KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES)]
+    if marked is None:
+        return used
+    cuts = ", ".join(map(numbers.given, known(marked.points.threshold)))
+    return [*used, KeyEntry(f"Marked: {cuts}", "muted", "thin", dash=DOTS)]
+
+
+def _heights(measure: CurveColumn) -> Axis:
+    """Return the axis of a measure."""
+    axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
+    return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
+
+
+def _line(chosen: Threshold | None) -> str:
+    """Say what the line of a threshold is, and whether its interval is drawn; empty without a threshold."""
+    if chosen is None:
+        return ""
+    what = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
+    return f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
+
+
+def _title(context: Context, name: str) -> str:
+    """Return the title of a coordinate: that of its measure, with its options."""
+    metric, _, options = name.partition("(")
+    titles = {summary.name: summary.title for summary in context.results.metrics}
+    return titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
+
+
+def _range(measure: CurveColumn) -> str:
+    """Say between which values a measure moves."""
+    values = known(measure)
+    return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

@@ -1,29 +1,35 @@
-"""The card's section on the trend: this night after earlier ones, and how control limits are made."""
+"""What the card says of the trend: this night after earlier ones, control limits, findings, words and figures."""
 
 from __future__ import annotations
 
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalpipe.card import wording
+from evalpipe.card.figures.axes import day_axis, number_axis
+from evalpipe.card.figures.context import or_nan
+from evalpipe.card.figures.panel import columns
+from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.chapters.trend.figures import trend_figures
-from evalpipe.chapters.trend.words import (
-    by_measure,
-    limits_of,
-    measure_of,
-    model_of,
-    nights_said,
-    tonight_of,
-)
+from evalpipe.card.wording import MOST_NAMED, more_models, names_of
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import finding, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalpipe.card.figures.axes import Axis
+    from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.trend.records import Trend, TrendLine
     from evalpipe.results import Results
+    from evalpipe.results.document import Finding
+
 
 LIMITS = Procedure(
     "Control limits",
@@ -107,3 +113,262 @@ def _row(results: Results, line: TrendLine) -> Row:
         f"widened {numbers.fixed(line.dispersion, 2)} times by variation between nights")
     limits: Cell = (limits_of(line), Aside(wider, "definition")) if wider else limits_of(line)
     return Row((model_of(results, line), tonight_of(line), centre, limits, numbers.count(line.counted), said))
+
+
+@rule
+def control(results: Results) -> Iterator[Claim]:
+    """Whether each measure of this night is within its control limits."""
+    says = {"within": within, "above": beyond, "below": beyond}
+    for line in results.trend.lines:
+        if line.position is not None:
+            yield Claim(line, says[line.position])
+        elif line.reason is not None:
+            yield Claim(line, without_limits)
+
+
+@rule
+def shift(results: Results) -> Iterator[Claim]:
+    """Whether so many nights in a row lie on one side of the centre as the spec takes for a shift."""
+    for line in results.trend.lines:
+        known = line.position in ("above", "below")  # beyond its limits, which is told already
+        if results.trend.shift is not None and line.run >= results.trend.shift and not known:
+            yield Claim(line, shifted)
+
+
+@rule
+def alike(results: Results) -> Iterator[Claim]:
+    """Whether nights resemble the night before them, which control limits take as independent."""
+    for line in results.trend.lines:
+        if line.autocorrelation_p_value is not None:
+            yield Claim(line, resembling, line.autocorrelation_p_value)
+
+
+def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say which measures resemble those of the night before, and by how much."""
+    for same in together(lines, lambda line: measure_of(results, line)):
+        named = _named(
+            same, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
+        text = (f"{measure_of(results, same[0])} resembles that of the night before: autocorrelation {named}, over "
+                f"{nights_said(same[0].counted)}. Nights beyond the control limits then come in groups.")
+        yield finding("note", weights.UNCHECKED, text, "trend", same)
+
+
+def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say which measures are beyond their limits on which side, and of which models."""
+    for alike in together(lines, lambda line: (measure_of(results, line), line.position)):
+        named = _named(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits {limits_of(line)}")
+        text = (f"{measure_of(results, alike[0])} is {alike[0].position} its control limits, which "
+                f"{nights_said(alike[0].counted)} give: {named}.")
+        worse = _is_worse(results, alike[0])
+        weight = weights.OUT_OF_CONTROL if worse else weights.BETTER_THAN_LIMITS
+        yield finding("fails" if worse else "note", weight, text, "trend", alike)
+
+
+def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say how many measures are within their limits."""
+    count, whole = len(lines), len(results.trend.lines)
+    few, most = min(line.counted for line in lines), max(line.counted for line in lines)
+    subject = (f"{measure_of(results, lines[0])} of {model_of(results, lines[0])} is within its" if whole == 1 else
+               f"All {whole} measures by model are within their" if count == whole else
+               f"{count} of {whole} measures by model {'is within its' if count == 1 else 'are within their'}")
+    spread = numbers.count(most) if few == most else numbers.ranged(numbers.count(few), numbers.count(most))
+    text = f"{subject} control limits, which {spread} earlier nights give."
+    yield finding("holds", weights.WITHIN_LIMITS, text, "trend", lines)
+
+
+def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say that there are too few nights for limits."""
+    most = max(line.counted for line in lines)
+    said = "there is no earlier night" if not most else f"there are {nights_said(most)}" if most > 1 else (
+        f"there is {nights_said(most)}")
+    text = f"Whether this night is unusual is not known: limits need {results.trend.min_nights} nights, and {said}."
+    yield finding("note", weights.UNCHECKED, text, "trend", lines)
+
+
+def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Say which measures have been on one side of their centre for long."""
+    for alike in together(lines, lambda line: (measure_of(results, line), _side(line))):
+        named = _named(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
+                                           f"{numbers.number(line.centre or 0.0)}")
+        text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
+                f"{named}.")
+        yield finding("note", weights.SHIFT, text, "trend", alike)
+
+
+def _named(lines: Sequence[TrendLine], say: Callable[[TrendLine], str]) -> str:
+    """Say something of the first models, and how many more there are."""
+    return "; ".join(map(say, lines[:MOST_NAMED])) + more_models("; ", len(lines))
+
+
+def _side(line: TrendLine) -> str:
+    return "above" if (line.value[-1] or 0.0) > (line.centre or 0.0) else "below"
+
+
+def _is_worse(results: Results, line: TrendLine) -> bool:
+    """Tell whether a line is beyond its limits on the side that is worse; either is where no side is better."""
+    direction = next(metric.direction for metric in results.metrics if metric.name == line.metric)
+    return line.position != {"maximize": "above", "minimize": "below"}.get(direction)
+
+
+def measure_of(results: Results, line: TrendLine) -> str:
+    """Name the measure of a line, with the dataset where several are evaluated."""
+    name = names_of(results).measure(line.metric, line.params, line.average)
+    several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
+    return f"{name} on {line.dataset}" if several else name
+
+
+def model_of(results: Results, line: TrendLine) -> str:
+    """Name the model of a line."""
+    return names_of(results).model(line.model, line.variant)
+
+
+def by_measure(lines: Iterable[TrendLine]) -> list[list[TrendLine]]:
+    """Return the lines of each measure on each dataset together, in the order of the measures."""
+    groups: dict[tuple[object, ...], list[TrendLine]] = {}
+    for line in lines:
+        groups.setdefault((line.dataset, line.metric, tuple(line.params.items()), line.average), []).append(line)
+    return list(groups.values())
+
+
+def tonight_of(line: TrendLine) -> str:
+    """Write the value of tonight with its interval."""
+    if line.value[-1] is None:
+        return "undefined"
+    return numbers.with_limits(line.value[-1], line.lower[-1], line.upper[-1])
+
+
+def limits_of(line: TrendLine) -> str:
+    """Write the control limits of tonight: "0.78 to 0.88"."""
+    if not line.limit_lower or line.limit_lower[-1] is None or line.limit_upper[-1] is None:
+        return "none"
+    lower, upper = line.limit_lower[-1], line.limit_upper[-1]
+    digits = numbers.decimals(lower, upper, line.value[-1] or 0.0)
+    return f"{numbers.fixed(lower, digits)} to {numbers.fixed(upper, digits)}"
+
+
+def nights_said(count: int) -> str:
+    """Write how many nights there are: "1 earlier night"."""
+    return f"{numbers.count(count)} earlier night{'' if count == 1 else 's'}"
+
+
+def outside(line: TrendLine, place: int) -> bool:
+    """Tell whether the value of a night is beyond its control limits."""
+    if not line.limit_lower:
+        return False
+    value, lower, upper = line.value[place], line.limit_lower[place], line.limit_upper[place]
+    return None not in (value, lower, upper) and not (lower or 0.0) <= (value or 0.0) <= (upper or 0.0)
+
+
+ABREAST, HIGH = 3, 2
+"""Sheets of a figure, side by side where there is room, and panels on each; further measures have a figure more."""
+
+HEIGHT = 190.0
+"""Pixels of a panel."""
+
+DENSE = 60
+"""Nights from which on markers are left out but for those that matter."""
+
+APART = 0.22
+"""Days between the bars of two models on the same night, where nights are few."""
+
+
+def trend_figures(results: Results) -> Iterator[Drawing]:
+    """Draw every measure of the trend against the day, the models together."""
+    measures = by_measure(results.trend.lines)
+    for start in range(0, len(measures), ABREAST * HIGH):
+        yield _drawing(results, measures[start : start + ABREAST * HIGH], start)
+
+
+def _drawing(results: Results, measures: Sequence[Sequence[TrendLine]], start: int) -> Drawing:
+    days = _days(results)
+    sheets = columns(
+        day_axis(days), [_value_axis(results, lines) for lines in measures], HEIGHT, ABREAST,
+        lambda drawn, place: _lines(drawn, results, measures[place], days),
+        lambda places: _key(results, [line for place in places for line in measures[place]]))
+    said = [sentence for lines in measures for sentence in _said(results, lines)]
+    title = "Trend"
+    alt = f"{title} over {len(days)} nights, {days[0]} to {days[-1]}. {' '.join(said)}"
+    return drawing(f"trend-{start}", title, (" ".join(said[:2]), _caption(results, measures), alt), sheets)
+
+
+def _days(results: Results) -> list[date]:
+    """Return the days of the nights that are shown, tonight the last."""
+    shown = results.trend.nights[len(results.trend.nights) - results.trend.shown :]
+    return [*(date.fromisoformat(night.as_of) for night in shown), date.fromisoformat(results.as_of or "")]
+
+
+def _lines(drawn: Panel, results: Results, lines: Sequence[TrendLine], days: Sequence[date]) -> None:
+    """Draw the limits of each model, then its intervals, then its values, and tonight above all."""
+    dense = len(days) > DENSE
+    places = [float(day.toordinal()) for day in days]
+    pairs = _of_models(results, lines)
+    for series, line in pairs:
+        if line.limit_lower:
+            drawn.band(places, _column(line.limit_lower, days), _column(line.limit_upper, days), series.ink, "faint")
+            drawn.rule(series.ink, y=line.centre, dash="5 3")
+    for number, (series, line) in enumerate(pairs):
+        moved = [place + (0.0 if dense else APART * (number - (len(pairs) - 1) / 2)) for place in places]
+        low, high = _column(line.lower, days), _column(line.upper, days)
+        drawn.ranges(moved, low, high, series.ink, kind="hair" if dense else "range")
+        value = _column(line.value, days)
+        drawn.marks(moved[:-1], value[:-1], series.ink, series.marker, size=1 if dense else 3,
+                    kind="solid" if dense else "mark")
+        beyond = [place for place in range(len(days) - 1) if outside(line, place - len(days))]
+        drawn.marks([moved[place] for place in beyond], [value[place] for place in beyond], series.ink, series.marker,
+                    size=2.2 if dense else 3.5, kind="hollow")
+        drawn.marks(moved[-1:], value[-1:], series.ink, series.marker, size=6,
+                    kind="ring" if line.position in ("above", "below") else "mark")
+        texts = [day.isoformat() for day in days]
+        drawn.record_days(f"{measure_of(results, line)}, {series.label}", texts, value=value, lower=low, upper=high)
+
+
+def _column(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
+    """Return the last values, one for each day that is shown."""
+    return [or_nan(value) for value in values[-len(days) :]]
+
+
+def _of_models(results: Results, lines: Sequence[TrendLine]) -> list[tuple[Series, TrendLine]]:
+    known = {line.model: line for line in lines}
+    models = series_of([(model.name, model.label) for model in results.models])
+    return [(series, known[series.name]) for series in models if series.name in known]
+
+
+def _key(results: Results, lines: Sequence[TrendLine]) -> list[KeyEntry]:
+    """Return the key: each model, its limits and its centre."""
+    entries = [KeyEntry(series.label, series.ink, "range", series.marker) for series, _ in _of_models(results, lines)]
+    if any(line.limit_lower for line in lines):
+        entries += [KeyEntry("Control limits", "muted", "band"), KeyEntry("Centre", "muted", "thin", dash="5 3")]
+    return entries
+
+
+def _value_axis(results: Results, lines: Sequence[TrendLine]) -> Axis:
+    """Return the axis of a measure, named with the side on which it is better."""
+    direction = next(metric.direction for metric in results.metrics if metric.name == lines[0].metric)
+    ends = {"maximize": " (higher is better)", "minimize": " (lower is better)"}
+    count = results.trend.shown + 1
+    drawn = [line_values[-count:] for line in lines for line_values in (
+        line.value, line.lower, line.upper, line.limit_lower, line.limit_upper)]
+    values = [or_nan(value) for column in drawn for value in column]
+    return number_axis(f"{measure_of(results, lines[0])}{ends.get(direction, '')}", values, most=4, room=0.06)
+
+
+def _caption(results: Results, measures: Sequence[Sequence[TrendLine]]) -> str:
+    """Say how to read the figure."""
+    level = wording.level(results.intervals.level)
+    limited = any(line.limit_lower for lines in measures for line in lines)
+    limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
+              "many above it, for a night of that size; an empty marker is a night beyond it.") if limited else ""
+    return (f"Each measure by the day that a night is about; bars are its {level} intervals. The large marker is "
+            f"{results.as_of}, which this card is about.{limits}")
+
+
+def _said(results: Results, lines: Sequence[TrendLine]) -> Iterator[str]:
+    """Say of each model where tonight lies, and how many earlier nights were beyond the limits."""
+    for line in lines:
+        text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_of(line)}"
+        if line.position is None:
+            yield f"{text}; no control limits, {nights_said(line.counted)}."
+            continue
+        beyond = sum(outside(line, place) for place in range(len(line.value) - 1))
+        earlier = nights_said(beyond) if beyond else "no earlier night"
+        yield f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."

@@ -1,15 +1,18 @@
-"""The trend of a run: its own numbers after those of earlier nights, with the control limits that these give."""
+"""The trend of a run: its own numbers after those of earlier nights, with the control limits that these give.
+
+Limits join sampling and a variance between nights, for nights of different sizes.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.base.digests import json_sha256
-from evalpipe.chapters.trend.compute_limits import ControlLimits, CountedNight
 from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.trend.plan import ControlPlan, TrendPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate, Results
+
 
 Key = tuple[object, ...]
 """What tells the lines of a trend apart."""
@@ -171,3 +175,79 @@ def _sha256(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
         "nights": [night.model_dump() for night in nights],
         "lines": [[list(_line_key(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
     return json_sha256(document)
+
+
+FURTHEST = 3.0
+"""The standard errors beyond which a night moves the variance between nights no further."""
+
+HALVINGS = 40
+"""How often the bracket of the variance between nights is halved: 2^-40 of the variance of the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedNight:
+    """A night that limits are made of: its value, the standard error of its interval, and its observations."""
+
+    value: float
+    error: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ControlLimits:
+    """The ``centre`` with its variance, the variance of one observation, and that ``between`` nights.
+
+    ``autocorrelation`` is that of a night with the next, in standard errors from the centre; 0 of nights all alike.
+    """
+
+    centre: float
+    centre_variance: float
+    unit_variance: float
+    between: float
+    autocorrelation: float
+
+    @classmethod
+    def of(cls, nights: Sequence[CountedNight]) -> ControlLimits:
+        """Return the limits that nights give, the oldest first; two or more."""
+        unit = math.fsum(night.n * night.error**2 for night in nights) / len(nights)
+        between = _between(nights, unit)
+        centre, weights = _centre(nights, unit, between)
+        z = [(night.value - centre) * math.sqrt(weight) for night, weight in zip(nights, weights, strict=True)]
+        spread = math.fsum(value**2 for value in z)
+        together = math.fsum(before * after for before, after in pairwise(z))
+        return cls(centre, 1 / math.fsum(weights), unit, between, together / spread if spread > 0 else 0.0)
+
+    def widening(self, n: int) -> float:
+        """Return how much wider than sampling alone the variance between nights makes the limits of a night."""
+        return math.sqrt(1 + self.between * n / self.unit_variance)
+
+    def about(self, n: int, sigma: float, low: float | None, high: float | None) -> tuple[float, float]:
+        """Return the limits of a night of ``n`` observations, not beyond the lowest and highest possible value."""
+        reach = sigma * math.sqrt(self.between + self.unit_variance / n + self.centre_variance)
+        lower, upper = self.centre - reach, self.centre + reach
+        return lower if low is None else max(lower, low), upper if high is None else min(upper, high)
+
+
+def _centre(nights: Sequence[CountedNight], unit: float, between: float) -> tuple[float, list[float]]:
+    """Return the mean of the nights by weights 1 / (t + u / n), and these."""
+    weights = [1 / (between + unit / night.n) for night in nights]
+    total = math.fsum(weight * night.value for weight, night in zip(weights, nights, strict=True))
+    return total / math.fsum(weights), weights
+
+
+def _between(nights: Sequence[CountedNight], unit: float) -> float:
+    """Return the variance between nights; 0 where they vary no more than sampling makes them."""
+    def excess(between: float) -> float:
+        centre, weights = _centre(nights, unit, between)
+        squares = (weight * (night.value - centre) ** 2 for night, weight in zip(nights, weights, strict=True))
+        return math.fsum(min(square, FURTHEST**2) for square in squares) - (len(nights) - 1)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    mean = math.fsum(night.value for night in nights) / len(nights)
+    # At the plain variance of the values the sum is at most the nights less one.
+    low, high = 0.0, math.fsum((night.value - mean) ** 2 for night in nights) / (len(nights) - 1)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return high

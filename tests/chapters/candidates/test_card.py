@@ -13,8 +13,7 @@ from chapters.candidates.grids import GOALS, Row, run_of, spec_of, written
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Section, Table, Text, plain
-from evalpipe.chapters.candidates.card import MOST_SHOWN, glance, procedures, sections
-from evalpipe.chapters.candidates.figures import candidate_figures
+from evalpipe.chapters.candidates.card import MOST_SHOWN, candidate_figures, glance, procedures, sections
 from evalpipe.cli import main
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def planted(results: Results, changes: dict[str, dict[str, Any]]) -> Results:
 
 def told(results: Results) -> list[tuple[str, str]]:
     """Return the kind and the text of what the rules of this chapter say."""
-    from evalpipe.chapters.compare.findings import datasets_compared, models_compared
+    from evalpipe.chapters.compare.card import datasets_compared, models_compared
 
     claims = [*models_compared(results), *datasets_compared(results)]
     by_say: dict[Any, list[Comparison]] = {}

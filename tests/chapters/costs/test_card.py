@@ -10,8 +10,7 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, paragraphs, rows, table, tables
 from evalpipe.card.html import html_page
-from evalpipe.chapters.costs.card import sections
-from evalpipe.chapters.costs.figures import profit_figures
+from evalpipe.chapters.costs.card import profit_figures, sections
 from evalpipe.results import Results
 
 N = 400

@@ -12,9 +12,8 @@ from card.blocks import column, heads, lines, paragraphs, table, tables
 from engine.runs import people, run
 from evalpipe.card import wording
 from evalpipe.card.html import html_page
-from evalpipe.chapters.desirability.card import form, sections
+from evalpipe.chapters.desirability.card import desirability_figures, form, sections
 from evalpipe.chapters.desirability.card_verdict import ranked, verdict
-from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import Goal
 from evalpipe.results import Results
 from evalpipe.words import numbers

@@ -14,8 +14,7 @@ import pytest
 import evalpipe
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.chapters.gates.compute import judged
-from evalpipe.chapters.gates.compute_numbers import change
-from evalpipe.chapters.gates.compute_verdict import Observed
+from evalpipe.chapters.gates.compute_numbers import Observed, change
 from evalpipe.chapters.gates.spec import GateRule
 from evalpipe.data.catalog import look
 from evalpipe.errors import DataError

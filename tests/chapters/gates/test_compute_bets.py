@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalpipe.chapters.gates.compute_bets import (
+from evalpipe.chapters.gates.compute_sequence import (
     ALLOWANCE,
     SCALES,
     SHARES,

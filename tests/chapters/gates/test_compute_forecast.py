@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from evalpipe.chapters.gates.compute_forecast import NIGHTS, NightCheck, forecast
+from evalpipe.chapters.gates.compute_sequence import NIGHTS_A_YEAR, NightCheck, forecast
 from evalpipe.intervals.binomial import clopper_pearson
 
 RATE = NightCheck("interval", 0.75, -1, 0.025, 300, 0.95, 20.0)
@@ -16,7 +16,7 @@ RATE = NightCheck("interval", 0.75, -1, 0.025, 300, 0.95, 20.0)
 
 def turns(chance: float) -> float:
     """Return how often in a year independent nights that fail with a chance turn to fail."""
-    return chance + (NIGHTS - 1) * chance * (1 - chance)
+    return chance + (NIGHTS_A_YEAR - 1) * chance * (1 - chance)
 
 
 def test_the_false_alarms_of_the_interval_of_a_proportion_are_those_of_the_binomial() -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from evalpipe.chapters.gates.compute_bets import of_a_proportion
-from evalpipe.chapters.gates.compute_groups import (
+from evalpipe.chapters.gates.compute_sequence import (
     ENOUGH,
     LEARNT,
     Gathered,
@@ -18,8 +17,10 @@ from evalpipe.chapters.gates.compute_groups import (
     agreement,
     evidence,
     gathered,
+    of_a_proportion,
+    process,
+    threshold,
 )
-from evalpipe.chapters.gates.compute_sequence import process, threshold
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

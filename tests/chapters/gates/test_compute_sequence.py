@@ -11,8 +11,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalpipe.chapters.gates.compute_bets import SHARES, of_a_proportion
-from evalpipe.chapters.gates.compute_sequence import MONTH, REACH, RECENT, last, process, recent, staked, threshold
+from evalpipe.chapters.gates.compute_sequence import (
+    MONTH,
+    REACH,
+    RECENT,
+    SHARES,
+    last,
+    of_a_proportion,
+    process,
+    recent,
+    staked,
+    threshold,
+)
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from evalpipe.chapters.gates.compute_verdict import Observed, verdict
+from evalpipe.chapters.gates.compute_numbers import Observed, verdict
 from evalpipe.chapters.gates.plan import GateLimits
 
 LOW, HIGH, BOTH = GateLimits(0.75, math.inf), GateLimits(-math.inf, 0.75), GateLimits(0.7, 0.8)

@@ -14,8 +14,7 @@ import pytest
 import yaml
 
 import evalpipe
-from evalpipe.chapters.gates.compute_bets import SHARES, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
-from evalpipe.chapters.gates.compute_sequence import last
+from evalpipe.chapters.gates.compute_sequence import SHARES, last, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.ledger import tables
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.place import LedgerPlace

@@ -13,8 +13,7 @@ from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.prevalence.card import outcome, sections
-from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.chapters.prevalence.card import outcome, prevalence_figures, sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
 from evalpipe.results import Results
 

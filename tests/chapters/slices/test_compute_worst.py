@@ -194,7 +194,7 @@ def test_of_too_many_slices_the_largest_are_searched_and_a_warning_says_so(monke
     known = combined(frame, 3)
     plain = search(frame, depth=3)
     assert [warning for warning in plain.warnings if warning.code == "search-bounded"] == []
-    monkeypatch.setattr("evalpipe.chapters.slices.compute_worst.CANDIDATES", 10)
+    monkeypatch.setattr("evalpipe.chapters.slices.compute.CANDIDATES", 10)
     cut = search(frame, depth=3, top=50)
     least = sorted(known.values(), reverse=True)[9]
     assert {row.searched for row in cut.worst_slices} == {10}

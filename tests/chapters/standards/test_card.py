@@ -12,7 +12,7 @@ from chapters.standards.runs import run
 from evalpipe.card.contents import card_of
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Section, plain
-from evalpipe.chapters.standards.spec_profiles import profiles
+from evalpipe.chapters.standards.spec import profiles
 from evalpipe.results import Results
 
 CARD = {"why_metrics": "They fit.", "risks": "Few.", "limits": ["One."]}

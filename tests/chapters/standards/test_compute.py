@@ -10,7 +10,7 @@ import pytest
 from chapters.standards.runs import run
 from evalpipe.chapters.standards.compute import completeness
 from evalpipe.chapters.standards.plan import StandardPlan
-from evalpipe.chapters.standards.spec_profiles import Profile, ProfileItem
+from evalpipe.chapters.standards.spec import Profile, ProfileItem
 from evalpipe.chapters.statement.records import Stated
 from evalpipe.results import Results
 

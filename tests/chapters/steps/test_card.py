@@ -13,8 +13,7 @@ from chapters.steps.fits import N, descent, long, rows, run_of, written
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Group, Row, Section, Table, Text, plain
-from evalpipe.chapters.steps.card import facts, procedures, reading, sections
-from evalpipe.chapters.steps.figures import MOST_PANELS, step_figures
+from evalpipe.chapters.steps.card import MOST_PANELS, facts, procedures, reading, sections, step_figures
 from evalpipe.cli import main
 from evalpipe.findings import findings
 

@@ -13,8 +13,7 @@ from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Aside
 from evalpipe.card.tables import shown
-from evalpipe.chapters.thresholds.card import sections
-from evalpipe.chapters.thresholds.figures import sweeps
+from evalpipe.chapters.thresholds.card import sections, sweeps
 from evalpipe.results import Results
 from evalpipe.words.numbers import exact
 

@@ -11,8 +11,7 @@ import pytest
 
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
 from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
-from evalpipe.chapters.thresholds.compute import with_thresholds
-from evalpipe.chapters.thresholds.compute_cuts import best
+from evalpipe.chapters.thresholds.compute import best, with_thresholds
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
-from evalpipe.chapters.trend.compute_limits import FURTHEST, ControlLimits, CountedNight
+from evalpipe.chapters.trend.compute import FURTHEST, ControlLimits, CountedNight
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 

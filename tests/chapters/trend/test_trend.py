@@ -21,7 +21,7 @@ from engine.runs import people
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
-from evalpipe.chapters.trend.figures import trend_figures
+from evalpipe.chapters.trend.card import trend_figures
 from evalpipe.errors import SpecError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.gates.compute import FIRST
-from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.compute_verdict import Observed
+from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Observed
 from evalpipe.chapters.gates.plan import GateLimits
-from evalpipe.chapters.slices.compute_absent import absent_slice
+from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 
