@@ -1,12 +1,15 @@
-"""Evaluation of arrays, without files: the same engine behind a function call."""
+"""Evaluation of arrays, without files: the same engine behind a call, problems in the words of its arguments."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.levels import level_text
+from evalpipe.base.origin import path_keys
 from evalpipe.errors import EvalpipeError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -14,11 +17,12 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
+
 Keys = Mapping[str, object]
 """Keys of a spec, or arrays by name. Both are anything that a caller may give: the spec and the data refuse what they
 cannot use, in one place."""
 
-_TABLE = 2
+TABLE_DIMENSIONS = 2
 """The dimensions of a table."""
 
 
@@ -61,7 +65,7 @@ def _evaluated(
     """Evaluate the columns of ``rows`` and the ``predictions`` by kind, under ``keys`` of the spec."""
     columns = _without_none(rows)
     columns |= _slices(slices, columns)
-    levels = _listed(levels)
+    levels = _as_list(levels)
     models, predicted = _models(predictions, levels, scale)
     if not models:
         raise _no_predictions(str(keys["task"]))
@@ -69,7 +73,7 @@ def _evaluated(
         raise UsageError.of("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]")
     _refuse_idle(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
     optional: dict[str, object] = {
-        **keys, "threshold": _of_ranks(keys["threshold"], models), "slices": [*(slices or ())] or None,
+        **keys, "threshold": _threshold_of_raw_scores(keys["threshold"], models), "slices": [*(slices or ())] or None,
         "weight": _without_none({"column": "weight", "kind": weight_kind}) if "weight" in columns else None,
         **{name: name for name in ("cluster", "exposure") if name in columns},
     }
@@ -80,7 +84,7 @@ def _evaluated(
         **_without_none(optional),
     }
     arguments = _arguments(models, levels)
-    return _run(_plain(spec), table(columns | predicted, arguments), arguments)
+    return _run(_lists_and_dicts(spec), table(columns | predicted, arguments), arguments)
 
 
 def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
@@ -101,13 +105,12 @@ def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
 
 def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
     """Run the spec on the columns; errors are in the words of the arguments."""
-    from evalpipe.arguments import in_arguments
     from evalpipe.run import run
 
     try:
         return run(spec, frames={"data": frame})
     except EvalpipeError as error:
-        raise in_arguments(error, arguments) from None
+        raise type(error)(*(_in_arguments(problem, arguments) for problem in error.problems)) from None
 
 
 def _arguments(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
@@ -173,8 +176,8 @@ def _models(
     return models, columns
 
 
-def _of_ranks(threshold: object, models: dict[str, dict[str, object]]) -> object:
-    """Give a number as threshold to models of scores in their own units; return it where it is a probability."""
+def _threshold_of_raw_scores(threshold: object, models: dict[str, dict[str, object]]) -> object:
+    """Move a threshold that is a number to the models of raw scores; return what stays a key of the spec."""
     if threshold is None or isinstance(threshold, Mapping):
         return threshold
     ranks = [model for model in models.values() if "score" in model and "prediction" not in model]
@@ -208,7 +211,7 @@ def _column(model: str, kind: str) -> str:
     return f"{model}.{kind}".replace("{level}", "(level)")
 
 
-def _listed(values: Any) -> Any:
+def _as_list(values: Any) -> Any:
     """Return an array, column or other series of levels as a list; what is none, as it is, for the spec to refuse."""
     if values is None or isinstance(values, str | bytes | Mapping):
         return values
@@ -225,12 +228,12 @@ def _by_model(predictions: object) -> dict[str, object]:
     return dict(predictions) if isinstance(predictions, Mapping) else {"model": predictions}
 
 
-def _plain(value: Any) -> Any:
+def _lists_and_dicts(value: Any) -> Any:
     """Turn tuples and other sequences and mappings into the lists and dicts a spec is made of."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _lists_and_dicts(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [_lists_and_dicts(item) for item in value]
     return value
 
 
@@ -256,13 +259,14 @@ def _series(name: str, values: Any, argument: str) -> pl.Series:
         values = values.to_numpy()
     # Such an array holds the NaN, NA or NaT of pandas among its values; polars knows None alone as missing.
     if str(getattr(values, "dtype", "")) == "object" and values.ndim == 1:
-        values = [None if _absent(value) else value for value in values]
+        values = [None if _is_missing(value) else value for value in values]
     try:
         series = pl.Series(name, values).rename(name)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         floats = _floats(values)
         if floats is None:
-            raise _not_a_column(argument, values, _kinds(values) or str(error).split("\n", maxsplit=1)[0]) from None
+            reason = _types_of_entries(values) or str(error).split("\n", maxsplit=1)[0]
+            raise _not_a_column(argument, values, reason) from None
         series = pl.Series(name, floats)
     if series.dtype.is_nested():
         raise _not_a_column(argument, values, f"its entries are of type {series.dtype.base_type()}")
@@ -279,13 +283,13 @@ def _floats(values: object) -> list[float | None] | None:
         return None
 
 
-def _kinds(values: object) -> str | None:
+def _types_of_entries(values: object) -> str | None:
     """Say of which types the entries of a list are; None of what is no list."""
     kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
     return f"its entries are of type {' and '.join(kinds)}" if kinds else None
 
 
-def _absent(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     """Tell whether an object stands for a missing value: None, NaN, or the NA and NaT of pandas."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN alone differs from itself
@@ -300,7 +304,7 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
         shape = np.shape(values)
     except ValueError:
         shape = ()
-    if len(shape) < _TABLE:
+    if len(shape) < TABLE_DIMENSIONS:
         reason = reason if shape or isinstance(values, list | tuple) else f"it is of type {type(values).__name__}"
         message = f"{called} is not an array of values: {reason}"
         return UsageError.of("not-a-column", message, hint="give one value a row, in an array of shape [n]")
@@ -310,12 +314,106 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
 
 def _column_hint(kind: str, shape: tuple[int, ...]) -> str:
     """Say which column of a table was probably meant, or which argument takes tables."""
-    if len(shape) == _TABLE and shape[1] == 1:
+    if len(shape) == TABLE_DIMENSIONS and shape[1] == 1:
         return "give its only column: array[:, 0]"
-    if kind == "probability" and len(shape) == _TABLE:
+    if kind == "probability" and len(shape) == TABLE_DIMENSIONS:
         several = "; of more than two levels, give probabilities=… with levels=[…] in the order of the columns"
         return ("give the event's column alone: predict_proba(X)[:, 1] where the event is the second of the model's "
-                f"classes_{several if shape[1] > _TABLE else ''}")
-    if kind in ("truth", "prediction") and len(shape) == _TABLE:
+                f"classes_{several if shape[1] > TABLE_DIMENSIONS else ''}")
+    if kind in ("truth", "prediction") and len(shape) == TABLE_DIMENSIONS:
         return "give one value a row; of a column for each level, the level: such as array.argmax(axis=1)"
     return "give one value a row, in an array of shape [n]"
+
+
+_KEYS = {
+    "outcome.event": "event", "outcome.levels": "levels", "outcome.column": "truth", "weight.kind": "weight_kind",
+    "weight.column": "weight", "exposure.column": "exposure",
+}
+"""Keys of the spec that are arguments of another name."""
+
+PHRASES = {
+    r"with where: '.*'": "of every array",
+    r", or leave those out with 'where'": ", or leave those out of every array",
+    r"merge them in the data, or choose two with 'where'": "merge them, or leave the rows of the others out",
+    r"declare the two under outcome\.levels": "give the two as levels=[…]",
+    r"list both under outcome\.levels": "list both in levels",
+    r"not among outcome\.levels": "not among levels",
+    r"costs name levels, but 'outcome\.levels' is missing": "costs name levels, but 'levels' is missing",
+    r"add 'levels: \[…, …\]' to the outcome": "give levels=[…, …]",
+    r"(outcome: )?missing key '(event|levels)'": r"missing argument '\2'",
+    r"^add '(event|levels): …' here": r"give \1=…",
+    r"name the column under 'score' and add 'scale: logit'": "give them as score=…, with scale='logit'",
+    r"add 'scale: percent' to the model": "divide them by 100",
+    r"name the column under 'scores'": "turn them into probabilities by the softmax function first",
+    r", or set 'renormalise: true' to divide by their sum": ", or divide each row by its sum",
+    r"name the columns of all levels under 'probabilities'": "give an array of shape [n, K] as probabilities=…",
+    r"name the column of the predicted number under 'prediction'": "give the predicted numbers as prediction=…",
+    r"^the model '.*' has no 'prediction'": "there is no 'prediction'",
+    r"^add 'prediction: …'": "give prediction=…",
+    r"the model 'model' gives a rate, but no exposure is declared": "there is a rate, but no exposure",
+    r"name the column of the expected count of each row under 'prediction'": "give the expected counts as prediction=…",
+    r"with 'complete_case: all'": "with complete_case='all'",
+    r"for other weights write kind: importance": "for other weights give weight_kind='importance'",
+    r"name a column of 'probability', or add a 'scale' to the score": "give probability=…, or a scale=… with the score",
+    r"or give the model a 'scale', a 'threshold' or a 'prediction'": "or give scale=…, threshold=… or prediction=…",
+    r"or name their column under 'loo_prediction'": "or give loo_prediction=…",
+    r", or the leverages of a linear fit under 'leverage'": " or leverage=…",
+    r"give a dataset 'role: calibrate', or cross-fit: \{folds: 10\}": "cross-fit: on={'folds': 10}",
+    r"no dataset is called '(.*)'": r"there are no rows called '\1'",
+    r"add 'compare: \{baseline: …\}' to the spec": "give compare={'baseline': …}",
+    r"add '(\w+): (.*)' to the spec": r"give \1=\2",
+    r"^add it under 'characteristics' of .*": "remove this goal: models given as arrays have no characteristics",
+    r"^dataset 'data' has no rows": "the arrays are empty",
+    r"^was it written to the end\?$": "give one value a row",
+    r"use 'task: regression'": "give task='regression'",
+    r"write it as a column of numbers": "give an array of numbers",
+}
+"""What the way out is called where there is no spec: patterns of what is said of a spec, and what is said instead."""
+
+
+def _in_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
+    """Return a problem in the words of the arguments; ``arguments`` are those by the names of their columns."""
+    hint = None if problem.hint is None else _without_spec(problem.hint)
+    notes = tuple(_note(note, arguments) for note in problem.notes)
+    return replace(problem, message=_message(problem.message, arguments), hint=hint, notes=notes, place=None)
+
+
+def _message(text: str, columns: Mapping[str, str]) -> str:
+    """Name arguments for the place in a spec that a message begins with, and for the columns that it names."""
+
+    def quoted_argument(argument: str) -> str:
+        return argument if "[" in argument else f"'{argument}'"
+
+    begun = re.match(r'([a-z_]+(?:[\w.\[\] -]|"(?:[^"]|"")*")*): ', text)
+    if begun is not None:
+        argument = _argument(begun[1], columns)
+        text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
+    # The longest first, for the name of a column may begin with that of another.
+    names = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
+    text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({names}|.*?)'( of dataset 'data')?",
+                  lambda match: quoted_argument(columns.get(match[3], match[3])), text)
+    return _without_spec(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
+
+
+def _note(text: str, columns: Mapping[str, str]) -> str:
+    """Name the argument for the place in a spec that a note names."""
+    place = re.fullmatch(r"named at the spec, (.*)", text)
+    return _without_spec(text) if place is None else f"argument {_argument(place[1], columns)}"
+
+
+def _argument(place: str, columns: Mapping[str, str]) -> str:
+    """Return the argument behind a place in the spec; empty for that of a model or of all models."""
+    key = next((start for start in _KEYS if place.startswith(start)), None)
+    if key is not None:
+        return _KEYS[key] + place.removeprefix(key)
+    if place == "outcome" or re.match(r"models(\.|$)", place) is None:
+        return "" if place == "outcome" else place
+    _, *keys = path_keys(place)
+    return columns.get(f"{keys[0]}.{keys[-1]}", keys[-1]) if len(keys) > 1 else ""
+
+
+def _without_spec(text: str) -> str:
+    """Replace what only a spec has."""
+    for pattern, instead in PHRASES.items():
+        text = re.sub(pattern, instead, text)
+    return text

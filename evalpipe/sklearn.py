@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-TWO = 2
-"""Classes of a binary outcome."""
+BINARY_CLASSES = 2
+"""The classes of a binary outcome."""
 
 AS_FITTED = "give it rows with the columns that it was fitted on; a search needs refit=True"
 
@@ -69,7 +69,7 @@ def _predicted(
     try:
         if is_regressor(estimator):
             _refuse_event(event, "a regressor predicts numbers")
-            return {"prediction": "prediction"}, "regression", {}, {"prediction": _of_one(estimator, rows)}
+            return {"prediction": "prediction"}, "regression", {}, {"prediction": _predicted_outcome(estimator, rows)}
         if is_classifier(estimator):
             return _classified(estimator, rows, event)
     except NotFittedError:
@@ -83,7 +83,7 @@ def _predicted(
     raise UsageError.of("wrong-estimator", message, "give its predictions to evalpipe.evaluate")
 
 
-def _of_one(estimator: Any, rows: Any) -> Any:
+def _predicted_outcome(estimator: Any, rows: Any) -> Any:
     """Return what an estimator predicts of the rows [n]; raises UsageError where it predicts several outcomes."""
     predicted = np.asarray(estimator.predict(rows))
     if predicted.ndim > 1 and predicted.shape[1] > 1:
@@ -96,31 +96,31 @@ def _of_one(estimator: Any, rows: Any) -> Any:
 def _classified(
     estimator: Any, rows: Any, event: object
 ) -> tuple[dict[str, Any], str, dict[str, Any], dict[str, Any]]:
-    """Return the same of a classifier: its classes, with probabilities where it gives them, or else scores."""
-    predicted = _of_one(estimator, rows)
+    """Return model, task, outcome and columns of a classifier: classes, and probabilities, or else scores."""
+    predicted = _predicted_outcome(estimator, rows)
     chances = estimator.predict_proba(rows) if hasattr(estimator, "predict_proba") else None
     scores = estimator.decision_function(rows) if chances is None and hasattr(estimator, "decision_function") else None
     model, columns = {"prediction": "prediction"}, {"prediction": predicted}
     levels = np.asarray(estimator.classes_).tolist()
-    if len(levels) < TWO:
+    if len(levels) < BINARY_CLASSES:
         message = f"the {type(estimator).__name__} was fitted on one class, {levels[0]!r}, alone"
         raise UsageError.of("one-class", message, "fit it on rows of all classes")
-    if len(levels) != TWO:
+    if len(levels) != BINARY_CLASSES:
         _refuse_event(event, f"the estimator has {len(levels)} classes")
         if chances is not None:
             model["probabilities"] = "p.{level}"
-            columns |= {f"p.{level_text(level)}": chances[:, place] for place, level in enumerate(levels)}
+            columns |= {f"p.{level_text(level)}": chances[:, k] for k, level in enumerate(levels)}
         return model, "multiclass", {"levels": levels}, columns
-    place = _place(levels, event)
+    position = _event_position(levels, event)
     if chances is not None:
-        model["probability"], columns["probability"] = "probability", chances[:, place]
+        model["probability"], columns["probability"] = "probability", chances[:, position]
     elif scores is not None:
-        model["score"], columns[SCORE] = SCORE, scores if place else -scores
+        model["score"], columns[SCORE] = SCORE, scores if position else -scores
     return model, "binary", {"event": event, "levels": levels}, columns
 
 
-def _place(levels: list[Any], event: object) -> int:
-    """Return the place of the event among two classes; raises UsageError where it is none of them."""
+def _event_position(levels: list[Any], event: object) -> int:
+    """Return the position of the event among two classes; raises UsageError where it is none of them."""
     listed = " and ".join(map(repr, levels))
     if event is None:
         raise UsageError.of("no-event", f"which of the classes {listed} is the event is not said",

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import evalpipe
-from evalpipe import arguments
-from evalpipe.arguments import PHRASES
-from evalpipe.errors import EvalpipeError, UsageError
+from evalpipe import arrays
+from evalpipe.arrays import PHRASES
+from evalpipe.errors import EvalpipeError, Problem, UsageError
 
 RANDOM = np.random.default_rng(4)
 N = 60
@@ -105,15 +105,14 @@ def test_errors_name_arguments_alone(case: str) -> None:
 
 def test_no_phrase_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     raw: list[str] = []
-    translate: Callable[..., EvalpipeError] = arguments.in_arguments
+    translate: Callable[..., Problem] = arrays._in_arguments
 
-    def spy(error: EvalpipeError, columns: dict[str, str]) -> EvalpipeError:
-        for found in error.problems:
-            message = re.sub(r"^[a-z_]+[\w.\[\]]*: ", "", found.message)
-            raw.extend((found.message, message, found.hint or "", *found.notes))
-        return translate(error, columns)
+    def spy(problem: Problem, arguments: dict[str, str]) -> Problem:
+        message = re.sub(r"^[a-z_]+[\w.\[\]]*: ", "", problem.message)
+        raw.extend((problem.message, message, problem.hint or "", *problem.notes))
+        return translate(problem, arguments)
 
-    monkeypatch.setattr(arguments, "in_arguments", spy)
+    monkeypatch.setattr(arrays, "_in_arguments", spy)
     for case in CASES:
         problem(case)
     assert [pattern for pattern in PHRASES if not any(re.search(pattern, text) for text in raw)] == []
