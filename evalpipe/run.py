@@ -398,12 +398,12 @@ def render(
 ) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder, with its signatures) again: file names and their bytes.
 
-    ``formats`` are names of `evalpipe.base.constants`; by default those of the spec. ``template`` is a folder of
+    ``formats`` are names of `evalpipe.base.formats`; by default those of the spec. ``template`` is a folder of
     templates for the page and the PDF, or False for evalpipe's own; by default those of the spec.
     Raises DataError for a folder without results, or with signatures of other results; UsageError for another format,
     for one that holds the verdicts of gates where there are none, or for a template that is refused.
     """
-    from evalpipe.base.constants import FORMATS
+    from evalpipe.base.formats import FORMATS
     from evalpipe.errors import UsageError
     from evalpipe.results import Results
     from evalpipe.results.signatures import signatures_of

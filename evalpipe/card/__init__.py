@@ -29,7 +29,7 @@ def render(
     results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = (),
     templates: Templates | None = None,
 ) -> dict[str, bytes]:
-    """Render the card, signed or not, in each of the formats of `evalpipe.base.constants` and return its files by name.
+    """Render the card, signed or not, in each of the formats of `evalpipe.base.formats` and return its files by name.
 
     A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
     on every call. The page and the PDF are made with ``templates``, or with those that the results hold where None.
@@ -38,7 +38,7 @@ def render(
     """
     from importlib import import_module
 
-    from evalpipe.base.constants import FORMATS, format_files
+    from evalpipe.base.formats import FORMATS, format_files
     from evalpipe.card.edition import Edition
     from evalpipe.errors import UsageError
 

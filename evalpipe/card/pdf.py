@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.constants import USUAL_VARIANT
 from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.formats import USUAL_VARIANT
 from evalpipe.card.attachments import attached_files, drawn_by
 from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError

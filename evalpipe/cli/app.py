@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from evalpipe.base.constants import FORMATS
+from evalpipe.base.formats import FORMATS
 from evalpipe.cli.diff import diff
 from evalpipe.cli.exit import (
     Guard,

@@ -152,7 +152,7 @@ def _safe(folder: Path) -> Iterator[None]:
 
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
-    from evalpipe.base.constants import format_files
+    from evalpipe.base.formats import format_files
     from evalpipe.cli.summary import annotate_standards, print_annotations
 
     results, spec, folder, moved, same = outcome

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.base.constants import CellType
+    from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.plan import ColumnPlan
     from evalpipe.plan.datasets import DatasetPlan

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.base.constants import CellType
+    from evalpipe.base.formats import CellType
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import Fit, Source

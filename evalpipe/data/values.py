@@ -17,7 +17,7 @@ from evalpipe.words.spelling import clipped
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.base.constants import CellType
+    from evalpipe.base.formats import CellType
 
 
 # Below it, a whole Float64 fits Int64, whose text has no point and no exponent.

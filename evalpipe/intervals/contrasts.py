@@ -202,10 +202,10 @@ class IndependentProportions:
         cubic = [
             m + n, (m + 2 * n) * gap - m - n - x - y, (n * gap - m - n - 2 * y) * gap + x + y, y * gap * (1 - gap)]
         a, b, c, d = cubic
-        q = b**3 / (3 * a) ** 3 - b * c / (6 * a**2) + d / (2 * a)
+        q = math.pow(b, 3) / math.pow(3 * a, 3) - b * c / (6 * a**2) + d / (2 * a)
         r = math.copysign(math.sqrt(max(b**2 / (3 * a) ** 2 - c / (3 * a), 0.0)), q)
         # Rounding may take the cosine beyond 1.
-        angle = (math.pi + math.acos(min(max(q / r**3, -1.0), 1.0))) / 3 if r else math.pi / 2
+        angle = (math.pi + math.acos(min(max(q / math.pow(r, 3), -1.0), 1.0))) / 3 if r else math.pi / 2
         return min(max(2 * r * math.cos(angle) - b / (3 * a), 0.0, -gap), 1.0, 1 - gap)
 
     def limits(self, level: float) -> Limits | None:

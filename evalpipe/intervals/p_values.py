@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def p_between(first: Known, second: Known) -> float:
     (low, _, upper, level), (high, lower, _, other_level) = sorted((first, second), key=lambda known: known[0] or 0.0)
     if low is None or high is None or upper is None or lower is None or level is None or other_level is None:
         return 1.0
-    error = (((upper - low) / _reach(level)) ** 2 + ((high - lower) / _reach(other_level)) ** 2) ** 0.5
+    error = math.sqrt(((upper - low) / _reach(level)) ** 2 + ((high - lower) / _reach(other_level)) ** 2)
     return p_of((high - low) / error) if error > 0 else SMALLEST
 
 

@@ -10,8 +10,8 @@ from evalpipe.intervals.declare import registry as interval_methods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.base.constants import FormatName
     from evalpipe.base.databases import DatabaseUri
+    from evalpipe.base.formats import FormatName
     from evalpipe.base.origin import Origin
     from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.calibration.plan import CalibrationPlan

@@ -14,8 +14,8 @@ from evalpipe.spec.datasets import Csv, QueryDataset
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from evalpipe.base.constants import CellType
     from evalpipe.base.databases import DatabaseUri
+    from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc, Origin
     from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.spec.core_keys import Model

@@ -8,7 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from evalpipe.base.constants import FORMULA, NUMBER
+from evalpipe.base.formats import FORMULA, NUMBER
 from evalpipe.results.document import Estimate
 
 if TYPE_CHECKING:

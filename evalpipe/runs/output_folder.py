@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from evalpipe.base.constants import FORMATS
+from evalpipe.base.formats import FORMATS
 from evalpipe.errors import UsageError
 from evalpipe.results.signatures import SIGNATURES
 from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST

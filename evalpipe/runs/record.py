@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from evalpipe.base.constants import FORMULA, NUMBER
 from evalpipe.base.digests import bytes_sha256, file_sha256
 from evalpipe.base.folders import TemporaryFolder, exchanged, locked, postponed, remove, settle, settle_names, sweep
+from evalpipe.base.formats import FORMULA, NUMBER
 from evalpipe.errors import UsageError
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest

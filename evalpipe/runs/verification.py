@@ -17,8 +17,8 @@ from functools import cached_property
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING
 
-from evalpipe.base.constants import FORMATS
 from evalpipe.base.digests import bytes_sha256, file_sha256
+from evalpipe.base.formats import FORMATS
 from evalpipe.card import render
 from evalpipe.card.attachments import attached_files, files_in
 from evalpipe.card.edition import Edition
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from evalpipe.base.constants import FormatName
+    from evalpipe.base.formats import FormatName
     from evalpipe.card.page_text import PageText
     from evalpipe.results.signatures import Signature
     from evalpipe.runs.manifest import Manifest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from evalpipe.base.constants import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
+from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.deviance.spec import FittedOn
 from evalpipe.chapters.equivocal.spec import EquivocalZone

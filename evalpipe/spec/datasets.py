@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
 
-from evalpipe.base.constants import CellType
+from evalpipe.base.formats import CellType
 from evalpipe.spec.field_types import UNWRITTEN, AnyOf, ColumnName, Encoding, FilePath, Number, SpecPart
 
 NullTexts = Annotated[
