@@ -183,7 +183,7 @@ def test_figures_stand_in_the_order_of_their_places() -> None:
         "distribution", "boxes", "rootogram",
     ]
     with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
-        figure_of(Roc, place=20)(late)
+        figure_of(Roc, part="results", place=20)(late)
 
 
 def late(*_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.declare import PLACES, figures
+from evalpipe.card.figures.declare import figures
 from evalpipe.card.figures.formula import formula_size, formula_svg
 from evalpipe.card.figures.svg import Drawing
 
@@ -19,5 +19,5 @@ __all__ = ["Drawing", "drawings", "formula_size", "formula_svg"]
 def drawings(results: Results, dataset: str, part: Part | None = None) -> tuple[Drawing, ...]:
     """Draw the figures of a dataset for which the results hold the numbers, in order; of one ``part`` or of all."""
     context = context_of(results, dataset)
-    wanted = (figure for figure in figures() if part is None or figure.place in PLACES[part])
+    wanted = (figure for figure in figures() if part is None or figure.part == part)
     return tuple(drawing for figure in wanted for drawing in figure.draw(context) if drawing is not None)

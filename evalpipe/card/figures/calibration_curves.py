@@ -54,7 +54,7 @@ FITTED = {
 Pairs = list[tuple[Series, CalibrationWindow]]
 
 
-@figure_of(CalibrationWindow, place=100)
+@figure_of(CalibrationWindow, part="calibration", place=100)
 def windows(context: Context, whole: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = whole[:MOST]
@@ -115,7 +115,8 @@ def _first_models(whole: int) -> str:
     return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
 
 
-@figure(place=110)
+@figure(part="calibration", place=110,
+        curves=("calibration_logistic", "calibration_spline", "calibration_isotonic"))
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
     curves = _of_each_model(context)
@@ -311,7 +312,7 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 """The measures that sum the panels up, where the run has them, and what they are called."""
 
 
-@figure_of(Refinement, place=120)
+@figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw at each rounded probability the event rate, and beside it what is left of the Brier score there."""
     smoothers = _smoothers(context)

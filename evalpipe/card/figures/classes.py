@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Curve
 
 
-@figure(place=170)
+@figure(part="data", place=170)
 def levels(context: Context) -> Drawing | None:
     """Draw the observed share of each level, beside its declared prior where there is one."""
     counts, prior = context.dataset.levels, context.results.prevalence
@@ -67,26 +67,28 @@ NAMES = {
 """Of each curve: its title, its axes, and the measure that sums it up with its short name."""
 
 
-@figure_of_classes(Roc, place=150)
+@figure_of_classes(Roc, part="appendix", place=150)
 def roc_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curve of each class against the rest."""
     return _lines(context, model, pairs, "roc")
 
 
-@figure_of_classes(Pr, place=152)
+@figure_of_classes(Pr, part="appendix", place=152)
 def precision_recall_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Pr]]) -> Drawing:
     """Draw the precision-recall curve of each class against the rest."""
     return _lines(context, model, pairs, "pr")
 
 
-@figure_of_classes(Reliability, place=154, name="calibration_uniform", instead="calibration_quantile")
+@figure_of_classes(
+    Reliability, part="calibration", place=154, name="calibration_uniform", instead="calibration_quantile")
 def reliability_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability of each class."""
     return _bins(context, model, pairs, cumulative=False)
 
 
 @figure_of_classes(
-    Reliability, place=156, name="cumulative_calibration_uniform", instead="cumulative_calibration_quantile")
+    Reliability, part="calibration", place=156, name="cumulative_calibration_uniform",
+    instead="cumulative_calibration_quantile")
 def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability at each cut between ordered levels."""
     return _bins(context, model, pairs, cumulative=True)

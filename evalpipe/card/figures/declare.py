@@ -1,7 +1,8 @@
 """How a figure of a dataset is declared: a function that draws it, the curve it draws, and where it stands.
 
-Figures stand in the order of ``place``, whatever file they are in; places are tens, so that one can come between two.
-In which part of the card each place is, stands below.
+A figure says in which ``part`` of the card it stands; what shows a table or another figure in a further form is in the
+appendix. Figures stand in the order of ``place``, whatever file they are in; places are tens, so that one can come
+between two.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Part
@@ -32,28 +31,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FigureDeclaration:
-    """A declared figure: where it stands, and what draws it, None where the results lack its numbers."""
+    """A declared figure: where it stands, the ``curves`` that it is of, and what draws it.
 
+    It draws None where the results lack its numbers.
+    """
+
+    part: Part
     place: int
     name: str
+    curves: tuple[str, ...]
     draw: Draw
 
 
 _declared: dict[int, FigureDeclaration] = {}
 
 
-def figure(*, place: int) -> Callable[[OfDataset], OfDataset]:
+def figure(*, part: Part, place: int, curves: tuple[str, ...] = ()) -> Callable[[OfDataset], OfDataset]:
     """Declare the decorated function as a figure of a dataset, drawn where it returns one."""
 
     def declare(draw: OfDataset) -> OfDataset:
-        _declare(place, draw.__name__, lambda context: (draw(context),))
+        _declare(FigureDeclaration(part, place, draw.__name__, curves, lambda context: (draw(context),)))
         return draw
 
     return declare
 
 
 def figure_of(
-    kind: type[C], *, place: int, name: str | None = None, instead: str | None = None, beside: str | None = None
+    kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None,
+    beside: str | None = None,
 ) -> Callable[[OfCurves[C]], OfCurves[C]]:
     """Declare the decorated function as the figure of a curve, called where a model has it, with all that have.
 
@@ -67,14 +72,15 @@ def figure_of(
         return context.curves(kind, name) or ([] if instead is None else context.curves(kind, instead))
 
     def declare(draw: OfCurves[C]) -> OfCurves[C]:
-        _declare(place, draw.__name__, lambda context: (draw(context, pairs) for pairs in (drawn(context),) if pairs))
+        _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
+            draw(context, pairs) for pairs in (drawn(context),) if pairs)))
         return draw
 
     return declare
 
 
 def figure_of_classes(
-    kind: type[C], *, place: int, name: str | None = None, instead: str | None = None
+    kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None
 ) -> Callable[[OfClasses[C]], OfClasses[C]]:
     """Declare the decorated function as the figure of a curve of each class, called for each model that has it.
 
@@ -86,17 +92,23 @@ def figure_of_classes(
         return named or ([] if instead is None else context.class_curves(kind, instead))
 
     def declare(draw: OfClasses[C]) -> OfClasses[C]:
-        _declare(place, draw.__name__, lambda context: (
-            draw(context, model, pairs) for model, pairs in drawn(context)))
+        _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
+            draw(context, model, pairs) for model, pairs in drawn(context))))
         return draw
 
     return declare
 
 
-def _declare(place: int, name: str, draw: Draw) -> None:
-    if place in _declared:
-        raise ValueError(f"the place {place} of figure {name!r} is that of {_declared[place].name!r}")
-    _declared[place] = FigureDeclaration(place, name, draw)
+def _names(kind: type[Curve], name: str | None, instead: str | None) -> tuple[str, ...]:
+    """Return the curves that a figure is of: all of a kind where it names none."""
+    return kind.names() if name is None else (name,) if instead is None else (name, instead)
+
+
+def _declare(declared: FigureDeclaration) -> None:
+    if declared.place in _declared:
+        other = _declared[declared.place].name
+        raise ValueError(f"the place {declared.place} of figure {declared.name!r} is that of {other!r}")
+    _declared[declared.place] = declared
 
 
 def figures() -> tuple[FigureDeclaration, ...]:
@@ -108,34 +120,7 @@ def figures() -> tuple[FigureDeclaration, ...]:
     return tuple(_declared[place] for place in sorted(_declared))
 
 
-PLACES: Mapping[Part, frozenset[int]] = {
-    "results": frozenset({20, 30, 200}),
-    "calibration": frozenset({80, 100, 110, 130, 154, 156, 160, 180, 182, 190, 192, 194, 196, 198, 203, 206, 230}),
-    "decisions": frozenset({40, 70}),
-    "data": frozenset({170}),
-    "appendix": frozenset({10, 45, 50, 60, 90, 120, 140, 150, 152, 210, 220}),
-}
-"""The places of the figures of each part; what shows a table or another figure in a further form is in the appendix."""
-
-CURVES: Mapping[Part, frozenset[str]] = {
-    "results": frozenset({"roc", "pr", "residual_histogram"}),
-    "calibration": frozenset({
-        "calibration_uniform", "calibration_window", "calibration_logistic", "calibration_spline",
-        "calibration_isotonic", "cumulative_calibration_uniform", "histogram", "top_label_calibration_uniform",
-        "observed_predicted", "residual_predicted", "rootogram", "deviance_residual_predicted",
-        "pearson_residual_predicted", "scale_location", "half_normal",
-        "residual_against", "residual_order",
-    }),
-    "decisions": frozenset({"thresholds", "net_benefit"}),
-    "appendix": frozenset({
-        "gain", "lift", "calibration_quantile", "refinement", "ks", "gain_table", "residual_ecdf", "residual_box",
-        "residual_quantiles",
-    }),
-}
-"""The curves that the figures of a part draw: there is such a figure where the results hold one of them."""
-
-
 def has_curves(results: Results, dataset: str, part: Part) -> bool:
     """Tell whether a dataset has a curve that figures of a part draw."""
-    return any(curve.dataset == dataset and curve.slice is None and curve.curve in CURVES[part]
-               for curve in results.curves)
+    drawn = {name for declared in figures() if declared.part == part for name in declared.curves}
+    return any(curve.dataset == dataset and curve.slice is None and curve.curve in drawn for curve in results.curves)

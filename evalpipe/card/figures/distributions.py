@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.results.curves import Column
 
 
-@figure_of(Histogram, place=130)
+@figure_of(Histogram, part="calibration", place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
     shared = _one_scale(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
@@ -83,7 +83,7 @@ def _shares_of(heights: list[float]) -> list[float]:
     return [100 * height / sum(heights) if sum(heights) else 0.0 for height in heights]
 
 
-@figure_of(Ks, place=140)
+@figure_of(Ks, part="appendix", place=140)
 def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Drawing:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
     event, other = context.results.event, context.results.other
@@ -123,7 +123,7 @@ def _distances(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) 
                       numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
 
 
-@figure(place=10)
+@figure(part="appendix", place=10)
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
     grouped = _shares(context)

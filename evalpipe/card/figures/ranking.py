@@ -111,7 +111,7 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     return drawing(f"d{context.place}-{plot.key}", plot.title, (listed(values), caption, plot.alt), sheets)
 
 
-@figure_of(Roc, place=20)
+@figure_of(Roc, part="results", place=20)
 def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curves of all models, with the chance diagonal and the operating points."""
 
@@ -172,7 +172,7 @@ def _named(name: str, text: str | None) -> str | None:
     return f"{name} {text}" if text else None
 
 
-@figure_of(Pr, place=30)
+@figure_of(Pr, part="results", place=30)
 def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawing | None:
     """Draw the precision-recall curves, with the prevalence as baseline and the operating points."""
     prevalence = context.dataset.prevalence
@@ -204,7 +204,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
     ))
 
 
-@figure_of(Gain, place=50)
+@figure_of(Gain, part="appendix", place=50)
 def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
     """Draw cumulative gain between random and perfect order, with the rows that hold half of the events."""
     prevalence = context.dataset.prevalence
@@ -263,7 +263,7 @@ def _guide(pairs: list[tuple[Series, Gain]]) -> Over:
     return over
 
 
-@figure_of(Lift, place=60)
+@figure_of(Lift, part="appendix", place=60)
 def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     """Draw lift: how many times as many events are found as in random order."""
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}

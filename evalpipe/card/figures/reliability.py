@@ -39,8 +39,8 @@ MOST = 3
 
 
 
-@figure_of(Reliability, place=80, name="calibration_uniform", instead="calibration_quantile")
-@figure_of(Reliability, place=90, name="calibration_quantile", beside="calibration_uniform")
+@figure_of(Reliability, part="calibration", place=80, name="calibration_uniform", instead="calibration_quantile")
+@figure_of(Reliability, part="appendix", place=90, name="calibration_quantile", beside="calibration_uniform")
 def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
     key = f"d{context.place}-{pairs[0][1].curve.replace('_', '-')}"
@@ -59,7 +59,9 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     return drawing(key, f"Reliability, {kind}", (context.finds(pairs, finding), caption, alt), sheets)
 
 
-@figure_of(Reliability, place=160, name="top_label_calibration_uniform", instead="top_label_calibration_quantile")
+@figure_of(
+    Reliability, part="calibration", place=160, name="top_label_calibration_uniform",
+    instead="top_label_calibration_quantile")
 def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"

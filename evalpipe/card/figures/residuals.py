@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.svg import Drawing, Series
 
 
-@figure_of(ResidualHistogram, place=200)
+@figure_of(ResidualHistogram, part="results", place=200)
 def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -> Drawing:
     """Draw each model's residuals in bins of equal width."""
     key, title = f"d{context.place}-residual-histogram", "Histogram of residuals"
@@ -76,7 +76,7 @@ def _fullest(context: Context, curve: ResidualHistogram) -> str:
     )
 
 
-@figure_of(ResidualEcdf, place=210)
+@figure_of(ResidualEcdf, part="appendix", place=210)
 def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> Drawing:
     """Draw the share of rows with a larger absolute residual, all models in one panel."""
     key, title = f"d{context.place}-residual-ecdf", "Distribution of absolute residuals"
@@ -126,7 +126,7 @@ def box_caption() -> str:
     )
 
 
-@figure_of(ResidualBox, place=220)
+@figure_of(ResidualBox, part="appendix", place=220)
 def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
@@ -192,7 +192,7 @@ def _of_column(curve: ResidualAgainst, place: int) -> Groups:
     return {name: [values[row] for row in kept] for name, values in columns.items()}
 
 
-@figure_of(ResidualAgainst, place=203)
+@figure_of(ResidualAgainst, part="calibration", place=203)
 def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst]]) -> Drawing | None:
     """Draw each model's residuals against each column: bands along numbers, boxes of levels."""
     notes = pairs[0][1].notes
@@ -215,7 +215,7 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
         context.told(title, said, lambda text: text)), sheets)
 
 
-@figure_of(ResidualOrder, place=206)
+@figure_of(ResidualOrder, part="calibration", place=206)
 def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) -> Drawing:
     """Draw each model's residuals in the order of a column."""
     notes = pairs[0][1].notes

@@ -133,7 +133,7 @@ def with_unit(context: Context, value: float) -> str:
     return f"{short(value)} {unit}" if unit else short(value)
 
 
-@figure_of(ObservedPredicted, place=180)
+@figure_of(ObservedPredicted, part="calibration", place=180)
 def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredicted]]) -> Drawing:
     """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
     lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
@@ -147,7 +147,7 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
     return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
 
 
-@figure_of(ResidualPredicted, place=190)
+@figure_of(ResidualPredicted, part="calibration", place=190)
 def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredicted]]) -> Drawing:
     """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
     lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
@@ -212,7 +212,7 @@ def _residual(context: Context, panel: ScatterPanel) -> str:
     return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
 
 
-@figure_of(Rootogram, place=230)
+@figure_of(Rootogram, part="calibration", place=230)
 def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawing:
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
     key, title = f"d{context.place}-rootogram", "Hanging rootogram"
@@ -313,13 +313,13 @@ def _of_kind(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: 
                     _furthest)
 
 
-@figure_of(KindPredicted, place=192, name="deviance_residual_predicted")
+@figure_of(KindPredicted, part="calibration", place=192, name="deviance_residual_predicted")
 def deviance_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's deviance residuals against its predictions."""
     return _of_kind(context, pairs, "deviance")
 
 
-@figure_of(KindPredicted, place=194, name="pearson_residual_predicted")
+@figure_of(KindPredicted, part="calibration", place=194, name="pearson_residual_predicted")
 def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's Pearson residuals against its predictions."""
     return _of_kind(context, pairs, "pearson")
@@ -342,7 +342,7 @@ def _apart(predicted: Column, line: Column, expected: Column) -> str:
             f"{short(of_model)}")
 
 
-@figure_of(ScaleLocation, place=196)
+@figure_of(ScaleLocation, part="calibration", place=196)
 def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
     """Draw the root of the size of each model's residuals against its predictions."""
     lines = {series.name: line for series, line in context.curves(residuals.ScaleLocationSmooth)}
@@ -362,7 +362,7 @@ def _scaled(panel_of: ScatterPanel) -> str:
     return _apart(points.predicted, points.root_size, points.expected)
 
 
-@figure_of(HalfNormal, place=198)
+@figure_of(HalfNormal, part="calibration", place=198)
 def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Drawing:
     """Draw each model's absolute residuals, ascending, against half-normal quantiles."""
     kind, level = pairs[0][1].notes.kind, pairs[0][1].notes.level
@@ -409,7 +409,7 @@ def _held(curve: HalfNormal) -> str:
             f"{numbers.count(below)} below; {text}")
 
 
-@figure_of(PredictedObserved, place=182)
+@figure_of(PredictedObserved, part="calibration", place=182)
 def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObserved]]) -> Drawing:
     """Draw each model's predicted numbers against the observed ones."""
     lines = {series.name: line for series, line in context.curves(residuals.PredictedObservedSmooth)}

@@ -30,7 +30,7 @@ STROKES = ("", DASHES, "1.5 2.5")
 """How the line of each rate is drawn: all are of one model."""
 
 
-@figure_of(Thresholds, place=40)
+@figure_of(Thresholds, part="decisions", place=40)
 def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
     lines = {
@@ -43,7 +43,7 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
 
-@figure_of(Roc, place=45)
+@figure_of(Roc, part="appendix", place=45)
 def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the true and the false positive rate against the threshold, a panel for each model."""
     lines = {
@@ -143,7 +143,7 @@ LEAST = 1e-9
 """A gain below this is rounding."""
 
 
-@figure_of(NetBenefit, place=70)
+@figure_of(NetBenefit, part="decisions", place=70)
 def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Drawing:
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
     banded = any(curve.notes.level is not None for _, curve in pairs)
