@@ -59,7 +59,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "templating": {"errors", "words"},
     "version": set(),
     "tasks": {"errors", "words"},
-    "results": {"base", "chapters.records", "errors", "words"},
+    "results": {"base", "chapters.all", "chapters.records", "errors", "words"},
     "metrics": {"arithmetic", "base", "errors", "tasks", "words"},
     "arithmetic": {"base"},
     "calibration": {"arithmetic", "base", "errors", "tasks", "words"},

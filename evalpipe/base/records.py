@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -66,6 +67,58 @@ def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
             yield statement.target.id, inspect.cleandoc(str(following.value.value))
 
 
+UNWRITTEN = object()
+"""Marks a field that is left out where it has its default. So the hash of a spec is that of what it asks for, and a new
+key changes no hash of a spec without it; nor does a new table change a byte of results that have nothing in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """Marks the field of a chapter that stands after another one; those below it in its class follow it."""
+
+    field: str
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def in_order(model: type[M]) -> type[M]:
+    """Put the fields that a model has from chapters where they say that they stand.
+
+    Pydantic puts inherited fields first. Chapters that stand after the same field follow each other in their order.
+    Raises ValueError where the model has no field of the name.
+    """
+    fields = model.model_fields
+    core: list[str] = []
+    groups: dict[str, list[list[str]]] = {}
+    for kind in reversed(model.__mro__):
+        group = core
+        for name in inspect.get_annotations(kind):
+            if name not in fields:
+                continue
+            mark = next((mark for mark in fields[name].metadata if isinstance(mark, After)), None)
+            if mark is not None:
+                group = []
+                groups.setdefault(mark.field, []).append(group)
+            group.append(name)
+    ordered: list[str] = []
+
+    def write(name: str) -> None:
+        ordered.append(name)
+        for group in groups.pop(name, ()):
+            for following in group:
+                write(following)
+
+    for name in dict.fromkeys(core):
+        write(name)
+    if groups:
+        raise ValueError(f"{model.__name__} has no field {next(iter(groups))!r} after which others could stand")
+    placed = {name: fields[name] for name in ordered}
+    fields.clear()
+    fields.update(placed)
+    return model
+
+
 Status = Literal["ok", "undefined", "degenerate", "insufficient"]
 Scalar = str | bool | int | float
 Slice = dict[str, Scalar]
@@ -78,6 +131,8 @@ class Record(Documented):
 
     absent: ClassVar[tuple[str, ...]] = ()
     """The fields that a row is written without where they are None."""
+    has_tables: ClassVar[bool] = False
+    """Whether its lists are tables of the results, such as "desirability.overall", where it is a field of these."""
 
 
 class OfModel(Record):

@@ -1,10 +1,11 @@
 """The chapters: what a user switches on with keys of the spec, each a folder with its keys, rules, numbers and words.
 
-A chapter's files are named by their role, and each role has functions that the seven steps call:
+A chapter's files are named by their role, and each role has functions and classes that the seven steps call:
 
-| file | function | called in |
+| file | function or class | called in |
 |---|---|---|
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `records.py` | `Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
 | `card.py` | functions with `@rule`, which claim what the results say | step 5 |
@@ -34,11 +35,12 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Role = Literal["rules", "compute", "card"]
+    Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "tables", "warnings", "run_verdict", "outcome", "glance", "sections", "facts", "reading",
         "matrix", "markers", "beneath", "procedures", "checks",
     ]
+    Fields = Literal["Fields"]
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
@@ -49,8 +51,18 @@ CHAPTERS = (
 
 
 @cache
-def functions(role: Role, name: Function, *chapters: str) -> tuple[Callable[..., Any], ...]:
+def functions(role: Role, name: Function | Fields, *chapters: str) -> tuple[Callable[..., Any], ...]:
     """Return the functions of a name that chapters have in their files of a role: of all, in order, or of some."""
     paths = [f"{__name__}.{chapter}.{role}" for chapter in chapters or CHAPTERS]
     modules = [import_module(path) for path in paths if find_spec(path) is not None]
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))
+
+
+def composed(role: Role, name: Fields) -> type:
+    """Return a class that has the fields of all classes of a name that chapters have in their files of a role.
+
+    Types are not told from a tuple: beside each call stands a class with the same bases, for them alone.
+    """
+    classes: tuple[Any, ...] = functions(role, name)
+    # Pydantic takes the fields of the last base first.
+    return type(f"{name}OfChapters", classes[::-1], {"__module__": __name__})

@@ -15,39 +15,62 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from evalpipe.base.digests import text_sha256
-from evalpipe.base.records import Record, Scalar, Slice, Status
-from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
-from evalpipe.chapters.compare.records import Comparison
-from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
-from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, RunVerdict, Verdict, holds, worst
-from evalpipe.chapters.optimism.records import Optimism
-from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
-from evalpipe.chapters.recalibrate.records import Applied, Recalibration
-from evalpipe.chapters.reference_rates.records import RateDifference
-from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
-from evalpipe.chapters.row_file.records import RowColumn, RowFile
-from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
-from evalpipe.chapters.steps.records import StepHistory
-from evalpipe.chapters.thresholds.records import Constraint, Threshold
+from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status, in_order
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.curves import Curve
 from evalpipe.results.document import (
     GONE,
+    Applied,
+    BestProfit,
+    CandidateGoal,
+    Candidates,
+    Comparison,
     Confusion,
+    Constraint,
+    CostReference,
     DatasetDifference,
     DatasetSummary,
+    Desirability,
+    Disparity,
     Document,
     Draw,
     Estimate,
+    FailOn,
+    Gate,
+    GateEvidence,
+    GateSequence,
+    Individual,
     InputFile,
     LevelCount,
     Matched,
     Method,
     MetricSummary,
     ModelSummary,
+    NamedCost,
+    ObservedShare,
+    Optimism,
+    Overall,
+    PredictiveLine,
+    Prior,
+    Profit,
+    RankedCandidate,
+    RateDifference,
+    Recalibration,
+    Repeat,
+    RepeatedModel,
+    RowColumn,
+    RowFile,
+    RunVerdict,
+    SliceDifference,
+    SliceSummary,
+    StepHistory,
+    Threshold,
+    Verdict,
     Warned,
+    WorstSlice,
+    Zone,
+    holds,
+    worst,
 )
 from evalpipe.results.frames import frame_of, in_short
 
@@ -70,6 +93,7 @@ __all__ = [
 ]
 
 
+@in_order
 class Results(Document):
     """The results of a run."""
 
@@ -79,8 +103,9 @@ class Results(Document):
         Each row of a table is one line, so that two files can be compared line by line.
         """
         document = self.model_dump(by_alias=True)
-        if not self.folds:
-            del document["folds"]
+        for name, field in type(self).model_fields.items():
+            if UNWRITTEN in field.metadata and getattr(self, name) == field.get_default(call_default_factory=True):
+                del document[field.alias or name]
         lines = (f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document.items())
         return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -5,34 +5,71 @@ Frozen rows: estimates, models and measures, what was read, findings; then the d
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from evalpipe.base.records import Measured, Record, Scalar, Slice, Status
-from evalpipe.chapters.appearance.records import Appearance
-from evalpipe.chapters.candidates.records import Candidates
+from evalpipe.base.records import Measured, Record, Scalar, Slice, Status, in_order
+from evalpipe.chapters import composed
+from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.chapters.desirability.records import Desirability
-from evalpipe.chapters.deviance.records import DevianceTest
+from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.chapters.folds.records import FoldSpread
-from evalpipe.chapters.gates.records import Gate, GateEvidence
+from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, RunVerdict, Verdict, holds, worst
 from evalpipe.chapters.optimism.records import Optimism
-from evalpipe.chapters.prevalence.records import ObservedShare, Prior
-from evalpipe.chapters.recalibrate.records import Recalibration
+from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
+from evalpipe.chapters.recalibrate.records import Applied, Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
-from evalpipe.chapters.row_file.records import RowFile
+from evalpipe.chapters.row_file.records import RowColumn, RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
-from evalpipe.chapters.standards.records import StandardCompleteness
-from evalpipe.chapters.statement.records import Stated
 from evalpipe.chapters.steps.records import StepHistory
-from evalpipe.chapters.thresholds.records import Threshold
-from evalpipe.chapters.trend.records import Trend
-from evalpipe.chapters.what_if.records import WhatIf
+from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.results.curves import AnyCurve
+
+__all__ = [
+    "GONE", "OF_LEDGER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison",
+    "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity",
+    "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence", "GateSequence",
+    "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary", "NamedCost",
+    "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate", "RateDifference",
+    "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile", "RunVerdict", "SliceDifference",
+    "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
+]
+
+if TYPE_CHECKING:
+    from evalpipe.chapters.appearance.records import Fields as AppearanceFields
+    from evalpipe.chapters.candidates.records import Fields as CandidatesFields
+    from evalpipe.chapters.compare.records import Fields as CompareFields
+    from evalpipe.chapters.costs.records import Fields as CostsFields
+    from evalpipe.chapters.desirability.records import Fields as DesirabilityFields
+    from evalpipe.chapters.deviance.records import Fields as DevianceFields
+    from evalpipe.chapters.folds.records import Fields as FoldsFields
+    from evalpipe.chapters.gates.records import Fields as GatesFields
+    from evalpipe.chapters.optimism.records import Fields as OptimismFields
+    from evalpipe.chapters.prevalence.records import Fields as PrevalenceFields
+    from evalpipe.chapters.recalibrate.records import Fields as RecalibrateFields
+    from evalpipe.chapters.reference_rates.records import Fields as ReferenceRatesFields
+    from evalpipe.chapters.repeats.records import Fields as RepeatsFields
+    from evalpipe.chapters.row_file.records import Fields as RowFileFields
+    from evalpipe.chapters.slices.records import Fields as SlicesFields
+    from evalpipe.chapters.standards.records import Fields as StandardsFields
+    from evalpipe.chapters.statement.records import Fields as StatementFields
+    from evalpipe.chapters.steps.records import Fields as StepsFields
+    from evalpipe.chapters.thresholds.records import Fields as ThresholdsFields
+    from evalpipe.chapters.trend.records import Fields as TrendFields
+    from evalpipe.chapters.what_if.records import Fields as WhatIfFields
+
+    class FieldsOfChapters(
+        StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
+        RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
+        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, WhatIfFields, GatesFields, TrendFields,
+        AppearanceFields, RowFileFields,
+    ):
+        """What the results hold of chapters."""
+else:
+    FieldsOfChapters = composed("records", "Fields")
 
 
 class ModelSummary(Record):
@@ -324,7 +361,8 @@ class Finding(Record):
     """The plugin whose rule says it; null for evalpipe's own."""
 
 
-class Document(Record):
+@in_order
+class Document(FieldsOfChapters):
     """What a run found."""
 
     schema_version: Literal[1] = 1
@@ -333,8 +371,6 @@ class Document(Record):
     title: str
     as_of: str | None = None
     """The day that the card is about; null where the spec states none. It is never that of the run."""
-    statement: Stated = Stated()
-    """What people state of the model and its evaluation."""
     task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
     event: str | None
     """The event of a binary outcome."""
@@ -347,19 +383,13 @@ class Document(Record):
     spec: dict[str, Any]
     """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
     spec_sha256: str
-    prevalence: Prior | None
-    observed: list[ObservedShare] = Field(default_factory=list)
-    """The shares of the levels in each evaluated dataset."""
     weight: dict[str, str] | None
     exposure: dict[str, str | None] | None = None
     """The column of the exposure of counts, and its unit."""
     inputs: list[InputFile]
-    row_file: RowFile | None = None
-    """The row-level file that the run wrote beside the card; null where it wrote none."""
     datasets: list[DatasetSummary]
     dataset_differences: list[DatasetDifference] = Field(default_factory=list)
     """How the outcome of each further dataset differs from that of the first."""
-    slices: list[SliceSummary] = Field(default_factory=list)
     models: list[ModelSummary]
     metrics: list[MetricSummary]
     intervals: Method
@@ -367,44 +397,8 @@ class Document(Record):
     """The estimates, row by row; `estimates` holds them as a data frame."""
     diagnostics: list[Estimate] = Field(default_factory=list)
     """Estimates on all rows that the spec does not ask for and that findings rest on."""
-    comparisons: list[Comparison] = Field(default_factory=list)
-    repeated: list[RepeatedModel] = Field(default_factory=list)
-    """The models of which there are several fits."""
-    repeats: list[Repeat] = Field(default_factory=list)
-    """Each measure over the fits of a model that has several."""
-    folds: list[FoldSpread] = Field(default_factory=list)
-    """Each measure over the folds of resampling; absent where no column numbers them."""
-    optimism: list[Optimism] = Field(default_factory=list)
-    """Each measure on rows that a model was fitted to, corrected for that."""
-    reference_rates: list[RateDifference] = Field(default_factory=list)
-    slice_differences: list[SliceDifference] = Field(default_factory=list)
-    disparities: list[Disparity] = Field(default_factory=list)
-    worst_slices: list[WorstSlice] = Field(default_factory=list)
     confusion: list[Confusion]
     curves: list[AnyCurve]
-    steps: list[StepHistory] = Field(default_factory=list)
-    """Measures at every step of models that have steps."""
-    desirability: Desirability = Desirability()
-    candidates: Candidates = Candidates()
-    what_if: list[WhatIf] = Field(default_factory=list)
-    """The counts at every threshold of the sliders of the page."""
-    gates: list[Gate] = Field(default_factory=list)
-    trend: Trend = Trend()
-    """Measures over nights, this one the last."""
-    evidence: list[GateEvidence] = Field(default_factory=list)
-    """The evidence of this night on the limits of gates `on: sequence`."""
-    standards: list[StandardCompleteness] = Field(default_factory=list)
-    """What the card answers of each standard that the spec names."""
-    thresholds: list[Threshold]
-    recalibration: list[Recalibration] = Field(default_factory=list)
-    costs: list[NamedCost] = Field(default_factory=list)
-    cost_references: list[CostReference] = Field(default_factory=list)
-    deviances: list[DevianceTest] = Field(default_factory=list)
-    """The deviance of each model beside that of no model."""
-    profit: list[Profit] = Field(default_factory=list)
-    best_profit: list[BestProfit] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     """What the results say, in sentences, what matters most first."""
-    appearance: Appearance = Appearance()
-    """How the card looks."""
     warnings: list[Warned]

@@ -28,7 +28,10 @@ def frame_of(results: Document, table: str) -> pl.DataFrame:
 def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
     """Return the tables by name: the record that a row is, and the rows."""
     rows_of: dict[str, tuple[type[Record], list[Record]]] = {}
-    parts = [("", results), ("desirability.", results.desirability), ("candidates.", results.candidates)]
+    parts: list[tuple[str, Record]] = [("", results)]
+    for name, part in results:
+        if getattr(part, "has_tables", False):
+            parts.append((f"{name}.", part))
     for prefix, whole in parts:
         for name, field in type(whole).model_fields.items():
             row = _row_of(field.annotation)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from evalpipe.base.colours import COLOUR
-from evalpipe.base.records import Record
+from evalpipe.base.records import After, Record
 
 
 class TemplateRecord(Record):
@@ -38,3 +38,10 @@ class Appearance(Record):
     """The templates that were not evalpipe's own; none for its own."""
     plugins: list[PluginRecord] = Field(default_factory=list)
     """The plugins that the spec names. Only findings among what they add are in the results."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    appearance: Annotated[Appearance, After("findings")] = Appearance()
+    """How the card looks."""

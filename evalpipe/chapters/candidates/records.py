@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated, ClassVar
+
 from pydantic import Field
 
-from evalpipe.base.records import Record, Scalar, Status
+from evalpipe.base.records import After, Record, Scalar, Status
 from evalpipe.chapters.desirability.records import Goal
 
 
@@ -43,6 +45,8 @@ class RankedCandidate(Record):
 class Candidates(Record):
     """Candidates in the order of their rank, then of their ids; empty until a table of them is declared."""
 
+    has_tables: ClassVar[bool] = True
+
     id: list[str] = Field(default_factory=list)
     """The columns that tell them apart."""
     goals: list[CandidateGoal] = Field(default_factory=list)
@@ -53,3 +57,9 @@ class Candidates(Record):
     those that tie): candidates from here up lie within one standard error of the best. Null without standard
     errors."""
     ranking: list[RankedCandidate] = Field(default_factory=list)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    candidates: Annotated[Candidates, After("desirability")] = Candidates()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import Measured, Scalar, Status
+from evalpipe.base.records import After, Measured, Record, Scalar, Status
 
 
 class Comparison(Measured):
@@ -56,3 +56,9 @@ class Comparison(Measured):
     def excludes_zero(self) -> bool:
         """Whether its interval lies on one side of zero; not allowing for the number of differences."""
         return self.lower is not None and self.upper is not None and (self.lower > 0 or self.upper < 0)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    comparisons: Annotated[list[Comparison], After("diagnostics")] = Field(default_factory=list)

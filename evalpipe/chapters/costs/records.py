@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import OfModel, Record
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, OfModel, Record
 
 
 class NamedCost(Record):
@@ -74,3 +78,12 @@ class BestProfit(OfModel):
     corrected: float | None
     """The largest profit minus its optimism, which is how much more, on average, replicates earn at their own best
     number of groups than the data earn there. Efron (1983)."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    costs: Annotated[list[NamedCost], After("recalibration")] = Field(default_factory=list)
+    cost_references: list[CostReference] = Field(default_factory=list)
+    profit: Annotated[list[Profit], After("deviances")] = Field(default_factory=list)
+    best_profit: list[BestProfit] = Field(default_factory=list)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import OfModel, Record, Scalar, Status
+from evalpipe.base.records import After, OfModel, Record, Scalar, Status
 
 FACTORS = {0.5: "halved", 2.0: "doubled"}
 """By what the weight of each goal is multiplied, to see whether the ranking holds, and what that is called."""
@@ -100,7 +100,15 @@ class WeightChange(Record):
 class Desirability(Record):
     """Desirability of the models; empty until goals are declared."""
 
+    has_tables: ClassVar[bool] = True
+
     goals: list[Goal] = Field(default_factory=list)
     individual: list[Individual] = Field(default_factory=list)
     overall: list[Overall] = Field(default_factory=list)
     sensitivity: list[WeightChange] = Field(default_factory=list)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    desirability: Annotated[Desirability, After("steps")] = Desirability()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import OfModel
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, OfModel, Record
 
 
 class DevianceTest(OfModel):
@@ -21,3 +25,10 @@ class DevianceTest(OfModel):
     """Of the difference under a chi-squared distribution, if the model were no better than no model; null where the
     difference does not have one, for which there is a reason."""
     reason: str | None
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    deviances: Annotated[list[DevianceTest], After("cost_references")] = Field(default_factory=list)
+    """The deviance of each model beside that of no model."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from evalpipe.base.records import OfModel, Scalar, Status
+from evalpipe.base.records import UNWRITTEN, After, OfModel, Record, Scalar, Status
 
 
 class FoldSpread(OfModel):
@@ -34,3 +36,10 @@ class FoldSpread(OfModel):
     status: Status
     """`degenerate` where some folds have no value, `undefined` or `insufficient` where fewer than two have one."""
     reason: str | None = None
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    folds: Annotated[list[FoldSpread], After("repeats"), UNWRITTEN] = Field(default_factory=list)
+    """Each measure over the folds of resampling; absent where no column numbers them."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from evalpipe.base.records import Record, Scalar, Slice
+from evalpipe.base.records import After, Record, Scalar, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,3 +178,11 @@ def worst(gates: Iterable[Gate]) -> Verdict:
 def holds(gates: Iterable[Gate], fail_on: FailOn) -> bool:
     """Tell whether no outcome is as bad as ``fail_on`` or worse."""
     return fail_on == "never" or ORDER.index(worst(gates)) < ORDER.index(fail_on)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    gates: Annotated[list[Gate], After("what_if")] = Field(default_factory=list)
+    evidence: Annotated[list[GateEvidence], After("trend")] = Field(default_factory=list)
+    """The evidence of this night on the limits of gates `on: sequence`."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import Measured, Status
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, Measured, Record, Status
 
 
 class Optimism(Measured):
@@ -30,3 +34,10 @@ class Optimism(Measured):
     """The bootstrap fits that have no value in their sample or on the original rows, and are left out."""
     undefined_out_of_bag: int = 0
     """Those that have none on the rows that were not drawn."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    optimism: Annotated[list[Optimism], After("folds")] = Field(default_factory=list)
+    """Each measure on rows that a model was fitted to, corrected for that."""

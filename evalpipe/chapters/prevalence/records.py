@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from evalpipe.base.records import Record
+from evalpipe.base.records import After, Record
 
 
 class PredictiveLine(Record):
@@ -57,3 +59,11 @@ class ObservedShare(Record):
     method: str
     """How they were made: exact, wilson, jeffreys (of effective observations under clusters and importance weights) or
     none."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    prevalence: Annotated[Prior | None, After("spec_sha256")]
+    observed: list[ObservedShare] = Field(default_factory=list)
+    """The shares of the levels in each evaluated dataset."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from evalpipe.base.records import Record, Scalar
+from pydantic import Field
+
+from evalpipe.base.records import After, Record, Scalar
 
 
 class Applied(Record):
@@ -46,3 +48,9 @@ class Recalibration(Record):
     def shifts(self) -> bool:
         """Whether it turned probabilities to another prevalence, so that the rows of the sample do not judge it."""
         return "to" in self.parameters
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    recalibration: Annotated[list[Recalibration], After("thresholds")] = Field(default_factory=list)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, Record
 from evalpipe.chapters.compare.records import Comparison
 
 
@@ -11,3 +16,9 @@ class RateDifference(Comparison):
     rate: float
     rate_lower: float | None
     rate_upper: float | None
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    reference_rates: Annotated[list[RateDifference], After("optimism")] = Field(default_factory=list)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from evalpipe.base.records import Measured, OfModel, Status
+from evalpipe.base.records import After, Measured, OfModel, Record, Status
 
 
 class RepeatedModel(OfModel):
@@ -61,3 +63,12 @@ class Repeat(Measured):
     def highest(self) -> float | None:
         """The highest value of a fit."""
         return max((value for value in self.values if value is not None), default=None)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    repeated: Annotated[list[RepeatedModel], After("comparisons")] = Field(default_factory=list)
+    """The models of which there are several fits."""
+    repeats: list[Repeat] = Field(default_factory=list)
+    """Each measure over the fits of a model that has several."""

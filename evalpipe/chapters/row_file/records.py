@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from evalpipe.base.records import Record
+from evalpipe.base.records import After, Record
 
 
 class RowColumn(Record):
@@ -26,3 +26,10 @@ class RowFile(Record):
     id: str | None
     """The column that names a row; null where rows have their number in the file that they were read from."""
     columns: list[RowColumn]
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    row_file: Annotated[RowFile | None, After("inputs")] = None
+    """The row-level file that the run wrote beside the card; null where it wrote none."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import Measured, OfModel, Record, Scalar, Slice, Status
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, Measured, OfModel, Record, Scalar, Slice, Status
 
 
 class SliceSummary(Record):
@@ -115,3 +119,12 @@ class WorstSlice(OfModel):
     status: Status = "ok"
     """That of the value and its limits, as of any estimate."""
     reason: str | None = None
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    slices: Annotated[list[SliceSummary], After("dataset_differences")] = Field(default_factory=list)
+    slice_differences: Annotated[list[SliceDifference], After("reference_rates")] = Field(default_factory=list)
+    disparities: list[Disparity] = Field(default_factory=list)
+    worst_slices: list[WorstSlice] = Field(default_factory=list)

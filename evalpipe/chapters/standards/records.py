@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import Record
+from evalpipe.base.records import After, Record
 
 ItemStatus = Literal["present", "missing", "not_applicable"]
 
@@ -59,3 +59,10 @@ class StandardCompleteness(Record):
     def with_status(self, status: ItemStatus) -> list[StandardItem]:
         """Return the items of a status."""
         return [item for item in self.items if item.status == status]
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    standards: Annotated[list[StandardCompleteness], After("evidence")] = Field(default_factory=list)
+    """What the card answers of each standard that the spec names."""

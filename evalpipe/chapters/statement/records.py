@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from evalpipe.base.records import Measured, Record
+from evalpipe.base.records import After, Measured, Record
 from evalpipe.words.card_fields import FIELDS
 
 
@@ -53,3 +53,10 @@ class Stated(create_model("StatedTexts", __base__=StatedDocument, **_fields)):  
     """The numbers that texts refer to, which the card puts in their place."""
     files: list[StatedFile] = Field(default_factory=list)
     """The files that texts were read from."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    statement: Annotated[Stated, After("as_of")] = Stated()
+    """What people state of the model and its evaluation."""

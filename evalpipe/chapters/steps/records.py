@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import OfModel, Scalar
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, OfModel, Record, Scalar
 
 
 class StepHistory(OfModel):
@@ -40,3 +44,10 @@ def same_value(value: float, other: float) -> bool:
 
 TIE = 1e-12
 """What the order of a sum may change in a value, relative to its size or to 1."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    steps: Annotated[list[StepHistory], After("curves")] = Field(default_factory=list)
+    """Measures at every step of models that have steps."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from evalpipe.base.records import Record, Scalar, Status
+from evalpipe.base.records import After, Record, Scalar, Status
 
 
 class Constraint(Record):
@@ -65,3 +67,9 @@ class Threshold(Record):
     reason: str | None = None
     undefined_replicates: int = 0
     """Replicates in which no threshold had a value and kept to the bounds."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    thresholds: Annotated[list[Threshold], After("standards")]

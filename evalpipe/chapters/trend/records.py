@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import OfModel, Record, Scalar
+from evalpipe.base.records import After, OfModel, Record, Scalar
 
 
 class TrendNight(Record):
@@ -76,3 +76,10 @@ class Trend(Record):
     shift: int | None = None
     """How many nights in a row on one side of the centre are a shift; null where that is not asked."""
     lines: list[TrendLine] = Field(default_factory=list)
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    trend: Annotated[Trend, After("gates")] = Trend()
+    """Measures over nights, this one the last."""

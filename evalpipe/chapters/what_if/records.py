@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.base.records import Record, Slice
+from typing import Annotated
+
+from pydantic import Field
+
+from evalpipe.base.records import After, Record, Slice
 
 
 class GroupCounts(Record):
@@ -27,3 +31,10 @@ class WhatIf(Record):
     groups: list[GroupCounts]
     limited: bool
     """Whether limits in closed form hold: rows are independent, and each counts as whole observations."""
+
+
+class Fields(Record):
+    """What the results hold of it."""
+
+    what_if: Annotated[list[WhatIf], After("candidates")] = Field(default_factory=list)
+    """The counts at every threshold of the sliders of the page."""
