@@ -4,6 +4,7 @@ A chapter's files are named by their role, and each role has functions and class
 
 | file | function or class | called in |
 |---|---|---|
+| `spec.py` | `Keys`, `ModelKeys` and `ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
 | `records.py` | `Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         "rules", "tables", "warnings", "run_verdict", "outcome", "glance", "sections", "facts", "reading",
         "matrix", "markers", "beneath", "procedures", "checks",
     ]
-    Fields = Literal["Fields"]
+    Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",

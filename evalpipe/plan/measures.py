@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.intervals.declare import IntervalMethod, Obstacle
     from evalpipe.metrics import Metric
-    from evalpipe.spec.core_keys import KnownValue
-    from evalpipe.spec.measures import MetricChoice
+    from evalpipe.spec.measures import KnownValue, MetricChoice
     from evalpipe.spec.spec import Spec
 
 

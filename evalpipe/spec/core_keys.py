@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
-from evalpipe.chapters.appearance.spec import Theme
-from evalpipe.chapters.deviance.spec import FittedOn
-from evalpipe.chapters.equivocal.spec import EquivocalZone
-from evalpipe.chapters.optimism.spec import BootstrapFits
-from evalpipe.chapters.row_file.spec import RowFormat
-from evalpipe.chapters.steps.spec import StepColumn
-from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
+from evalpipe.base.records import UNWRITTEN, in_order
+from evalpipe.chapters.thresholds.spec import ThresholdRule, tunes
 from evalpipe.intervals.declare import asked_by_name
+from evalpipe.spec.chapter_keys import ModelKeys, ReportKeys
 from evalpipe.spec.datasets import Csv
 from evalpipe.spec.field_types import (
     MAX_NAME,
-    UNWRITTEN,
     Address,
     ColumnName,
     Encoding,
     FilePath,
     FilePaths,
+    IdleWithout,
     Key,
     Level,
     Memory,
@@ -31,11 +27,9 @@ from evalpipe.spec.field_types import (
     Only,
     Positive,
     ProbabilityColumns,
-    Short,
     Shown,
     SpecPart,
 )
-from evalpipe.spec.measures import MeasureOfSpec
 from evalpipe.tasks import CLASSES, NUMBERS
 
 if TYPE_CHECKING:
@@ -71,20 +65,6 @@ class Weight(SpecPart):
     `importance`: a row counts that much more than another (limits come from the bootstrap)."""
 
 
-class KnownValue(SpecPart):
-    """A value of a measure that was found elsewhere."""
-
-    metric: MeasureOfSpec
-    """The measure, one of `metrics`: a name, or a mapping of a name and its options."""
-    value: Number
-    """Its value."""
-    lower: Number | None = None
-    """The lower limit of the value, at the level of this run's intervals. Without limits the value is taken as known
-    without error."""
-    upper: Number | None = None
-    """The upper limit of the value; both limits are given, or neither."""
-
-
 class Exposure(SpecPart):
     """What each row's count was counted in."""
 
@@ -94,7 +74,8 @@ class Exposure(SpecPart):
     """The unit of the exposure, such as `years`, shown with its total."""
 
 
-class Model(SpecPart):
+@in_order
+class Model(ModelKeys):
     """The columns that hold one model's predictions."""
 
     probability: Annotated[ColumnName | None, Only("binary")] = None
@@ -152,23 +133,6 @@ class Model(SpecPart):
     """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` and `optimism` are written."""
-    step: Annotated[Annotated[StepColumn, Short("column")] | None, UNWRITTEN] = None
-    """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
-    `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
-    in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""
-    optimism: Annotated[BootstrapFits | None, UNWRITTEN] = None
-    """Fits of the same procedure to bootstrap samples of the dataset that is `trained_on`: by how much the model looks
-    too good there, and its measures corrected for that. See [Optimism](methods.md#optimism)."""
-    threshold: Annotated[OfModel | None, Only("binary")] = None
-    """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
-    rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
-    0). Recalibrated variants of a score that is a rank alone have probabilities, and the spec's threshold."""
-    equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
-    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
-    fitted: Annotated[FittedOn | None, Only(*CLASSES)] = None
-    """That this is a maximum-likelihood fit with an intercept to the rows of an evaluated dataset, such as `{on:
-    training, parameters: 5}`. Only then does null deviance minus deviance have a chi-squared test, on these rows
-    alone."""
     label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
     was: Annotated[Key | None, UNWRITTEN] = None
@@ -276,7 +240,8 @@ class Engine(SpecPart):
     `workers` processes are started on this machine, which end with the run."""
 
 
-class Report(SpecPart):
+@in_order
+class Report(ReportKeys):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
 
     formats: tuple[FormatName, ...] = tuple(name for name, entry in FORMATS.items() if entry.usual)
@@ -288,23 +253,14 @@ class Report(SpecPart):
     `pdf/a-3b` for an archive that asks for them, or `pdf/a-4f` (PDF 2.0). The file is tagged and carries
     `results.json`, `estimates.csv` and `spec.yaml` under each of them."""
 
-    what_if: Annotated[StrictBool | None, Only("binary")] = None
-    """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities; yes
-    where it is left out."""
-    template: FilePath | None = None
+    template: Annotated[FilePath | None, IdleWithout()] = None
     """A folder of templates, or a single one, relative to the file that names it: `card.html`, `blocks.html` and
     `theme.css` change the page and the PDF block by block ([theming.md](theming.md)). They are kept in the results."""
-    plugins: tuple[Annotated[StrictStr, Field(min_length=1)], ...] = ()
+    plugins: Annotated[tuple[Annotated[StrictStr, Field(min_length=1)], ...], IdleWithout()] = ()
     """Plugins of installed packages that add sections, figures and findings, by name; one that is installed and not
     named does nothing. The results and the card say which, with the version of their package
     ([theming.md](theming.md))."""
-    confusion: Annotated[Literal["counts", "shares"] | None, Only(*CLASSES)] = None
+    confusion: Annotated[Literal["counts", "shares"] | None, Only(*CLASSES), IdleWithout()] = None
     """What darkens the cells of a confusion matrix: `counts`, the more rows a cell has, the darker it is; `shares`, the
     larger its share of the true level. Without this key those of four levels and more are shaded by shares, and those
     of fewer have one colour for right and one for wrong."""
-    rows: RowFormat | None = None
-    """Also write a row-level file, `rows.parquet` or `rows.csv`: for each evaluated row, model and variant its id,
-    truth, probability or prediction, class, residual, confidence and gain group ([rows.md](rows.md)). It holds the rows
-    themselves, which may be of persons: nothing is written without this key, and the card carries no row."""
-    theme: Theme | None = None
-    """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

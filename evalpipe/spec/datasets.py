@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, Tag
 
 from evalpipe.base.formats import CellType
-from evalpipe.spec.field_types import UNWRITTEN, AnyOf, ColumnName, Encoding, FilePath, Number, SpecPart
+from evalpipe.base.records import UNWRITTEN
+from evalpipe.spec.field_types import AnyOf, ColumnName, Encoding, FilePath, Number, SpecPart
 
 NullTexts = Annotated[
     Annotated[tuple[StrictStr, ...], Tag("texts")]

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_a
 from pydantic import BaseModel, Discriminator, RootModel, Tag, ValidationError
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.spec.field_types import OneOrMore, Short
-from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.messages import existing
 from evalpipe.spec.spec import Spec, kind_of_spec
 from evalpipe.words.spelling import closest, listed
@@ -39,8 +37,7 @@ if TYPE_CHECKING:
     from evalpipe.templating.files import Templates
 
 
-_BLANKS: dict[object, object] = {str: "", int: math.nan, float: math.nan, bool: False, tuple: (), Literal: "",
-                                 MetricChoice: MetricChoice(""), MethodChoice: MethodChoice("", "")}
+_BLANKS: dict[object, object] = {str: "", int: math.nan, float: math.nan, bool: False, tuple: (), Literal: ""}
 
 
 def partial(tree: Tree, error: ValidationError) -> tuple[Spec, frozenset[Loc]]:
@@ -77,7 +74,7 @@ class _Reader:
             return kind.model_construct(self.read(_declared(kind.model_fields["root"]), value, loc))
         if _is_a(kind, BaseModel):
             return self.part(kind, value, loc)
-        return kind.read(value) if kind in (MetricChoice, MethodChoice) else value
+        return kind.read(value) if hasattr(kind, "read") else value
 
     def part(self, kind: type[BaseModel], value: Any, loc: Loc) -> BaseModel:
         """Read a mapping key by key; ``value`` is what was written."""
@@ -100,6 +97,8 @@ class _Reader:
             return kind.model_construct("")
         if _is_a(kind, BaseModel):
             return self.part(kind, {}, loc)
+        if hasattr(kind, "blank"):
+            return kind.blank()
         origin = get_origin(kind) or kind
         return {} if origin is dict else _BLANKS[origin]
 

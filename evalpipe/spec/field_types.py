@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeGuard
 
 from pydantic import (
     AfterValidator,
@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.base.colours import COLOUR
 from evalpipe.base.constants import LARGEST, SMALLEST
-from evalpipe.base.records import Documented
+from evalpipe.base.records import UNWRITTEN, Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:
@@ -258,9 +258,25 @@ class Only:
         self.tasks = tasks
 
 
-UNWRITTEN = object()
-"""Marks a key that is left out of a resolved spec where it has its default. So the hash of a spec is that of what it
-asks for, and a new key changes no hash of a spec without it."""
+@dataclass(frozen=True, slots=True, init=False)
+class IdleWithout:
+    """Marks a key that says nothing without one of these keys beside it, or without a value of its own.
+
+    It is then left out of a resolved spec.
+    """
+
+    keys: tuple[str, ...]
+
+    def __init__(self, *keys: str) -> None:
+        """Name the keys; none where it is its own value that counts."""
+        object.__setattr__(self, "keys", keys)
+
+
+LEFT_TO_RULES: Final = "left_to_rules"
+"""The type of pydantic's error where the rules of a chapter say what is wrong."""
+
+EMPTY_AS_ABSENT = object()
+"""Marks a list that may be empty, which is as if it were not there."""
 
 
 class SpecPart(Documented):

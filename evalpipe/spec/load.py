@@ -19,7 +19,7 @@ from evalpipe.spec.messages import explain
 from evalpipe.spec.overrides import FILE, apply, on_day
 from evalpipe.spec.rules import check
 from evalpipe.spec.schema import model_schema
-from evalpipe.spec.spec import Spec
+from evalpipe.spec.spec import MAY_BE_EMPTY, Spec
 from evalpipe.spec.text import STDIN, read_text
 from evalpipe.spec.tree import UNREADABLE, Dated, Node, flatten, from_plain, kind, merge, without
 from evalpipe.spec.yaml import parse
@@ -165,10 +165,6 @@ def _real(path: str | Path) -> str:
         return str(path)
 
 
-EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("reference_rates",), ("standards",),
-         ("slice_rules", "disparities"))
-"""The lists that may be empty, which is as if they were not there."""
-
 Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 
 
@@ -248,7 +244,7 @@ def _without_empty(root: Node) -> Node:
 
     An empty list takes away what a base declares, so they go when all is merged.
     """
-    for loc in EMPTY:
+    for loc in MAY_BE_EMPTY:
         node = root.at(loc)
         if node is not None and node.content == ():
             root = without(root, loc)

@@ -81,6 +81,11 @@ class MetricChoice:
         fault = named if isinstance(value, Mapping) else NOT_A_MEASURE
         raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
 
+    @classmethod
+    def blank(cls) -> MetricChoice:
+        """Return what stands for a measure that cannot be read."""
+        return cls("")
+
     def written(self) -> str | dict[str, object]:
         """Return the choice as it stands in a spec."""
         common = {"average": self.average, "prevalence": self.prevalence}
@@ -272,3 +277,17 @@ class Entry:
     named: Loc
     metric: Metric
     choice: MetricChoice
+
+
+class KnownValue(SpecPart):
+    """A value of a measure that was found elsewhere."""
+
+    metric: MeasureOfSpec
+    """The measure, one of `metrics`: a name, or a mapping of a name and its options."""
+    value: Number
+    """Its value."""
+    lower: Number | None = None
+    """The lower limit of the value, at the level of this run's intervals. Without limits the value is taken as known
+    without error."""
+    upper: Number | None = None
+    """The upper limit of the value; both limits are given, or neither."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.colours import COLOUR
 from evalpipe.base.constants import LARGEST, SMALLEST
-from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.metrics import registry
 from evalpipe.metrics.grammar import IDENTIFIER
 from evalpipe.spec.datasets import is_query
 from evalpipe.spec.field_types import (
     DAY,
     ENCODING,
+    LEFT_TO_RULES,
     MAX_NAME,
     NAME,
     RULES,
@@ -267,14 +267,14 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with the methods of ``recalibrate`` is left to `evalpipe.chapters.recalibrate.rules`.
+    What the rules of a chapter say is passed over.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         raw: Loc = (*prefix, *detail["loc"])
         loc = existing(raw, tree)
-        if tree.hidden(loc) or detail["type"] == NOT_A_METHOD:
+        if tree.hidden(loc) or detail["type"] == LEFT_TO_RULES:
             continue
         problem: Problem | None
         if detail["type"] == "options_disagree":

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
     from evalpipe.metrics.grammar import NameNode
-    from evalpipe.spec.core_keys import KnownValue
     from evalpipe.spec.draft import Draft
+    from evalpipe.spec.measures import KnownValue
 
 
 LISTS_ALL = "`evalpipe metrics` lists all of them"

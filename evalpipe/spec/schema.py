@@ -11,14 +11,16 @@ from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.core_keys import all_give
+from evalpipe.spec.field_types import IdleWithout
 from evalpipe.spec.measures import MEASURE
 from evalpipe.spec.spec import NAMED, Spec, applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from evalpipe.metrics.declare import Metric
+    from evalpipe.spec.field_types import SpecPart
     from evalpipe.spec.messages import Schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -177,22 +179,23 @@ def resolved(spec: Spec) -> dict[str, object]:
         for key in [key for key in later if key in model and not model[key]]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
-    idle = {
-        "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),
-        "slice_rules": spec.slices is None and spec.worst_slices is None and spec.folds is None,
-        "folds": spec.folds is None,
-        "reference_rates": spec.reference_rates is None,
-        "curves": spec.curves is None,
-        "candidates": spec.candidates is None,
-        "steps": spec.steps is None, "trend": spec.trend is False, "sequence": spec.sequence is None, "ledger": True,
-    }
+    idle = {"threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec), "ledger": True}
+    idle |= dict.fromkeys(_idle_keys(spec), True)
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}
     for key in COMPUTING:
         del document["engine"][key]
-    looks = ("theme", "template", "plugins", "confusion", "rows")
-    document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
-    return {name: document[name] for name in Spec.model_fields if not idle.get(name)}
+    for key in _idle_keys(spec.report):
+        del document["report"][key]
+    return {name: document[name] for name in Spec.model_fields if name in document and not idle.get(name)}
+
+
+def _idle_keys(part: SpecPart) -> Iterator[str]:
+    """Yield the keys of a mapping that say nothing, as what they need is not there."""
+    for name, field in type(part).model_fields.items():
+        for mark in field.metadata:
+            if isinstance(mark, IdleWithout) and not any(getattr(part, key) for key in mark.keys or (name,)):
+                yield name
 
 
 def _of_probabilities(spec: Spec) -> bool:

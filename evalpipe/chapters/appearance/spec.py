@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field, StrictStr
 from pydantic_core import PydanticCustomError
 
 from evalpipe.base.colours import COLOUR, is_colour
-from evalpipe.spec.field_types import SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import IdleWithout, SpecPart
 
 
 def _colour(text: str) -> str:
@@ -32,3 +33,10 @@ class Theme(SpecPart):
     everything light that it stands on; on a dark screen, a lighter shade of it is used that has this too."""
     paper: Literal["a4", "letter"] = "a4"
     """The paper of the PDF, and of the page where it is printed."""
+
+
+class ReportKeys(SpecPart):
+    """Keys of `report`."""
+
+    theme: Annotated[Theme | None, After("rows"), IdleWithout()] = None
+    """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

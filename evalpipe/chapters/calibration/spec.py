@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from evalpipe.spec.field_types import UNWRITTEN, Only, Sparse, SpecPart
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import Only, Sparse, SpecPart
+from evalpipe.tasks import CLASSES
 
 Binomial = Literal["exact", "wilson", "jeffreys", "wald"]
 """The methods whose limits are those of a binomial proportion."""
@@ -76,3 +78,12 @@ class Calibration(SpecPart):
     """Mark the probabilities in the reliability diagrams: those of events at the upper edge, those of non-events at the
     lower edge. More than 250 distinct ones are marked at hundredths, the longer the more rows there are. Models then
     have a panel each."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    calibration: Annotated[Calibration | None, Only(*CLASSES), After("worst_slices")] = None
+    """The settings of the figures of calibration. They have the defaults below without this key too. With it, the
+    reliability diagrams have a rug, and moving windows and smooth curves are also drawn of every recalibrated
+    variant."""

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, StrictStr
 
+from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.chapters.desirability.spec import GoalRule
 from evalpipe.spec.datasets import Csv
-from evalpipe.spec.field_types import ColumnName, Encoding, FilePath, OneOrMore, Sparse
+from evalpipe.spec.field_types import ColumnName, Encoding, FilePath, OneOrMore, Sparse, SpecPart
 from evalpipe.spec.measures import canonical_name
 
 ALONE = frozenset({
@@ -60,3 +61,11 @@ class CandidateTable(Sparse):
 def subject(goal: GoalRule) -> str:
     """Return what a goal is of: the canonical name of its measure, or its characteristic; empty where neither is."""
     return (goal.characteristic or "") if goal.metric is None else canonical_name(goal.metric.metric)
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    candidates: Annotated[CandidateTable | None, After("desirability"), UNWRITTEN] = None
+    """A table of candidates with finished metrics, such as the grid of a tuning, which the goals of `desirability`
+    rank. A spec of candidates alone needs no predictions: it has neither `outcome` nor `datasets` nor `models`."""

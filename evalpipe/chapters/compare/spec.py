@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
 
+from evalpipe.base.records import After
 from evalpipe.spec.field_types import COMPUTABLE, Key, SpecPart
 
 
@@ -21,3 +22,10 @@ class Compare(SpecPart):
         default_factory=dict)
     """By measure, the difference below which two values are equivalent in practice. A difference is then better or
     worse only if its whole interval is beyond the margin, and equivalent if it is within."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    compare: Annotated[Compare | None, After("recalibrate")] = None
+    """Differences between models, and between datasets."""

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StrictFloat, StrictInt
 
-from evalpipe.spec.field_types import COMPUTABLE, Level, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import COMPUTABLE, EMPTY_AS_ABSENT, Level, Only, SpecPart
+from evalpipe.tasks import CLASSES
 
 
 class Cost(SpecPart):
@@ -33,3 +35,13 @@ class ProfitRule(SpecPart):
     """What it costs to contact any row at all."""
     groups: Annotated[StrictInt, Field(ge=2, le=100)] = 10
     """The number of groups of equal size that the ranked rows are cut into: 10 for tenths."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES), After("no_information"), EMPTY_AS_ABSENT] = None
+    """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
+    profit: Annotated[ProfitRule | None, Only("binary"), After("curves")] = None
+    """The cost of contacting a row and the benefit of contacting an event. The results then give the profit of
+    contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag
 
-from evalpipe.spec.field_types import AnyOf, ColumnName, Number, Only, Probability, Sparse
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import AnyOf, ColumnName, Number, Only, Probability, Sparse, SpecPart
 from evalpipe.spec.measures import MetricName
 from evalpipe.tasks import CLASSES
 
@@ -76,3 +77,10 @@ class Curves(Sparse):
     each cut brings."""
     relations: Annotated[Relations | None, Only("binary")] = None
     """How measures of predicted classes relate to the prevalence and to each other."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    curves: Annotated[Curves | None, After("costs"), UNWRITTEN] = None
+    """What the curves show beside themselves."""

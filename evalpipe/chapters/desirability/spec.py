@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StrictStr, model_serializer, model_validator
 
+from evalpipe.base.records import After
 from evalpipe.metrics import registry
-from evalpipe.spec.field_types import Number, Positive, Probability, SpecPart
+from evalpipe.spec.field_types import EMPTY_AS_ABSENT, Number, Positive, Probability, SpecPart
 from evalpipe.spec.measures import EXPRESSION_NAME, MetricChoice
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
@@ -167,3 +168,11 @@ def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
                "anyOf": [{"enum": names}, EXPRESSION_NAME]}
     beside = {key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
     return {**goal, "properties": {**goal["properties"], **beside, "metric": measure}}
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    desirability: Annotated[tuple[GoalRule, ...] | None, After("reference_rates"), EMPTY_AS_ABSENT] = None
+    """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
+    ranks the models. The measures are listed among the metrics."""

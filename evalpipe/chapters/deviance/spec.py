@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from evalpipe.spec.field_types import Key, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import Key, Only, SpecPart
+from evalpipe.tasks import CLASSES
 
 
 class FittedOn(SpecPart):
@@ -16,3 +18,12 @@ class FittedOn(SpecPart):
     """The evaluated dataset that holds exactly these rows."""
     parameters: Annotated[StrictInt, Field(ge=1)]
     """The number of its coefficients, intercepts not counted."""
+
+
+class ModelKeys(SpecPart):
+    """Keys of a model."""
+
+    fitted: Annotated[FittedOn | None, Only(*CLASSES), After("equivocal")] = None
+    """That this is a maximum-likelihood fit with an intercept to the rows of an evaluated dataset, such as `{on:
+    training, parameters: 5}`. Only then does null deviance minus deviance have a chi-squared test, on these rows
+    alone."""

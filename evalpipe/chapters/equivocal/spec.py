@@ -7,7 +7,9 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, StrictFloat, Tag
 
-from evalpipe.spec.field_types import COMPUTABLE, AnyOf, Probability, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import COMPUTABLE, AnyOf, Only, Probability, SpecPart
+from evalpipe.tasks import CLASSES
 
 Distance = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), COMPUTABLE]
 """How far from the threshold: a number of 0 or more."""
@@ -31,3 +33,20 @@ EquivocalZone = Annotated[
     AnyOf(),
 ]
 """One distance for either side of the threshold, or a mapping."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    equivocal: Annotated[EquivocalZone | None, Only(*CLASSES), After("threshold")] = None
+    """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or
+    a mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes
+    then use only the other rows, the reportable ones, and a prevalence applies to those. Models whose predicted
+    classes are given have no zone."""
+
+
+class ModelKeys(SpecPart):
+    """Keys of a model."""
+
+    equivocal: Annotated[EquivocalZone | None, Only(*CLASSES), After("threshold")] = None
+    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""

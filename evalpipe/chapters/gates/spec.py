@@ -20,8 +20,9 @@ from pydantic import (
     model_validator,
 )
 
+from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.metrics import registry
-from evalpipe.spec.field_types import COMPUTABLE, AnyOf, FilePath, Key, Level, Number, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, EMPTY_AS_ABSENT, AnyOf, FilePath, Key, Level, Number, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
@@ -189,3 +190,12 @@ class GateRule(SpecPart):
 
 KEYS = frozenset(field.alias or name for name, field in GateRule.model_fields.items())
 """The keys of a gate that are no options of its measure."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    gates: Annotated[tuple[GateRule, ...] | None, After("candidates"), EMPTY_AS_ABSENT] = None
+    """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
+    sequence: Annotated[SequenceRule | None, After("trend"), UNWRITTEN] = None
+    """What holds for all gates `on: sequence` together."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from evalpipe.spec.field_types import ColumnName, FilePath, Sparse
+from typing import Annotated
+
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import ColumnName, FilePath, Sparse, SpecPart
 
 
 class BootstrapFits(Sparse):
@@ -13,3 +16,11 @@ class BootstrapFits(Sparse):
     for all rows of the dataset that is `trained_on`, in columns that are called as the model's own."""
     drawn: ColumnName
     """The column that says how often the row was drawn into the sample of the fit: 0, 1, 2, …"""
+
+
+class ModelKeys(SpecPart):
+    """Keys of a model."""
+
+    optimism: Annotated[BootstrapFits | None, After("step"), UNWRITTEN] = None
+    """Fits of the same procedure to bootstrap samples of the dataset that is `trained_on`: by how much the model looks
+    too good there, and its measures corrected for that. See [Optimism](methods.md#optimism)."""

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field, StrictStr
 
-from evalpipe.spec.field_types import UNWRITTEN, Only, Positive, Probability, SpecPart
-from evalpipe.tasks import MANY
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import Only, Positive, Probability, Short, SpecPart
+from evalpipe.tasks import CLASSES, MANY
 
 
 class Prevalence(SpecPart):
@@ -48,3 +49,13 @@ class Prevalence(SpecPart):
             return self.levels
         parameters = self.dirichlet or {}
         return {level: parameter / math.fsum(parameters.values()) for level, parameter in parameters.items()}
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    prevalence: Annotated[Annotated[Prevalence, Short("value")] | None, Only(*CLASSES), After("outcome")] = None
+    """The prior probability of the event where the model will be used: a number, or a mapping with its source. For
+    more levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is uncertain, and
+    `{from: training}` where a dataset gives it. `ppv` and `npv` need it, and so does every measure at
+    `prevalence: declared`."""

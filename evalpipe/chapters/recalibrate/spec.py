@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator, Field, SerializationInfo, StrictInt, Tag
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
-from evalpipe.spec.field_types import KEY, AnyOf, Key, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, SpecPart
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-
-NOT_A_METHOD: Final = "not_a_method"
-"""The type of pydantic's error where no recalibrator can be read."""
 
 OWN = ("method", "name")
 """The keys of an entry that are no options of its method."""
@@ -44,7 +42,12 @@ class MethodChoice:
         if isinstance(value, Mapping) and isinstance(value.get("method"), str):
             options = {key: item for key, item in value.items() if key not in OWN}
             return cls(value["method"], str(value.get("name", value["method"])), MappingProxyType(options))
-        raise PydanticCustomError(NOT_A_METHOD, "a recalibrator is a method, or a mapping with 'method'")
+        raise PydanticCustomError(LEFT_TO_RULES, "a recalibrator is a method, or a mapping with 'method'")
+
+    @classmethod
+    def blank(cls) -> MethodChoice:
+        """Return what stands for a recalibrator that cannot be read."""
+        return cls("", "")
 
     @property
     def shifts(self) -> bool:
@@ -116,3 +119,10 @@ class Recalibrate(SpecPart):
     """The recalibrators: methods, or mappings of a method, its options and, as `name`, the name of the variant. A raw
     score without a `scale` is taken as it is by `platt` and by the methods of order: `isotonic`, `isotonic_bagged` and
     `venn_abers`."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    recalibrate: Annotated[Recalibrate | None, After("calibration")] = None
+    """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""

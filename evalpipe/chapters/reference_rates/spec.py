@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from evalpipe.spec.core_keys import KnownValue
-from evalpipe.spec.field_types import Key
+from typing import Annotated
+
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import EMPTY_AS_ABSENT, Key, SpecPart
+from evalpipe.spec.measures import KnownValue
 
 
 class ReferenceRate(KnownValue):
@@ -11,3 +14,10 @@ class ReferenceRate(KnownValue):
 
     name: Key
     """What the rival is called, such as `last year's model`."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    reference_rates: Annotated[tuple[ReferenceRate, ...] | None, After("compare"), UNWRITTEN, EMPTY_AS_ABSENT] = None
+    """Fixed rates, such as last year's model reached elsewhere, that every model is compared with."""

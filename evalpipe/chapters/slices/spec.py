@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
-from evalpipe.spec.field_types import AnyOf, ColumnName, Level, Name, Number, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import EMPTY_AS_ABSENT, AnyOf, ColumnName, IdleWithout, Level, Name, Number, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec, MetricName
 
 DISPARITIES = {
@@ -146,7 +147,7 @@ class SliceRules(SpecPart):
     ] = "overall"
     """What a slice is compared with: `overall`, all rows; `rest`, the rows outside it; or a mapping of column to
     level, for slices by that column alone. Other slices are then compared with all rows."""
-    disparities: tuple[MetricName, ...] | None = None
+    disparities: Annotated[tuple[MetricName, ...] | None, EMPTY_AS_ABSENT] = None
     """The disparities to report: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary outcomes), or
     names of measures of this evaluation."""
 
@@ -162,3 +163,16 @@ class WorstSlices(SpecPart):
     """How many columns are combined at most."""
     top: Annotated[StrictInt, Field(ge=1, le=50)] = 10
     """How many slices are shown."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    slices: Annotated[tuple[SlicingRule, ...] | None, After("steps"), EMPTY_AS_ABSENT] = None
+    """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, columns of dates
+    with `by`, lists of these for their combinations, and conditions. Rows whose value is missing (null or NaN) are the
+    slice `(missing)`, rows with the empty text `(empty)`; a level that is called so is shown in double quotes."""
+    slice_rules: Annotated[SliceRules, IdleWithout("slices", "worst_slices", "folds")] = SliceRules()
+    """What holds for all slices."""
+    worst_slices: WorstSlices | None = None
+    """A bounded search for the slices in which a measure is worst."""

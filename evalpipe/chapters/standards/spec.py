@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictStr
 
-from evalpipe.spec.field_types import Probability, Short, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import EMPTY_AS_ABSENT, OneOrMore, Probability, Short, SpecPart
 
 ProfileName = Literal[
     "model_cards_2019", "eu_ai_act_annex_iv", "nist_ai_rmf", "sr_26_2", "tripod_ai", "stard_2015", "iso_42001",
@@ -83,3 +84,12 @@ def _item(item: dict[str, Any]) -> ProfileItem:
 def profiles() -> tuple[Profile, ...]:
     """Return every profile, in the order of the spec."""
     return tuple(map(profile, get_args(ProfileName)))
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    standards: Annotated[
+        Annotated[tuple[Standard, ...], OneOrMore(), Field(min_length=1)] | None, After("card"), EMPTY_AS_ABSENT
+    ] = None
+    """The standards that the card documents evidence for: a name, a mapping, or a list of these."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
 
 from evalpipe.base.origin import Loc
+from evalpipe.base.records import After
 from evalpipe.spec.field_types import AnyOf, Day, FilePath, Sparse, SpecPart
 from evalpipe.words.card_fields import FIELDS
 
@@ -65,3 +66,10 @@ class Statement(create_model("StatedFields", __base__=DocumentState, **_fields))
                 yield ("card", key), getattr(self, key)
         yield from ((("card", "limits", place), text) for place, text in enumerate(self.limits))
         yield from ((("card", "changes", place, "text"), change.text) for place, change in enumerate(self.changes))
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    card: Annotated[Statement, After("as_of")] = Statement()
+    """What people state on the card: use and limits, owner, monitoring, changes."""

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from evalpipe.spec.field_types import ColumnName, Sparse
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import ColumnName, Short, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec
 
 
@@ -24,3 +25,21 @@ class StepMeasures(Sparse):
 
     metrics: Annotated[tuple[MeasureOfSpec, ...], Field(min_length=1)]
     """The measures, each a name, or a mapping of a name and its options; they need not be among `metrics`."""
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    steps: Annotated[StepMeasures | None, After("profit"), UNWRITTEN] = None
+    """What is measured at every step of models that have a `step`. Without this key it is `metrics`. Where that is
+    absent too, it is log loss and accuracy; for numbers RMSE and MAE; for counts MAE and the Poisson deviance. A model
+    that can serve none of `metrics` has those of the latter that it can serve, or the ROC AUC."""
+
+
+class ModelKeys(SpecPart):
+    """Keys of a model."""
+
+    step: Annotated[Annotated[StepColumn, Short("column")] | None, After("csv"), UNWRITTEN] = None
+    """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
+    `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
+    in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag
 
-from evalpipe.spec.field_types import AnyOf, Key, Number, Probability, Sparse, SpecPart
+from evalpipe.base.records import After
+from evalpipe.spec.field_types import AnyOf, Key, Number, Only, Probability, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec, MetricName
 
 
@@ -72,3 +73,21 @@ OfModel = Annotated[
 def tunes(threshold: float | ThresholdRule | None) -> bool:
     """Tell whether a threshold is a rule that needs rows."""
     return isinstance(threshold, ThresholdRule) and threshold.bayes is None
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    threshold: Annotated[OfSpec, Only("binary"), After("models")] = 0.5
+    """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
+    it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
+    `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
+
+
+class ModelKeys(SpecPart):
+    """Keys of a model."""
+
+    threshold: Annotated[OfModel | None, Only("binary"), After("optimism")] = None
+    """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
+    rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
+    0). Recalibrated variants of a score that is a rank alone have probabilities, and the spec's threshold."""

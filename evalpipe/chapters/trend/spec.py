@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Discriminator, Field, StrictBool, StrictInt, Tag
 
+from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.spec.field_types import AnyOf, Day, Number, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec
 
@@ -72,3 +73,12 @@ TrendKey = Annotated[
 def asked_trend(written: bool | TrendRule) -> TrendRule | None:  # noqa: FBT001 - a flag of the spec
     """Return the trend that a spec asks for; None for none."""
     return TrendRule() if written is True else written or None
+
+
+class Keys(SpecPart):
+    """Keys of a spec."""
+
+    trend: Annotated[TrendKey, After("gates"), UNWRITTEN] = False
+    """Measures over nights: `true`, or a mapping with `metrics`, `nights` and `control`. The card then shows this night
+    after the earlier nights of the same `name` that the ledger has, with control limits. It needs `as_of`. See
+    [trend.md](trend.md)."""
