@@ -300,7 +300,8 @@ def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> Row
     from evalpipe.results import RowFile
     from evalpipe.runs.record import write_rows
 
-    file, form = planned.row_file.file, planned.row_file.format
+    form = planned.row_file
+    file = f"rows.{form}"
     with folder.refused:
         sha256, lines = write_rows(frames(planned, evaluation.samples), schema(planned), folder.fresh / file, form)
     return RowFile(file=file, sha256=sha256, rows=lines, id=planned.id, columns=list(columns_of(planned)))

@@ -260,8 +260,8 @@ def _deviances(plan: Plan) -> list[str]:
     if plan.deviance is None:
         return []
     return ["deviance of each model beside that of no model", *(
-        f"  {name}: chi-squared test on {fitted.dataset}, which it was fitted on, with {fitted.parameters} parameters"
-        for name, fitted in plan.deviance.fitted.items())]
+        f"  {name}: chi-squared test on {fitted.on}, which it was fitted on, with {fitted.parameters} parameters"
+        for name, fitted in plan.deviance.items())]
 
 
 def _row_file(plan: Plan) -> list[str]:
@@ -270,7 +270,7 @@ def _row_file(plan: Plan) -> list[str]:
         return []
     named = "its number in the file" if plan.id is None else f"its {plan.id}"
     what = f"a line for each row, model and variant, with {named}; personal data where rows are of persons"
-    return [f"{plan.row_file.file}: {what}"]
+    return [f"rows.{plan.row_file}: {what}"]
 
 
 def _calibration(plan: Plan) -> list[str]:

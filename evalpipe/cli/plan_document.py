@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics.expressions import ExpressionMetric
@@ -45,7 +44,7 @@ def plan_document(plan: Plan) -> Document:
         "goals": [_goal(goal) for goal in plan.goals],
         "candidates": _candidates(plan),
         "fitted": _fitted(plan),
-        "row_file": None if plan.row_file is None else {"file": plan.row_file.file, "id": plan.id},
+        "row_file": None if plan.row_file is None else {"file": f"rows.{plan.row_file}", "id": plan.id},
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)], "trend": _trend(plan),
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
@@ -71,7 +70,10 @@ def _trend(plan: Plan) -> Document | None:
         return None
     entries = [{"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
                for entry in trend.entries]
-    return {"metrics": entries, "nights": trend.nights, "control": trend.control and asdict(trend.control)}
+    control = trend.control and {
+        "sigma": trend.control.sigma, "min_nights": trend.control.min_nights, "period": trend.control.period,
+        "run": trend.control.run}
+    return {"metrics": entries, "nights": trend.nights, "control": control}
 
 
 def _drawing(plan: Plan) -> Document:
@@ -87,8 +89,7 @@ def _rows(plan: Plan) -> Document:
 
 def _fitted(plan: Plan) -> Document:
     """Say on which dataset models were fitted, and with how many coefficients."""
-    known = {} if plan.deviance is None else plan.deviance.fitted
-    return {name: {"on": fitted.dataset, "parameters": fitted.parameters} for name, fitted in known.items()}
+    return {name: {"on": fitted.on, "parameters": fitted.parameters} for name, fitted in (plan.deviance or {}).items()}
 
 
 def _calibration(plan: Plan) -> Document:

@@ -7,7 +7,7 @@ read and evaluated, put together.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,8 +157,8 @@ def gather(
     return Results(
         evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
         other=other, levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
-        weight=asdict(plan.weight) if plan.weight else None,
-        exposure=asdict(plan.exposure) if plan.exposure else None,
+        weight=plan.weight.model_dump() if plan.weight else None,
+        exposure=plan.exposure.model_dump() if plan.exposure else None,
         inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
         row_file=row_file, datasets=[sample.summary for sample in samples], models=_models(plan),
         metrics=_metrics(plan),

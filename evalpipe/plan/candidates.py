@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn, LongPlan
+from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.errors import Problem
 from evalpipe.metrics import registry
@@ -30,11 +30,9 @@ def candidates_plan(spec: Spec, catalog: Catalog) -> CandidatesPlan | None:
     if declared is None or source is None or table is None:
         return None
     goals = tuple(_goal(declared, goal, number, table) for number, goal in enumerate(goals_plan(spec)))
-    given = declared.long
-    long = None if given is None else LongPlan(given.metric, given.value, given.std_err)
     columns = (*_fixed(declared), *(c for goal in goals for c in (goal.column, goal.std_err) if c is not None))
     rows = DatasetPlan("candidates", "candidates", table, tuple(dict.fromkeys(columns)), conditions=source.conditions)
-    return CandidatesPlan(rows, declared.id, goals, long, _axes(spec, goals))
+    return CandidatesPlan(rows, declared.id, goals, declared.long, _axes(spec, goals))
 
 
 def lacking_of_candidates(spec: Spec, catalog: Catalog) -> Iterator[Problem]:

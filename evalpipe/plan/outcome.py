@@ -1,9 +1,9 @@
-"""The outcome, with its levels, and what its rows weigh and were counted in."""
+"""The outcome, with its levels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
 
@@ -24,22 +24,6 @@ class OutcomePlan:
     event: str | None
     levels: tuple[str, ...]
     written: tuple[str, ...]
-    unit: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WeightPlan:
-    """The column of case weights, and whether they count rows (frequency) or say how much one counts (importance)."""
-
-    column: str
-    kind: Literal["frequency", "importance"]
-
-
-@dataclass(frozen=True, slots=True)
-class ExposurePlan:
-    """The column that says in how much of what each count was counted, and the unit of that."""
-
-    column: str
     unit: str | None
 
 

@@ -1,4 +1,7 @@
-"""The plan: everything that is decided before data are seen. It holds no spec."""
+"""The plan: everything that is decided before data are seen.
+
+It holds no spec, only those frozen parts of one that there is nothing to decide on.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,17 @@ if TYPE_CHECKING:
     from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.candidates.plan import CandidatesPlan
-    from evalpipe.chapters.compare.plan import ComparePlan
-    from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
+    from evalpipe.chapters.compare.spec import Compare
+    from evalpipe.chapters.costs.plan import CostsPlan
+    from evalpipe.chapters.costs.spec import ProfitRule
     from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.chapters.deviance.plan import DeviancePlan
-    from evalpipe.chapters.gates.plan import GatePlan, SequencePlan
+    from evalpipe.chapters.deviance.spec import FittedOn
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.gates.spec import SequenceRule
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
-    from evalpipe.chapters.row_file.plan import RowFilePlan
+    from evalpipe.chapters.row_file.spec import RowFormat
     from evalpipe.chapters.slices.plan import SlicesPlan
     from evalpipe.chapters.standards.plan import StandardPlan
     from evalpipe.chapters.statement.plan import StatementPlan
@@ -33,7 +38,8 @@ if TYPE_CHECKING:
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
+    from evalpipe.plan.outcome import OutcomePlan
+    from evalpipe.spec.core_keys import Exposure, Weight
     from evalpipe.tasks import Task
 
 
@@ -99,8 +105,8 @@ class Plan:
     appearance: AppearancePlan
     what_if: bool
     outcome: OutcomePlan
-    weight: WeightPlan | None
-    exposure: ExposurePlan | None
+    weight: Weight | None
+    exposure: Exposure | None
     cluster: str | None
     id: str | None
     complete_case: bool
@@ -123,17 +129,17 @@ class Plan:
     slices: SlicesPlan
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None
-    compare: ComparePlan | None
+    compare: Compare | None
     reference_rates: tuple[tuple[str, KnownPlan], ...]
     costs: CostsPlan | None
-    deviance: DeviancePlan | None
-    profit: ProfitPlan | None
+    deviance: Mapping[str, FittedOn] | None
+    profit: ProfitRule | None
     goals: tuple[GoalPlan, ...]
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
     trend: TrendPlan | None
-    sequence: SequencePlan
-    row_file: RowFilePlan | None
+    sequence: SequenceRule
+    row_file: RowFormat | None
     streaming: StreamingPlan = HELD
 
     @property

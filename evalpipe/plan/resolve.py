@@ -12,15 +12,15 @@ from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
 from evalpipe.chapters.compare.plan import compare_plan
-from evalpipe.chapters.costs.plan import costs_plan, profit_plan
+from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.deviance.plan import deviance_plan
-from evalpipe.chapters.gates.plan import gates_plan, sequence_plan
+from evalpipe.chapters.gates.plan import gates_plan
+from evalpipe.chapters.gates.spec import SequenceRule
 from evalpipe.chapters.prevalence.plan import SAMPLE, prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.reference_rates.plan import rates_plan
-from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
@@ -32,7 +32,7 @@ from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, l
 from evalpipe.plan.measures import asked, entries, proportions
 from evalpipe.plan.memory import bytes_of, streaming_plan
 from evalpipe.plan.models import models_plan
-from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
+from evalpipe.plan.outcome import outcome_plan
 from evalpipe.plan.plan import Plan
 from evalpipe.spec.core_keys import PERMUTATIONS
 from evalpipe.tasks import NUMBERS
@@ -137,7 +137,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
-    intervals, weight, exposure, memory = spec.intervals, spec.weight, spec.exposure, spec.engine.memory
+    intervals, memory = spec.intervals, spec.engine.memory
     metrics, models, limited = asked(spec), models_plan(spec), intervals.method != "none"
     return Plan(
         name=spec.name, title=spec.title or spec.name, as_of=spec.as_of, spec_sha256=spec_sha256(spec),
@@ -148,10 +148,9 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         ledger=ledger_named(spec),
         formats=spec.report.formats, permutations=_permutations(spec), appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
-        statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
-        weight=None if weight is None else WeightPlan(weight.column, weight.kind),
-        exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
-        id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
+        statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=spec.report.rows,
+        weight=spec.weight, exposure=spec.exposure, id=spec.id,
+        complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
         datasets=datasets, models=models, metrics=metrics, behind=behind(spec, metrics),
         diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
@@ -159,9 +158,9 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         slices=slices_plan(spec, metrics), steps=steps_plan(spec), outcome=outcome_plan(spec),
         residuals=residuals_plan(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
-        reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
+        reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=spec.profit, goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
-        trend=trend_plan(spec, metrics), sequence=sequence_plan(spec),
+        trend=trend_plan(spec, metrics), sequence=spec.sequence or SequenceRule(),
     )
 
 

@@ -1,4 +1,4 @@
-"""The plan holds all that later steps need, and no part of the spec: these read the plan alone."""
+"""The plan holds all that later steps need, with the parts of the spec that it hands over; they read it alone."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.runs.manifest import Manifest, versions
 from evalpipe.runs.record import Recorder
+from evalpipe.spec.core_keys import Exposure, Weight
 from evalpipe.spec.field_types import SpecPart
 from evalpipe.spec.load import load
 from evalpipe.spec.measures import MetricChoice
@@ -31,39 +32,46 @@ CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"
 FAST = ["intervals.replicates=100", "report.formats=[junit]"]
 
 
-def held(value: Any, path: str = "plan") -> Iterator[tuple[str, Any]]:
-    """Yield every value that a plan holds, with the path that leads to it."""
+def held(value: Any, path: str = "plan", *, in_models: bool = False) -> Iterator[tuple[str, Any]]:
+    """Yield every value that a plan holds, with the path that leads to it; with ``in_models`` those in parts of a spec.
+    """
     yield path, value
+    items: list[tuple[str, Any]] = []
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from held(getattr(value, field.name), f"{path}.{field.name}")
+        items = [(f".{field.name}", getattr(value, field.name)) for field in dataclasses.fields(value)]
+    elif isinstance(value, BaseModel) and in_models:
+        items = [(f".{name}", getattr(value, name)) for name in type(value).model_fields]
     elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from held(item, f"{path}[{key!r}]")
+        items = [(f"[{key!r}]", item) for key, item in value.items()]
     elif isinstance(value, tuple | list | set | frozenset):
-        for number, item in enumerate(value):
-            yield from held(item, f"{path}[{number}]")
+        items = [(f"[{number}]", item) for number, item in enumerate(value)]
+    for name, item in items:
+        yield from held(item, path + name, in_models=in_models)
 
 
-def of_spec(value: Any) -> bool:
-    return isinstance(value, BaseModel) or type(value).__module__.startswith("evalpipe.spec")
+def of_the_core(value: Any) -> bool:
+    """Tell whether a value is the spec, or a part of its core that a plan resolves: none of chapters, weight, exposure.
+    """
+    return type(value).__module__.startswith("evalpipe.spec") and not isinstance(value, Weight | Exposure)
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_a_plan_holds_no_part_of_the_spec(config: Path) -> None:
+def test_a_plan_holds_frozen_parts_of_chapters_and_no_more_of_the_spec(config: Path) -> None:
     made = evalpipe.plan(config)
     values = dict(held(made))
 
     assert len(values) > 100
-    assert [path for path, value in values.items() if of_spec(value)] == []
+    assert [path for path, value in values.items() if of_the_core(value)] == []
+    assert all(value.model_config["frozen"] for value in values.values() if isinstance(value, BaseModel))
 
 
-def test_a_part_of_the_spec_in_a_plan_would_be_found() -> None:
+def test_more_of_the_spec_in_a_plan_would_be_found() -> None:
     config = next(path for path in CONFIGS if path.stem == "titanic")
     spec = load(config)
-    broken = dataclasses.replace(evalpipe.plan(config), workers=spec.engine, costs=(MetricChoice("brier"),))
+    broken = dataclasses.replace(evalpipe.plan(config), workers=spec.engine, costs=(MetricChoice("brier"), spec))
 
-    assert [path for path, value in held(broken) if of_spec(value)] == ["plan.workers", "plan.costs[0]"]
+    found = [path for path, value in held(broken) if of_the_core(value)]
+    assert found == ["plan.workers", "plan.costs[0]", "plan.costs[1]"]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +79,13 @@ def test_a_part_of_the_spec_in_a_plan_would_be_found() -> None:
 def test_no_step_after_the_plan_reads_the_spec(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = load(next(path for path in CONFIGS if path.stem == name), FAST)
     planned, written = plan(spec, look(sources(spec))), resolved(spec)
+    handed_over = {id(value) for _, value in held(planned, in_models=True)}
+    kept_back = {id(value) for _, value in held(spec, in_models=True)} - handed_over
 
     def poisoned(part: object, key: str) -> Any:
-        raise AssertionError(f"'{key}' of {object.__getattribute__(part, '__class__').__name__} was read")
+        if id(part) in kept_back:
+            raise AssertionError(f"'{key}' of {object.__getattribute__(part, '__class__').__name__} was read")
+        return object.__getattribute__(part, key)
 
     for kind in (SpecPart, MetricChoice, MethodChoice):
         monkeypatch.setattr(kind, "__getattribute__", poisoned)

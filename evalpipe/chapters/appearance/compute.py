@@ -21,4 +21,5 @@ def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     templates = [TemplateRecord(name=name, sha256=text_sha256(text), text=text) for name, text in texts.items()]
     plugins = [PluginRecord(name=plugin.name, package=plugin.package, version=plugin.version, gives=list(plugin.gives))
                for plugin in look.plugins]
-    return {"appearance": Appearance(accent=look.accent, paper=look.paper, templates=templates, plugins=plugins)}
+    tokens = {} if look.theme is None else {"accent": look.theme.accent, "paper": look.theme.paper}
+    return {"appearance": Appearance(**tokens, templates=templates, plugins=plugins)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
+    from evalpipe.chapters.candidates.spec import LongTable
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.plan.datasets import DatasetPlan
 
@@ -28,15 +29,6 @@ class GoalColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class LongPlan:
-    """The columns of a table with a row for each candidate and measure."""
-
-    metric: str
-    value: str
-    std_err: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class CandidatesPlan:
     """A table of candidates: its rows, the columns ``ids`` that tell them apart, and the goals.
 
@@ -46,5 +38,5 @@ class CandidatesPlan:
     rows: DatasetPlan
     ids: tuple[str, ...]
     goals: tuple[GoalColumn, ...]
-    long: LongPlan | None
+    long: LongTable | None
     axes: tuple[int, int] | None

@@ -12,7 +12,7 @@ from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
-    from evalpipe.chapters.costs.plan import ProfitPlan
+    from evalpipe.chapters.costs.spec import ProfitRule
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
@@ -25,7 +25,7 @@ EVEN = 1e-12
 class Campaign:
     """What contacting rows brings and costs, on rows that weigh ``total``; ``whole`` says that weights count rows."""
 
-    terms: ProfitPlan
+    terms: ProfitRule
     whole: bool
     total: float
 

@@ -1,4 +1,4 @@
-"""What wrong predictions cost, and what contacting rows brings."""
+"""What wrong predictions cost."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ class CostsPlan:
     matrix: tuple[tuple[float, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfitPlan:
-    """What an event that is contacted brings, what contacting a row costs, and any at all, in how many groups."""
-
-    benefit: float
-    cost: float
-    fixed: float
-    groups: int
-
-
 def costs_plan(spec: Spec) -> CostsPlan | None:
     """Return the costs of predictions; None where the spec names none."""
     if spec.costs is None:
@@ -45,9 +35,3 @@ def costs_plan(spec: Spec) -> CostsPlan | None:
     named = {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs}
     matrix = tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
     return CostsPlan(MappingProxyType(named), matrix)
-
-
-def profit_plan(spec: Spec) -> ProfitPlan | None:
-    """Return what a campaign costs and brings; None where the spec declares no profit."""
-    profit = spec.profit
-    return None if profit is None else ProfitPlan(profit.benefit, profit.cost, profit.fixed, profit.groups)

@@ -64,13 +64,13 @@ def _tested(plan: Plan, sample: Sample, name: str, chances: Floats) -> tuple[int
     """Return the degrees of freedom of the test, or None and why there is no test; ``chances`` [n, K] of all levels."""
     about = sample.named(name)
     assert plan.deviance is not None  # noqa: S101 - asked before
-    fitted = plan.deviance.fitted.get(about["model"])
+    fitted = plan.deviance.get(about["model"])
     if about["variant"] != "original":
         return None, RECALIBRATED
     if fitted is None:
         return None, UNKNOWN
-    if fitted.dataset != sample.dataset:
-        return None, f"the model was fitted on {fitted.dataset}, not on these rows"
+    if fitted.on != sample.dataset:
+        return None, f"the model was fitted on {fitted.on}, not on these rows"
     if sample.weight_kind == "importance" or sample.cluster is not None:
         return None, WEIGHTED if sample.weight_kind == "importance" else CLUSTERED
     return (fitted.parameters, None) if _balanced(sample, chances) else (None, MEANS)

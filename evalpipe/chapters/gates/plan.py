@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, SequenceRule
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS
 from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:
@@ -152,24 +152,6 @@ def least_night(entries: Iterable[MetricPlan]) -> int:
     0 where the mean of each over nights is its value, however few rows they have.
     """
     return max(LARGE_NIGHTS.get(entry.metric.name, 0) for entry in entries)
-
-
-@dataclass(frozen=True, slots=True)
-class SequencePlan:
-    """What holds for all gates `on: sequence` together.
-
-    ``level`` is the probability that any ever fails though all keep their limits, at most; ``between_nights`` allows
-    for nights that differ by more than their rows explain.
-    """
-
-    level: float
-    between_nights: bool
-
-
-def sequence_plan(spec: Spec) -> SequencePlan:
-    """Return what holds for all gates `on: sequence` of a spec."""
-    rule = spec.sequence or SequenceRule()
-    return SequencePlan(rule.level, rule.between_nights)
 
 
 def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:

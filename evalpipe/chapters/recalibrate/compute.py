@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
-    from evalpipe.chapters.recalibrate.plan import MethodPlan
+    from evalpipe.chapters.recalibrate.spec import MethodChoice
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
 
@@ -59,7 +59,7 @@ class _Variant:
 
     plan: Plan
     model: str
-    method: MethodPlan
+    method: MethodChoice
 
     @property
     def name(self) -> str:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.plan import prevalence_plan, unread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalpipe.chapters.recalibrate.spec import MethodChoice
     from evalpipe.spec.spec import Spec
-
-
-@dataclass(frozen=True, slots=True)
-class MethodPlan:
-    """A recalibrator: its method, the name of the variant that it makes, and its options."""
-
-    method: str
-    name: str
-    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +20,7 @@ class RecalibrationPlan:
     These are those of a ``dataset`` kept for this, or else the evaluated ones, in so many ``folds``.
     """
 
-    methods: tuple[MethodPlan, ...] = ()
+    methods: tuple[MethodChoice, ...] = ()
     dataset: str | None = None
     folds: int | None = None
 
@@ -47,10 +36,10 @@ def recalibration_plan(spec: Spec) -> RecalibrationPlan:
     return RecalibrationPlan(methods, folds=recalibrate.fit_on.folds)
 
 
-def _method(spec: Spec, choice: MethodChoice) -> MethodPlan:
+def _method(spec: Spec, choice: MethodChoice) -> MethodChoice:
     """Return a recalibrator; one that shifts to a prevalence and names none gets the declared one, or its mean."""
     options, declared = dict(choice.options), prevalence_plan(spec)
     if choice.shifts and options.get("to") is None and declared is not None:
         options["to"] = unread(spec, 0 if spec.task == "binary" else "list") or (
             declared.shares[0] if spec.task == "binary" else list(declared.shares))
-    return MethodPlan(choice.method, choice.name, MappingProxyType(options))
+    return replace(choice, options=MappingProxyType(options))

@@ -18,7 +18,8 @@ from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.chapters.trend.plan import ControlPlan, TrendPlan
+    from evalpipe.chapters.trend.plan import TrendPlan
+    from evalpipe.chapters.trend.spec import Control
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate, Results
 
@@ -105,7 +106,7 @@ def _line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], span:
 
 
 def _limited(
-    control: ControlPlan, line: TrendLine, nights: Sequence[TrendNight], span: tuple[float | None, float | None]
+    control: Control, line: TrendLine, nights: Sequence[TrendNight], span: tuple[float | None, float | None]
 ) -> TrendLine:
     """Return a line with its control limits, or the reason why it has none."""
     counted = list(_counted(control, line, nights))
@@ -129,10 +130,12 @@ def _p_alike(limits: ControlLimits, nights: int) -> float:
     return NormalDist().cdf(-(limits.autocorrelation + 1 / nights) * math.sqrt(nights))
 
 
-def _counted(control: ControlPlan, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
+def _counted(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
     """Yield the nights that limits are made of: those of the baseline that have a number with an interval."""
+    period = control.period
     for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False):
-        if control.counts(night.as_of) and value is not None and error and n:
+        in_baseline = period is None or period[0] <= night.as_of <= period[1]
+        if in_baseline and value is not None and error and n:
             yield CountedNight(value, error, n)
 
 

@@ -19,30 +19,12 @@ MOST_USUAL = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ControlPlan:
-    """Limits ``sigma`` standard errors from the centre, which ``min_nights`` or more give.
-
-    ``period`` are the first and the last day of these nights, None where they are all earlier nights. ``run`` is how
-    many nights in a row on one side of the centre are a shift; None where that is not asked.
-    """
-
-    sigma: float
-    min_nights: int
-    period: tuple[str, str] | None
-    run: int | None
-
-    def counts(self, day: str) -> bool:
-        """Tell whether limits are made of the night of a day."""
-        return self.period is None or self.period[0] <= day <= self.period[1]
-
-
-@dataclass(frozen=True, slots=True)
 class TrendPlan:
     """The measures of a trend, how many earlier nights are read at most, and its limits; None for none."""
 
     entries: tuple[MetricPlan, ...]
     nights: int
-    control: ControlPlan | None
+    control: Control | None
 
     @property
     def words(self) -> str:
@@ -64,8 +46,7 @@ def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
     trend = asked_trend(spec.trend)
     if trend is None:
         return None
-    limits = trend.limits
-    return TrendPlan(tuple(_entries(spec, trend, metrics)), trend.nights, None if limits is None else _control(limits))
+    return TrendPlan(tuple(_entries(spec, trend, metrics)), trend.nights, trend.limits)
 
 
 def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> list[MetricPlan]:
@@ -78,8 +59,3 @@ def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> lis
 
 def _is_single(entry: MetricPlan) -> bool:
     return entry.average != "none"
-
-
-def _control(limits: Control) -> ControlPlan:
-    period = None if limits.baseline is None else (limits.baseline.first, limits.baseline.last)
-    return ControlPlan(limits.sigma, limits.min_nights, period, limits.run)

@@ -39,6 +39,11 @@ class Control(Sparse):
     """How many nights in a row on one side of the centre make a shift, this night the last of them; 8 is the rule of
     Western Electric. Without this key no finding names a shift."""
 
+    @property
+    def period(self) -> tuple[str, str] | None:
+        """The first and the last day of the nights that give limits; None where they are all earlier nights."""
+        return None if self.baseline is None else (self.baseline.first, self.baseline.last)
+
 
 def _form(value: object) -> str:
     return "a flag" if value is None or isinstance(value, bool) else "a mapping"
