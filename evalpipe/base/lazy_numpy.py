@@ -6,21 +6,27 @@ methods. To import numpy takes a tenth of a second, which who reads words alone 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+
+class LazyModule:
+    """A module that is imported when an attribute of it is first asked for."""
+
+    def __init__(self, module: str) -> None:
+        """Remember the name of the module."""
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        """Import the module, and keep what is asked for, so that it is at hand the next time."""
+        value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value
+
 
 if TYPE_CHECKING:
     import numpy as np
 else:
+    np = LazyModule("numpy")
 
-    class _Later:
-        def __getattr__(self, name: str) -> Any:
-            """Import numpy, and keep what is asked for, so that it is at hand the next time."""
-            import numpy as np
-
-            value = getattr(np, name)
-            setattr(self, name, value)
-            return value
-
-    np = _Later()
-
-__all__ = ["np"]
+__all__ = ["LazyModule", "np"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.candidates.compute import CandidateRows
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import bounded
@@ -18,8 +19,6 @@ from evalpipe.errors import DataError
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.data.columns import RowBlock
@@ -37,8 +36,6 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
 
     Raises DataError with every problem of the table.
     """
-    import polars as pl
-
     asked = plan.candidates
     if asked is None:
         return None
@@ -63,8 +60,6 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
 
 def _ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
     """Return the columns that tell candidates apart; raises DataError for those that hold no single values."""
-    import polars as pl
-
     columns: list[pl.Series] = []
     problems: list[Problem] = []
     for place, name in enumerate(asked.ids):
@@ -79,8 +74,6 @@ def _ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
 
 def _id(rows: RowBlock, name: str) -> pl.Series:
     """Return a column of ids in the type that its values have: a number, true or false, or a text."""
-    import polars as pl
-
     column = rows.frame[name]
     if rows.separated and column.dtype == pl.String:
         csv = rows.dataset.table.named.csv
@@ -93,8 +86,6 @@ def _id(rows: RowBlock, name: str) -> pl.Series:
 
 def _check_ids(columns: Columns, asked: CandidatesPlan, ids: pl.DataFrame, number: pl.Series) -> None:
     """Report rows without an id, and ids of several rows where each row is a candidate."""
-    import polars as pl
-
     rows, loc = columns.rows, (*HERE, "id")
     named = f"column{'s' if len(asked.ids) > 1 else ''} {listed(asked.ids, 'and')}"
     shown = pl.Series([", ".join("empty" if part is None else str(part) for part in row)
@@ -119,8 +110,6 @@ class _GoalReader:
 
     def of_goal(self, goal: GoalColumn) -> tuple[list[Any], np.ndarray]:
         """Return the values of a goal [n], None where there is none, and their standard errors."""
-        import polars as pl
-
         rows, long = self.columns.rows, self.asked.long
         if goal.column is None and long is not None:
             here = self._rows_of(goal)
@@ -206,8 +195,6 @@ class _GoalReader:
 
     def _once(self, goal: GoalColumn, given: pl.Series | None, here: pl.Series, column: str) -> None:
         """Report candidates that have several values of one goal in a long table."""
-        import polars as pl
-
         if given is None or self.asked.long is None:
             return
         frame = pl.DataFrame({"n": self.number, "value": given, "here": here})

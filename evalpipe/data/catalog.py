@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import Unreadable
 from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import DataError, Problem, SpecError
@@ -14,8 +15,6 @@ from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.origin import Origin
     from evalpipe.data.files import Found
@@ -239,8 +238,6 @@ def _types(
     table: DataTable, columns: tuple[str, ...], named_at: Place | None
 ) -> tuple[Schema, dict[str, str], list[Problem]]:
     """Tell the types of columns of separated text, why one is text though it holds numbers, and what is broken."""
-    import polars as pl
-
     from evalpipe.data.files import read
     from evalpipe.data.formats import SEPARATORS
     from evalpipe.data.values import tell, typed

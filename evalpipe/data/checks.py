@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import outcome_checks, slices
 from evalpipe.data.columns import (
     EXACT_SUM,
@@ -35,8 +36,6 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
-
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import RowBlock
     from evalpipe.plan.models import ModelPlan
@@ -48,8 +47,6 @@ MOST_LEVELS = 50
 
 def check_row_columns(columns: Columns) -> None:
     """Read every such column of evaluated rows; the rest gets a problem."""
-    import polars as pl
-
     asked = columns.rows.plan.residuals
     for loc, name in () if asked is None else asked.columns:
         try:
@@ -72,8 +69,6 @@ def check_row_columns(columns: Columns) -> None:
 
 def _levels_of_column(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
     """Return the labels of the levels in the order of people, dates by time, and the place of each row's, [n]."""
-    import polars as pl
-
     distinct = values.unique()
     labels = labels_of(distinct)  # of these, for there may be few of them and many rows
     levels = tuple(ordered({*labels} - {MISSING}))
@@ -172,8 +167,6 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
 
 def _sums(columns: Columns, name: str, names: list[str]) -> None:
     """Check that the probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
-    import polars as pl
-
     if any(column not in columns.numbers for column in names):
         return
     total = pl.select(pl.sum_horizontal([columns.numbers[column].fill_nan(None) for column in names])).to_series()
@@ -201,8 +194,6 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
 
 def _no_sum(columns: Columns, name: str, names: list[str]) -> None:
     """Check that the probabilities of a row, which are divided by their sum, are not all 0."""
-    import polars as pl
-
     if any(column not in columns.numbers for column in names):
         return
     wrong = pl.select(pl.all_horizontal([columns.numbers[column] == 0 for column in names])).to_series()
@@ -314,8 +305,6 @@ def identified(rows: RowBlock) -> Columns:
 
 def unique(columns: Columns, column: str) -> None:
     """Check that every id stands in one row only."""
-    import polars as pl
-
     from evalpipe.data.columns import POSITION
 
     ids = columns.names.get(column)

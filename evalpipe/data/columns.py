@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.base.origin import path_text
 from evalpipe.data.problems import SHOWN, Unreadable, are, cells, counted, more, noun, rows_have, sql_name, with_article
 from evalpipe.data.values import MISSING_WORDS, blank, days, numbers, probabilities, quoted, shown, tell, typed
@@ -21,8 +22,6 @@ from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
@@ -100,8 +99,6 @@ class RowBlock:
 
     def numeric(self, column: str) -> pl.Series:
         """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
-        import polars as pl
-
         from evalpipe.data.values import decimal_points
 
         values = self.frame[column]
@@ -182,8 +179,6 @@ def decimals(columns: Sequence[pl.Series]) -> int | None:
 
 def _written(column: pl.Series) -> pl.Series:
     """Return floats of 32 bits as the shortest decimals that they are read from."""
-    import polars as pl
-
     return column.cast(pl.String).cast(pl.Float64) if column.dtype == pl.Float32 else column
 
 
@@ -299,8 +294,6 @@ def read_numbers(
 
 def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
     """Read the days of a column of dates or times, null where a cell is empty; None when the column is unusable."""
-    import polars as pl
-
     rows, written = columns.rows, columns.rows.frame[column]
     hint = (f"write dates as 2026-03-05 and declare csv: {{types: {{{column}: date}}}}" if rows.separated else
             "write it as a column of dates, or of texts such as 2026-03-05")

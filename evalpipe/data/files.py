@@ -10,14 +10,13 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import formats
 from evalpipe.errors import Problem
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import polars as pl
 
     from evalpipe.base.origin import Origin
     from evalpipe.data.table import Format
@@ -47,8 +46,6 @@ def named(path: str) -> dict[str, str | None]:
 
 def schema(path: Path, shown: str, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
     """Return the columns of a file and, as texts, those that its folders name; raises Unreadable."""
-    import polars as pl
-
     stored = formats.schema(path, form, csv)
     return stored | {column: pl.String() for column in named(shown) if column not in stored}
 
@@ -81,8 +78,6 @@ def _stored(path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequenc
 
 def _with_folders(frame: pl.DataFrame, shown: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return a frame with the columns that it lacks, which the folders name."""
-    import polars as pl
-
     folders = named(shown)
     lacking = [column for column in columns if column not in frame.columns]
     values = [pl.lit(folders[column], pl.String).alias(column) for column in lacking]

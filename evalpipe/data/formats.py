@@ -18,6 +18,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import delimited
 from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import listed
@@ -25,8 +26,6 @@ from evalpipe.words.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from evalpipe.data.table import Format
     from evalpipe.plan.sources import CsvPlan
@@ -119,8 +118,6 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
 
     Raises Unreadable.
     """
-    import polars as pl
-
     delimited.refuse_bomb(path)
     if form in SEPARATORS:
         return dict.fromkeys(delimited.header(path, separator(form, csv), csv.encoding), pl.String())
@@ -133,8 +130,6 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
 
 def _scan(form: Format, source: Path | io.BytesIO) -> pl.LazyFrame:
     """Begin to read a file in a binary format, whose name may look like a glob."""
-    import polars as pl
-
     if form == "parquet":
         return pl.scan_parquet(source, glob=False, hive_partitioning=False)
     return pl.scan_ipc(source, glob=False)
@@ -147,8 +142,6 @@ def separator(form: Format, csv: CsvPlan) -> str:
 
 def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
     """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
-    import polars as pl
-
     def counted(source: Path | io.BytesIO) -> int:
         if form in SEPARATORS:
             lazy = pl.scan_csv(source, separator=separator(form, csv), infer_schema=False)
@@ -173,8 +166,6 @@ def read(
     Columns of csv and tsv come as text, in which a missing value is null; ``text`` names those to be read as text
     from ndjson too. Of binary formats ``count`` rows are read, from ``first`` on.
     """
-    import polars as pl
-
     wanted = list(dict.fromkeys(columns))
     if form in SEPARATORS:
         names = delimited.header(path, separator(form, csv), csv.encoding)
@@ -254,8 +245,6 @@ def _lines(
     path: Path, form: Format, csv: CsvPlan, wanted: Sequence[str], text: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file of ndjson."""
-    import polars as pl
-
     types = {name: kind for name, kind in schema(path, form, csv).items() if name in wanted}
     types |= {name: pl.String() for name in text if name in wanted}
     for block in delimited.lines(path, BLOCK):
@@ -264,15 +253,11 @@ def _lines(
 
 def _of_lines(block: bytes, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Read lines of JSON as columns of these types."""
-    import polars as pl
-
     return pl.read_ndjson(io.BytesIO(block), schema=dict(types))
 
 
 def _of_block(block: bytes, sign: str, places: list[int]) -> pl.DataFrame:
     """Read rows of separated text under a header as text."""
-    import polars as pl
-
     return pl.read_csv(io.BytesIO(block), separator=sign, infer_schema=False, columns=places)
 
 
@@ -297,8 +282,6 @@ def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.B
 
 def _told(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -> Given:
     """Run ``action``, which reads the file, and turn whatever it raises into Unreadable."""
-    import polars as pl
-
     try:
         # polars prints the panics of its readers of binary formats before it raises them.
         with quiet() if form in ("parquet", "ipc") else nullcontext():

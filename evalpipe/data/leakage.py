@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION
 from evalpipe.data.problems import SHOWN, are, counted, more
 from evalpipe.data.values import shown
@@ -12,8 +13,6 @@ from evalpipe.results import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from evalpipe.data.columns import Columns
 
@@ -74,8 +73,6 @@ def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
 
 def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
     """Tell whether nearly all rows that are unlike all others of their dataset have such a twin in the other."""
-    import polars as pl
-
     alone = [
         pl.DataFrame({key: _values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
         for side in (columns, other)
@@ -98,8 +95,6 @@ def _values(columns: Columns) -> dict[str, pl.Series]:
 
 def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
     """Return the rows that are in ``other`` too, with where they stand in both; None where a key is not known."""
-    import polars as pl
-
     here, there = _values(columns), _values(other)
     if any(key not in values for key in keys for values in (here, there)):
         return None
@@ -114,16 +109,12 @@ def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | 
 
 def _of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
     """Return the rows that both datasets have from the same place of files with the same bytes."""
-    import polars as pl
-
     left, right = (_placed(side, name) for side, name in ((columns, POSITION), (other, THERE)))
     return left.join(right, on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
 
 
 def _placed(columns: Columns, name: str) -> pl.DataFrame:
     """Return the file of each row, by the digest of its bytes, its row there, and its position under ``name``."""
-    import polars as pl
-
     hashes = pl.Series([source.sha256 for source in columns.rows.sources], dtype=pl.String)
     at = columns.rows.frame[POSITION]
     frame = pl.DataFrame({"file": hashes.gather(at // FILE), "row": at % FILE, name: at})

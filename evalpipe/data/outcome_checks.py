@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.problems import SHOWN, are, cells, counted, more, noun, sql_name
@@ -17,8 +18,6 @@ from evalpipe.errors import Problem
 from evalpipe.results import DatasetSummary, Warned
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
     from evalpipe.plan.models import ModelPlan
@@ -380,8 +379,6 @@ def _refuse_weights(columns: Columns, column: str, loc: Loc, values: pl.Series, 
 
 def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
     """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
-    import polars as pl
-
     largest = float(values.max() or 0.0)  # type: ignore[arg-type]
     power = math.frexp(largest)[1]
     if abs(power) <= USUAL:

@@ -12,6 +12,7 @@ from operator import or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import fill_hint, wrong_type
 from evalpipe.data.problems import Unreadable, are, cells, counted, noun, rows_have
 from evalpipe.data.values import blank, differing, numbers, shown, texts
@@ -23,8 +24,6 @@ from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns, RowBlock
@@ -58,8 +57,6 @@ def divided(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[
 
 def _steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series, list[Problem]]:
     """Read the step of each row, a whole number from 0 on."""
-    import polars as pl
-
     loc: Loc = ("models", model.name, "step")
     written = rows.frame[column]
     try:
@@ -171,8 +168,6 @@ def row_of(fit: Fit) -> str:
 
 def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
     """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
-    import polars as pl
-
     here, there, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
     if here != there:
         message = f"{theirs.called} has {counted(there, 'row')}, but the dataset has {here:,}"
@@ -208,8 +203,6 @@ def _identify(rows: RowBlock, theirs: RowBlock) -> str:
 
 
 def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
-    import polars as pl
-
     wanted, fault = _ids(rows, column)
     ids, other = _ids(theirs, column)
     if wanted is None or ids is None:
@@ -290,8 +283,6 @@ def split_lists(
 
 def _split(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
     """Split the columns of lists of some rows; of those that are ``counting``, from 0, lists must be whole."""
-    import polars as pl
-
     problems: list[Problem] = []
     parts: dict[str, dict[str, pl.Series]] = {}
     for model in _listed(rows):
@@ -325,8 +316,6 @@ def _listed(rows: RowBlock) -> Iterator[ModelPlan]:
 
 def _lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | None, list[Problem]]:
     """Read a column as lists of single values, those that are written as text too; null where there is none."""
-    import polars as pl
-
     written, loc = rows.frame[column], _loc(model)
     taken = [name for name in model.level_columns.values() if name in rows.frame.columns]
     if taken:
@@ -350,8 +339,6 @@ def _lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | N
 
 def _of_text(written: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return the lists that texts are, null for an empty cell, and which cells are neither."""
-    import polars as pl
-
     empty = blank(written)
     strange = ~empty & ~written.str.contains(_TEXT).fill_null(value=False)
     inside = written.set(empty | strange, None).str.strip_chars().str.strip_prefix("[").str.strip_suffix("]")
@@ -362,8 +349,6 @@ def _of_text(written: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def listed_numbers(cells: pl.Series) -> pl.Series | None:
     """Return the lists of floats that the cells of a column are, as values or texts; None where they are others."""
-    import polars as pl
-
     if isinstance(cells.dtype, pl.List | pl.Array):
         return cells.cast(pl.List(pl.Float64)) if cells.dtype.inner.is_numeric() else None
     if cells.dtype != pl.String or blank(cells).all():
@@ -414,8 +399,6 @@ def _lacks(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
 
     A row without an id is another fault.
     """
-    import polars as pl
-
     plan = rows.plan
     at = None if theirs is None else rows.frame[row_of(fit)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
@@ -432,8 +415,6 @@ def _lacks(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
 
 def _empty(cells: pl.Series, *, numeric: bool) -> pl.Series:
     """Return which cells hold no prediction, shape [n]: empty ones, and NaN where a number is expected."""
-    import polars as pl
-
     if cells.dtype.is_float():
         return cells.is_null() | cells.is_nan().fill_null(value=False)
     if numeric and cells.dtype == pl.String:

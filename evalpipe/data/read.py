@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.constants import LARGEST, SMALLEST
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage, outcome_checks, prediction_files, rows, sample_arrays
 from evalpipe.data.columns import POSITION, Columns
 from evalpipe.data.prediction_files import split_lists
@@ -16,8 +17,6 @@ from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
@@ -29,8 +28,6 @@ def training_mean_of(plan: Plan, references: Sequence[Columns]) -> float | None:
 
     With an exposure it is the rate: the total of the outcome over that of the exposure, of the rows that have both.
     """
-    import polars as pl
-
     if plan.task not in NUMBERS:
         return None
     if plan.exposure is not None:
@@ -41,8 +38,6 @@ def training_mean_of(plan: Plan, references: Sequence[Columns]) -> float | None:
 
 
 def _rate(exposure: str, references: Sequence[Columns]) -> float | None:
-    import polars as pl
-
     frames = [
         pl.DataFrame({"count": columns.truth, "exposure": columns.numbers[exposure]})
         for columns in references if columns.truth is not None and exposure in columns.numbers

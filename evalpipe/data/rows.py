@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import file_sha256
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
 from evalpipe.data.problems import Unreadable, are, cells, counted
 from evalpipe.errors import Place, Problem
@@ -15,8 +16,6 @@ from evalpipe.plan.sources import QuerySource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from evalpipe.base.formats import CellType
     from evalpipe.plan.datasets import DatasetPlan
@@ -126,8 +125,6 @@ def _batches(
 
 def _types_of(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that slices are about from all rows of a file of separated text."""
-    import polars as pl
-
     from evalpipe.data.values import tell
 
     csv, table = dataset.table.named.csv, dataset.table
@@ -155,8 +152,6 @@ def whole(
     plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[RowBlock | None, list[Problem]]:
     """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
-    import polars as pl
-
     named_at = plan.places.place(*dataset.table.named.loc)
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared)))
     parts, sources, problems = _files(dataset, columns, text, named_at)
@@ -254,16 +249,12 @@ def _digest(path: Path) -> str:
 
 def _numbered(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
     """Return rows of file ``number``, of which ``before`` come before them, with their `POSITION`."""
-    import polars as pl
-
     first = number * FILE + before + 1
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
 
 def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
     """Put the files together; a column that only some hold as text, a category or true/false is text in all."""
-    import polars as pl
-
     from evalpipe.data.values import texts
 
     if len(parts) == 1:
@@ -331,8 +322,6 @@ def met_by_none(called: str, place: Place | None, read: int, unknown: int) -> Pr
 
 def _conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:
     """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
-    import polars as pl
-
     from evalpipe.data.where import judge
 
     frame = pl.DataFrame([rows.typed(column) for column in rows.dataset.table.where_columns])

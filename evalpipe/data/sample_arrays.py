@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import expit, softmax
+from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import checks, prediction_files, slices
 from evalpipe.data.columns import FILE, POSITION, Rounded, rounded_together, rounding_warning
@@ -20,8 +21,6 @@ from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
@@ -166,8 +165,6 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
 
     So the order of the rows in the files changes nothing. Clusters are then numbered by their names, from 0.
     """
-    import polars as pl
-
     plan, truth = columns.rows.plan, columns.truth
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
@@ -204,8 +201,6 @@ def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = Tr
 
     Unless asked to ``sort``, in the order that they have, with clusters by name.
     """
-    import polars as pl
-
     table = pl.DataFrame(frame)
     if columns.rows.plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
@@ -216,8 +211,6 @@ def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = Tr
 
 def _ids(columns: Columns) -> pl.Series:
     """Return what names each row, [n]: its id, else its number in its file, after that of the file where many are."""
-    import polars as pl
-
     rows = columns.rows
     if rows.plan.id is not None:
         return columns.names[rows.plan.id]
@@ -260,8 +253,6 @@ def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str,
 
 def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
     """Turn levels into whether they are the event, or their place in the order; numbers stay."""
-    import polars as pl
-
     if task in NUMBERS:
         return values
     if task == "binary":
@@ -301,8 +292,6 @@ def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool
 
     Of the scores of both levels it is their difference, whose logistic function is their softmax.
     """
-    import polars as pl
-
     if model.level_columns:
         event, other = (values[column] for column in model.level_columns.values())
         return event - other if model.scores else event / (event + other) if rescale else event
@@ -318,8 +307,6 @@ def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale
 
     Others are divided by their sum if asked.
     """
-    import polars as pl
-
     columns = model.level_columns
     if not columns:
         return {}
@@ -334,8 +321,6 @@ def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale
 
 def _logistic(score: pl.Series) -> pl.Series:
     """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
-    import polars as pl
-
     return pl.Series(score.name, expit(score.to_numpy()))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
@@ -21,8 +22,6 @@ from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Values, Wholes
     from evalpipe.base.origin import Loc
@@ -58,8 +57,6 @@ def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -
 
     Numbers are in order of size, texts in natural order, which is that of time where they name periods.
     """
-    import polars as pl
-
     values = columns.rows.typed(sliced.column) if sliced.by is None else read_dates(columns, sliced.column, loc)
     if values is None:
         return None
@@ -95,8 +92,6 @@ def labelled(column: pl.Series) -> pl.Series:
 
     The empty text is `EMPTY`; a text that looks like `EMPTY` or `MISSING` stands in double quotes. Raises Unreadable.
     """
-    import polars as pl
-
     labels = texts(column)
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return labels
@@ -106,8 +101,6 @@ def labelled(column: pl.Series) -> pl.Series:
 
 def periods(days: pl.Series, length: str) -> list[str]:
     """Return the label of the period that each day is in; no two periods share one, and they sort in order of time."""
-    import polars as pl
-
     forms = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
     named = days.dt.to_string(forms[length])
     named = named + days.dt.quarter().cast(pl.String) if length == "quarter" else named
@@ -137,8 +130,6 @@ def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str])
 
 def _longer(length: str, labels: Sequence[str], most: int) -> str | None:
     """Return the next longer period; of days the first of which there are few enough. None of years."""
-    import polars as pl
-
     longer = [other for place, other in enumerate(LENGTHS) if length in LENGTHS[:place]]
     if length != "day":
         return next(iter(longer), None)
@@ -167,8 +158,6 @@ def _number(text: str) -> float | None:
 
 def _cut(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column of numbers by the interval each is in; a number at a cut is in the interval above it."""
-    import polars as pl
-
     values = read_numbers(columns, cut.column, loc, None, "number")
     if values is None:
         return None

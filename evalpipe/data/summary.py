@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION
 from evalpipe.data.problems import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
@@ -15,16 +16,12 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import polars as pl
-
     from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.data.columns import Columns, RowBlock
 
 
 def files(columns: Columns) -> tuple[InputFile, ...]:
     """Return the files that were read, each with the rows that count; a file that serves several models once."""
-    import polars as pl
-
     counts = counting(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
     for rows, times in ((columns.rows, 1), *_of_models(columns.rows)):
@@ -37,8 +34,6 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
 
 def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
     """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
-    import polars as pl
-
     for fit, block in rows.models.items():
         if block.step is None:
             yield block, 1
@@ -49,8 +44,6 @@ def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
 
 def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     """Return the files of rows, each with the number of its rows for which ``counting`` is true."""
-    import polars as pl
-
     asked = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
     parts = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
              for part in model.level_columns.values()}
@@ -67,8 +60,6 @@ def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
 
 def counting(columns: Columns) -> pl.Series:
     """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
-    import polars as pl
-
     if columns.weight is None:
         return pl.repeat(value=True, n=columns.rows.frame.height, eager=True)
     return (columns.weight > 0).fill_null(value=False)

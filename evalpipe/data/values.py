@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import clipped
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalpipe.base.formats import CellType
 
 
@@ -31,8 +30,6 @@ def texts(column: pl.Series) -> pl.Series:
 
     Raises Unreadable for lists, mappings and bytes.
     """
-    import polars as pl
-
     kind = column.dtype
     if kind == pl.Decimal:
         column, kind = column.cast(pl.Float64), pl.Float64()
@@ -52,8 +49,6 @@ def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
 
     ``as_text`` allows numbers written as text, as csv has them. Raises Unreadable for other types.
     """
-    import polars as pl
-
     kind = column.dtype
     if kind.is_numeric() or kind == pl.Null:
         return column.cast(pl.Float64) + 0.0  # -0 becomes 0, so that equal numbers are the same bytes
@@ -68,8 +63,6 @@ def days(column: pl.Series) -> pl.Series:
     Of a time with a zone it is the day in that zone, of a text in ISO form the day that is written. Days are of the
     years 1 to 9999. Raises Unreadable for columns of other types.
     """
-    import polars as pl
-
     kind = column.dtype
     if kind in (pl.String, pl.Categorical, pl.Enum):
         written = column.cast(pl.String).str.strip_chars()
@@ -87,7 +80,6 @@ def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
     25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable as `numbers`.
     """
     import numpy as np
-    import polars as pl
 
     written = column.str.replace(r"\s*%\s*$", "") if column.dtype == pl.String else column
     percents = numbers(written, as_text=as_text or column.dtype == pl.String)
@@ -100,8 +92,6 @@ def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
 
 def blank(column: pl.Series) -> pl.Series:
     """Return which cells are empty, shape [n]."""
-    import polars as pl
-
     if column.dtype != pl.String:
         return column.is_null()
     return column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
@@ -113,8 +103,6 @@ def differing(left: pl.Series, right: pl.Series) -> pl.Series:
     Numbers are equal by value, also where one is written as text; of two floats of unlike precision the coarser counts.
     Other values are equal by their text, true and false in any capitals. An empty cell is equal to NaN, not to a value.
     """
-    import polars as pl
-
     kinds = (left.dtype, right.dtype)
     if all(kind.is_integer() for kind in kinds):
         return left.ne_missing(right)
@@ -130,8 +118,6 @@ def differing(left: pl.Series, right: pl.Series) -> pl.Series:
 
 def _words(column: pl.Series) -> pl.Series:
     """Return the text of each value in small letters where it is true or false; null for an empty cell or NaN."""
-    import polars as pl
-
     plain = column.fill_nan(None) if column.dtype.is_float() else column
     text = plain.cast(pl.String).str.strip_chars()
     text = text.set(text == "", None)
@@ -147,8 +133,6 @@ def _moments(text: pl.Series) -> pl.Series:
 
 def _values(column: pl.Series, words: pl.Series) -> pl.Series:
     """Return the number of each value, also of true and false; null for what is none."""
-    import polars as pl
-
     numeric = column.dtype.is_numeric() or column.dtype == pl.Boolean
     numbers = (column if numeric else words).cast(pl.Float64, strict=False)
     return numbers.fill_nan(None)
@@ -166,8 +150,6 @@ def shown(value: object) -> str:
 
 
 def _called(kind: pl.DataType) -> str:
-    import polars as pl
-
     if kind.is_nested():
         return "lists or mappings"
     if kind in (pl.Date, pl.Datetime):
@@ -234,8 +216,6 @@ def tell(column: pl.Series, decimal: str) -> Told:
 
 def _lossless(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> Told:
     """Refuse numbers that would not be told apart, or not be kept."""
-    import polars as pl
-
     long = plain.filter(plain.str.contains(_LONG))
     if len(long):
         return Told("text", f"column '{name}' is text, because it holds {shown(long[0])}, too long for a number")
@@ -272,8 +252,6 @@ def quoted(cell: str) -> str:
 
 def typed(column: pl.Series, kind: CellType | None, decimal: str) -> pl.Series:
     """Return a column of text as its type; null where a cell is empty or not of that type."""
-    import polars as pl
-
     if kind is None:
         return pl.Series(column.name, [None] * len(column), dtype=pl.Null)
     if kind == "text":
@@ -290,8 +268,6 @@ def typed(column: pl.Series, kind: CellType | None, decimal: str) -> pl.Series:
 
 def _dated(cells: pl.Series, kind: CellType) -> pl.Series:
     """Read dates, or times without a zone, with seconds or without."""
-    import polars as pl
-
     if kind == "date":
         return cells.str.to_date("%Y-%m-%d", strict=False)
     full = cells.str.replace("T", " ", literal=True).str.replace(r"^(\S+ \d\d:\d\d)$", "${1}:00")

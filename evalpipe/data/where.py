@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.condition.grammar import Parser
 from evalpipe.data.condition.values import WORDS, Wrong, names
 from evalpipe.data.formats import sentence
@@ -13,8 +14,6 @@ from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from evalpipe.data.condition.values import Value
 
@@ -28,8 +27,6 @@ def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
 
 def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[Wrong]:
     """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
-    import polars as pl
-
     try:
         value, unknown = _read(text, schema, why)
         if unknown:
@@ -57,8 +54,6 @@ def _read(
 
 def _flags(value: Value) -> pl.Expr:
     """Return what tells whether a row meets a condition; raises Wrong for a value that is none."""
-    import polars as pl
-
     if value.kind not in ("truth", "nothing"):
         message = f"is not a condition: its value is {WORDS[value.kind]}, not true or false"
         raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
@@ -81,8 +76,6 @@ def judge(frame: pl.DataFrame, text: str) -> pl.Series:
 
     Raises Unreadable when a cell does not fit the condition.
     """
-    import polars as pl
-
     try:
         value, _ = _read(text, frame.schema, {})
         return frame.with_columns(_flags(value)).get_column("keep")

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.base.origin import Origin
 from evalpipe.data import files
 from evalpipe.data.catalog import look
@@ -25,8 +26,6 @@ from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.data.table import DataTable
 
@@ -148,8 +147,6 @@ class ColumnLook:
 
 def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     """Return what is seen of a column in the rows of all datasets."""
-    import polars as pl
-
     from evalpipe.data.prediction_files import listed_numbers
     from evalpipe.data.problems import Unreadable
     from evalpipe.data.values import texts
@@ -191,8 +188,6 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
 
 def _blank(cells: pl.Series) -> bool:
     """Tell whether some cells hold the empty text, which is no null."""
-    import polars as pl
-
     return cells.dtype == pl.String and bool((cells == "").any())
 
 
@@ -236,8 +231,6 @@ def _coded(present: pl.Series) -> tuple[int, str] | None:
 
 def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
     """Tell a column of truth values, of dates and of texts from each other."""
-    import polars as pl
-
     present = words.drop_nulls()
     if all(part.dtype.is_temporal() for part in parts) or present.str.contains(_DATE).all():
         return "date"
@@ -250,8 +243,6 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
 
     None where it holds others. Numbers that begin with 0, such as `0123`, are codes and so texts.
     """
-    import polars as pl
-
     from evalpipe.data.values import decimal_points
 
     column = part.cells
@@ -284,8 +275,6 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
 
 def _levels(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
     """Return the texts of few values with their counts: by size where they are numbers, else by their letters."""
-    import polars as pl
-
     if distinct > MOST_LEVELS:
         return MappingProxyType({})
     keys = words if sort_as is None else sort_as
@@ -321,8 +310,6 @@ class DataLook:
     @property
     def encoding_note(self) -> str | None:
         """What a person has to know of files that are not UTF-8, with letters to check; None for UTF-8."""
-        import polars as pl
-
         if self.csv.encoding is None:
             return None
         cells = [self.frame[column].drop_nulls() for column in self.frame.select(pl.col(pl.String)).columns]
@@ -444,8 +431,6 @@ def _encoding(files: Sequence[Path]) -> str | None:
 
 def _frame(table: DataTable, names: Sequence[str], limit: int | None) -> pl.DataFrame:
     """Return columns of the first ``limit`` rows of a table, all where None; raises DataError."""
-    import polars as pl
-
     frames: list[pl.DataFrame] = []
     rows = 0
     for path, shown in table.files:
@@ -473,8 +458,6 @@ def _batches(
 
 
 def _is_in(blank: frozenset[int]) -> pl.Expr:
-    import polars as pl
-
     return pl.col("\0row").is_in(list(blank))
 
 
@@ -483,8 +466,6 @@ def _decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
 
     Where commas separate the cells too, those before three digits may be of thousands, as in "1,234".
     """
-    import polars as pl
-
     written = {",": 0, ".": 0}
     for column in frame.select(pl.col(pl.String)):
         cells = column.drop_nulls().unique().str.replace(r"\s*%\s*$", "").str.strip_chars()

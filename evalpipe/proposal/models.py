@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level
 from evalpipe.data.columns import MOST_ROUNDING
 from evalpipe.proposal.names import SCORES as SCORE_WORDS
@@ -108,8 +109,6 @@ def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[st
 
 def _sums(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
     """Return by how much the sums over columns differ from the ``whole`` at most, as its share, and their mean."""
-    import polars as pl
-
     columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
     total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
     if total.null_count() == len(total):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.columns import number_look
@@ -360,8 +361,6 @@ def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | 
 
 def _parts(look: ColumnLook, size: int) -> list[ColumnLook]:
     """Return what is seen of each place of lists."""
-    import polars as pl
-
     places = [] if look.lists is None else [look.lists.list.get(place) for place in range(size)]
     return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in places]
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.files import named
 from evalpipe.errors import UsageError
 from evalpipe.statistics.exact_sums import ExactSums, unit
@@ -207,7 +208,6 @@ class _Arrays:
 def versions() -> dict[str, str]:
     """Return the versions of what computes tables; others may round otherwise."""
     import numpy as np
-    import polars as pl
 
     from evalpipe.version import VERSION
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
 from evalpipe.data.rows import load_part
@@ -30,8 +31,6 @@ from evalpipe.streams.tally import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Wholes
     from evalpipe.errors import Problem
@@ -196,8 +195,6 @@ class Identities:
 
     def _again(self, hashes: Wholes) -> tuple[Columns, bool]:
         """Read the rows whose ids have one of some hashes; tell whether these are all, or the first of very many."""
-        import polars as pl
-
         name, wanted = str(self.plan.id), pl.Series(hashes[:COMPARED])
         frames = [pl.DataFrame(schema={name: pl.String, POSITION: pl.Int64})]
         height = 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, outcome_checks, sample_arrays, slices
 from evalpipe.data.rows import load_part
 from evalpipe.data.sample_arrays import predictions_of
@@ -26,8 +27,6 @@ from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.data.columns import Columns, RowBlock
@@ -47,8 +46,6 @@ class KnownLevels:
 
     def of(self, rows: RowBlock) -> pl.Series | None:
         """Return the level of each row, [n]; None where a value is new, or where models give classes, levels too."""
-        import polars as pl
-
         values = rows.frame[rows.plan.outcome.column]
         if values.dtype != self.dtype or any(model.prediction is not None for model in rows.plan.models.values()):
             return None
@@ -61,8 +58,6 @@ class KnownLevels:
 
     def learn(self, columns: Columns, levels: tuple[str, ...]) -> None:
         """Note what the values of checked rows mean; of another type than before, they alone are known."""
-        import polars as pl
-
         values, truth = columns.rows.frame[columns.rows.plan.outcome.column], columns.truth
         if truth is None:
             return

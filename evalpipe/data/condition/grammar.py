@@ -15,6 +15,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.condition.values import (
     FUNCTIONS,
     WORDS,
@@ -39,8 +40,6 @@ from evalpipe.words.spelling import closest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
     from evalpipe.data.condition.values import Token
 
 
@@ -64,8 +63,6 @@ _DAY = r"^\s*(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}.*)?\s*$"
 
 def truth(*, value: bool) -> Value:
     """Return TRUE or FALSE."""
-    import polars as pl
-
     return Value(pl.lit(value), "truth", str(value).upper())
 
 
@@ -83,8 +80,6 @@ def negated(value: Value) -> Value:
 
 def _flags(value: Value, word: str) -> pl.Expr:
     """Return whether each row meets a condition that ``word`` joins; raises Wrong for a value that is none."""
-    import polars as pl
-
     if value.kind not in ("truth", "nothing"):
         message = f"joins {value.called}, which is {WORDS[value.kind]}, by {word}"
         raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
@@ -103,8 +98,6 @@ def compared(left: Value, sign: str, right: Value) -> Value:
 
 def tested(value: Value, word: str, *, inverted: bool) -> Value:
     """Return IS [NOT] NULL, TRUE or FALSE, which are never unknown."""
-    import polars as pl
-
     if word == "null":
         outcome = value.expression.is_null()
     else:
@@ -115,8 +108,6 @@ def tested(value: Value, word: str, *, inverted: bool) -> Value:
 
 def one_of(value: Value, options: Sequence[Value]) -> Value:
     """Return whether a value is one of some; unknown where it is none of them and one of them is missing."""
-    import polars as pl
-
     listed = _listed(value, options)
     if listed is not None:
         return listed
@@ -127,8 +118,6 @@ def one_of(value: Value, options: Sequence[Value]) -> Value:
 
 def _listed(value: Value, options: Sequence[Value]) -> Value | None:
     """Look numbers or texts up in a list of those that are written, which may be long."""
-    import polars as pl
-
     texts = [option.literal for option in options if option.literal is not None]
     if value.kind == "text" and len(texts) == len(options):
         return Value(value.expression.is_in(texts), "truth", "a test with IN")
@@ -155,15 +144,11 @@ def like(value: Value, pattern: Value, word: str) -> Value:
     signs = {"%": ".*", "_": "."}
     expression = "".join(signs.get(sign, re.escape(sign)) for sign in pattern.literal)
     flags = "(?is)" if word == "ilike" else "(?s)"
-    import polars as pl
-
     return Value(value.expression.cast(pl.String).str.contains(f"{flags}^{expression}$"), "truth", "a test with LIKE")
 
 
 def computed(left: Value, sign: str, right: Value) -> Value:
     """Compute with two numbers, or join two texts by ``||``; what is undefined is missing, as is division by 0."""
-    import polars as pl
-
     called = f"{left.called} {sign} {right.called}"
     if sign == "||":
         texts = [need(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
@@ -182,8 +167,6 @@ def signed(sign: str, value: Value) -> Value:
 
 def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
     """Return the value of the first condition that is met, else the other; one that is unknown is not met."""
-    import polars as pl
-
     values = together([*(value for _, value in branches), other], "CASE brings together")
     result = values[-1].expression
     # From the last branch inwards, each the alternative of the one before.
@@ -210,8 +193,6 @@ def cast(value: Value, written: str, *, strict: bool) -> Value:
 
 def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
     """Return the cells as another type; None where that has no meaning."""
-    import polars as pl
-
     cells = value.expression
     if name == "text":
         return _written(cells) if value.kind == "number" else cells.cast(pl.String)
@@ -234,16 +215,12 @@ def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
 
 def _written(numbers: pl.Expr) -> pl.Expr:
     """Write numbers as levels are: whole ones without a point."""
-    import polars as pl
-
     whole = numbers.cast(pl.Int64, strict=False)
     return pl.when(whole == numbers).then(whole.cast(pl.String)).otherwise(numbers.cast(pl.String))
 
 
 def _day(cells: pl.Expr, *, strict: bool) -> pl.Expr:
     """Return the day that a text names, as it is written there whatever its offset."""
-    import polars as pl
-
     day = cells.str.extract(_DAY, 1)
     # What is no date is left as it is, so that the error of a strict cast shows what was written.
     return pl.when(day.is_null()).then(cells).otherwise(day).str.to_date("%Y-%m-%d", strict=strict)

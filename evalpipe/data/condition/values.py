@@ -12,12 +12,11 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal, cast
 from zoneinfo import ZoneInfo
 
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import polars as pl
 
 
 _TOKEN = re.compile(
@@ -117,8 +116,6 @@ class Value:
 
 def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
     """Return the values of a column; raises Wrong for a type that is not of single values."""
-    import polars as pl
-
     cells, called = pl.col(name), f"'{name}'"
     if dtype.is_float() or dtype == pl.Decimal:
         return Value(defined(cells), "number", called)
@@ -138,8 +135,6 @@ def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
 
 def number(written: str) -> Value:
     """Return a number that stands in the condition."""
-    import polars as pl
-
     if written.isdecimal():
         whole = int(written)
         kind = pl.Int64 if whole < _LONG else pl.Int128 if whole < _LONG**2 else pl.Float64
@@ -149,22 +144,16 @@ def number(written: str) -> Value:
 
 def text(written: str) -> Value:
     """Return a text that stands in the condition."""
-    import polars as pl
-
     return Value(pl.lit(written, pl.String), "text", f"'{written}'", literal=written)
 
 
 def nothing() -> Value:
     """Return a missing value."""
-    import polars as pl
-
     return Value(pl.lit(None), "nothing", "NULL")
 
 
 def defined(numbers: pl.Expr) -> pl.Expr:
     """Turn NaN, the value of what is undefined, into a missing value; gives Float64."""
-    import polars as pl
-
     # an expression's own fill_nan holds its input twice, so that a sum of sixty terms would hold the first 2^60 times
     return numbers.cast(pl.Float64).map_batches(
         lambda column: column.fill_nan(None), return_dtype=pl.Float64, is_elementwise=True)
@@ -172,8 +161,6 @@ def defined(numbers: pl.Expr) -> pl.Expr:
 
 def not_zero(numbers: pl.Expr) -> pl.Expr:
     """Turn 0, by which nothing is divided, into a missing value."""
-    import polars as pl
-
     # Not when().then(), which would hold its input twice, as in `defined`.
     return numbers.map_batches(
         lambda column: column.set(column == 0, None), return_dtype=pl.Float64, is_elementwise=True)
@@ -181,8 +168,6 @@ def not_zero(numbers: pl.Expr) -> pl.Expr:
 
 def real(value: Value) -> pl.Expr:
     """Return a number as Float64, in which conditions count."""
-    import polars as pl
-
     return value.expression.cast(pl.Float64)
 
 
@@ -243,8 +228,6 @@ def _same_kind(left: Value, right: Value, what: str) -> None:
 
 def _dated(value: Value, other: Value) -> Value:
     """Read a written text as the date or time that it is compared with."""
-    import polars as pl
-
     if value.literal is None or other.kind not in ("date", "time"):
         return value
     try:
@@ -259,8 +242,6 @@ def _dated(value: Value, other: Value) -> Value:
 
 def _instant(moment: datetime, value: Value, other: Value) -> Value:
     """Return a written time as one of the zone of the column; without an offset it is a time of that zone."""
-    import polars as pl
-
     if other.zone is None:
         if moment.tzinfo is not None:
             message = f"compares {other.called}, whose times have no zone, with {value.called}"
@@ -292,8 +273,6 @@ def _times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
 
 def _moment(value: Value, zones: set[str | None]) -> pl.Expr:
     """Return the moment that a time names, in UTC where it has a zone; that of a date is its first."""
-    import polars as pl
-
     expression = value.expression.cast(pl.Datetime("us")) if value.kind == "date" else value.expression
     zone = next(iter(zones)) if value.kind == "date" else value.zone
     if zone is None:
@@ -332,23 +311,17 @@ class Function:
 
 def _where(met: pl.Expr, value: pl.Expr) -> pl.Expr:
     """Return the value where a condition is met, else a missing one."""
-    import polars as pl
-
     return pl.when(met).then(value)
 
 
 def _extreme(values: tuple[pl.Expr, ...], *, largest: bool) -> pl.Expr:
     """Return the largest of values, or the smallest; missing where one is, which polars would leave out."""
-    import polars as pl
-
     extreme = pl.max_horizontal(*values) if largest else pl.min_horizontal(*values)
     return _where(pl.all_horizontal(value.is_not_null() for value in values), extreme)
 
 
 def _first(*values: pl.Expr) -> pl.Expr:
     """Return the first of the values that is not missing."""
-    import polars as pl
-
     return pl.coalesce(*values)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.folders import TemporaryFolder
+from evalpipe.base.lazy_polars import pl
 from evalpipe.data.sql.database import twice
 from evalpipe.data.sql.drivers import opened, told
 from evalpipe.data.table import DataTable
@@ -30,8 +31,6 @@ from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import polars as pl
 
     from evalpipe.base.arraytypes import Values
     from evalpipe.base.origin import Origin
@@ -66,7 +65,6 @@ def columns_of(database: Database, places: Origin, source: QuerySource) -> list[
 
 def _types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
     """Return the types of columns as data frames have them; of what cannot be read, bytes."""
-    import polars as pl
     import pyarrow as pa
 
     kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
@@ -117,8 +115,6 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
     the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
     first. Texts are their sha256, lists that of their numbers, each written as a Float64, and what is missing is zeros.
     """
-    import polars as pl
-
     there = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
     kind = column.dtype
     if isinstance(kind, pl.List | pl.Array):
@@ -138,8 +134,6 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
 
 def _texts(column: pl.Series) -> Values:
     """Return the sha256 of each text [n, 32], zeros where there is none; of a text that occurs often, taken once."""
-    import polars as pl
-
     distinct = column.unique().drop_nulls()
     digests = [hashlib.sha256(text.encode()).digest() for text in distinct]
     table = np.frombuffer(bytes(32) + b"".join(digests), np.uint8).reshape(-1, 32)
@@ -205,7 +199,6 @@ def _written(
     plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database, path: Path
 ) -> DatasetPlan:
     """Write the columns that are read of a query to a file; return what is read of it then."""
-    import polars as pl
     import pyarrow as pa
 
     columns = _asked(plan, dataset, source, database)
