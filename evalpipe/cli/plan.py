@@ -275,19 +275,19 @@ def _row_file(plan: Plan) -> list[str]:
 
 def _calibration(plan: Plan) -> list[str]:
     """Say how figures of calibration are made, where the spec does."""
-    drawn = plan.calibration
-    if not drawn.asked:
+    if not plan.calibration.asked:
         return []
+    settings, window = plan.calibration.settings, plan.calibration.settings.window
     kinds = {"equal_width": "equal width", "equal_count": "equal count"}
-    bins = f"{drawn.bins} bins of {kinds.get(drawn.strategy or '', 'equal width and of equal count')}"
-    smooth = "all smooth curves" if drawn.smoother is None else f"the {drawn.smoother} curve"
-    windows = f"windows of width {drawn.width:g} every {drawn.step:g}"
-    if drawn.recalibrated is not None:
-        width, step = drawn.recalibrated
+    bins = f"{settings.bins} bins of {kinds.get(settings.strategy or '', 'equal width and of equal count')}"
+    smooth = "all smooth curves" if settings.smoother is None else f"the {settings.smoother} curve"
+    windows = f"windows of width {window.width:g} every {window.moved_by:g}"
+    if window.of_variants is not None:
+        width, step = window.of_variants
         windows += f", after recalibration of width {width:g} every {step:g}"
-    at = " at their midpoints" if drawn.position == "midpoint" else ""
-    rug = ", a rug" if drawn.rug else ""
-    return [f"figures of calibration: {bins} (limits: {drawn.interval}){at}, {windows}, {smooth}{rug}"]
+    at = " at their midpoints" if settings.position == "midpoint" else ""
+    rug = ", a rug" if plan.calibration.rug else ""
+    return [f"figures of calibration: {bins} (limits: {plan.calibration.interval}){at}, {windows}, {smooth}{rug}"]
 
 
 def _exposed(plan: Plan) -> list[str]:

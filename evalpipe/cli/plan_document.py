@@ -48,7 +48,7 @@ def plan_document(plan: Plan) -> Document:
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)], "trend": _trend(plan),
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
-             "require": standard.require, "not_applicable": dict(standard.not_applicable)}
+             "require": standard.rule.require, "not_applicable": dict(standard.rule.not_applicable)}
             for standard in plan.standards],
     }
 
@@ -94,14 +94,11 @@ def _fitted(plan: Plan) -> Document:
 
 def _calibration(plan: Plan) -> Document:
     """Say how calibration is drawn."""
-    drawn = plan.calibration
-    return {"bins": drawn.bins, "strategy": drawn.strategy, "position": drawn.position,
-            "window": {"width": drawn.width, "step": drawn.step, "recalibrated": _moved(drawn.recalibrated)},
-            "smoother": drawn.smoother, "interval": drawn.interval, "rug": drawn.rug}
-
-
-def _moved(windows: tuple[float, float] | None) -> Document | None:
-    return None if windows is None else dict(zip(("width", "step"), windows, strict=True))
+    settings, moved = plan.calibration.settings, plan.calibration.settings.window.of_variants
+    recalibrated = None if moved is None else {"width": moved[0], "step": moved[1]}
+    window = {"width": settings.window.width, "step": settings.window.moved_by, "recalibrated": recalibrated}
+    return {"bins": settings.bins, "strategy": settings.strategy, "position": settings.position, "window": window,
+            "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug}
 
 
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
@@ -222,8 +219,8 @@ def _compare(plan: Plan) -> Document | None:
 
 
 def _goal(goal: GoalPlan) -> Document:
-    return {"goal": goal.name, "kind": goal.kind, **goal.subject, "shape": dict(goal.shape), "weight": goal.weight,
-            "missing": goal.missing}
+    return {"goal": goal.name, "kind": goal.rule.kind, **goal.subject, "shape": dict(goal.shape),
+            "weight": goal.rule.weight, "missing": goal.rule.missing}
 
 
 def _candidates(plan: Plan) -> Document | None:
@@ -241,10 +238,11 @@ def _candidates(plan: Plan) -> Document | None:
 
 def _gate(number: int, gate: GatePlan) -> Document:
     """Say what a gate is on, as far as that is known before data are seen: null stands for each there is."""
+    rule = gate.rule
     return {
-        "gate": number, "name": gate.name, "measures": [_measure(entry) for entry in gate.entries],
-        "desirability": gate.desirability, "class": gate.class_, "dataset": gate.dataset, "model": gate.model,
-        "variant": gate.variant, "slice": None if gate.slice is None else dict(gate.slice),
-        "slices": None if gate.slices is None else list(gate.slices), "limit": dict(gate.limit),
-        "against": gate.reference, "on": gate.on, "undefined": gate.undefined, "severity": gate.severity,
+        "gate": number, "name": rule.name, "measures": [_measure(entry) for entry in gate.entries],
+        "desirability": rule.desirability, "class": gate.class_, "dataset": rule.dataset, "model": rule.model,
+        "variant": rule.variant, "slice": None if gate.slice is None else dict(gate.slice),
+        "slices": None if gate.slices is None else list(gate.slices), "limit": rule.limit,
+        "against": gate.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
     }

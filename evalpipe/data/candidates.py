@@ -117,7 +117,7 @@ class _GoalReader:
         else:
             here = pl.repeat(value=True, n=rows.frame.height, eager=True)
             value, error, error_loc = goal.column or "", goal.std_err, (*HERE, "std_err")
-        read = self._levels if goal.goal.kind == "category" else self._numbers
+        read = self._levels if goal.goal.rule.kind == "category" else self._numbers
         given = read(value, here, goal, goal.loc)
         self._once(goal, given, here, value)
         errors = None if error is None else self._numbers(error, here, goal, error_loc, error=True)

@@ -53,7 +53,7 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
     rows, why = _latest(plan, out)
     judged = [(number, gate, [row for row in rows if row["gate"] == number])
               for number, gate in enumerate(plan.gates, 1)]
-    alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.on == "sequence")
+    alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.rule.on == "sequence")
     needed = threshold(plan.sequence.level, max(alarms, 1))
     return [_of_gate(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
 
@@ -78,7 +78,7 @@ def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     verdicts, supports = verdicts_of(ledger, latest[0]["run"]), iter(supports_of(ledger, latest[0]["run"]))
     for row in verdicts:  # the evidence of a night is in the order of its verdicts, a row for each limit
         gate = plan.gates[row["gate"] - 1] if row["gate"] <= len(plan.gates) else None
-        for _ in sides(gate) if gate is not None and gate.on == "sequence" else ():
+        for _ in sides(gate) if gate is not None and gate.rule.on == "sequence" else ():
             row["support"] = next(supports, None)
     return verdicts, missing
 
@@ -105,13 +105,13 @@ def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightC
     gate = plan.gates[number - 1]
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
-    by_rows = gate.on != "sequence" or not plan.sequence.between_nights
+    by_rows = gate.rule.on != "sequence" or not plan.sequence.between_nights
     rate = entry is not None and by_rows and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
     for side, limit in sides(gate):
         support = ENOUGH if row.get("support") is None else _rounded(row["support"])
         least = least_night(gate.entries)
-        yield NightCheck(gate.on, limit, SIDES[side], error, trials, plan.level, needed, support, least)
+        yield NightCheck(gate.rule.on, limit, SIDES[side], error, trials, plan.level, needed, support, least)
 
 
 def _rounded(number: float) -> float:

@@ -124,7 +124,7 @@ def _key(named: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
 
 
 def _subject(goal: GoalPlan) -> str:
-    return (goal.characteristic or "") if goal.entry is None else goal.entry.metric.name
+    return (goal.rule.characteristic or "") if goal.entry is None else goal.entry.metric.name
 
 
 def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
@@ -134,5 +134,5 @@ def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
     if declared:
         names = [registry[name].name if name in registry and name not in first else name for name in declared]
         return first[names[0]], first[names[1]]
-    places = sorted(first.values(), key=lambda place: (-goals[place].goal.weight, place))
+    places = sorted(first.values(), key=lambda place: (-goals[place].goal.rule.weight, place))
     return None if len(places) < 2 else (places[0], places[1])

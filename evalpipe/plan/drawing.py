@@ -24,7 +24,7 @@ def edges_of(plan: Plan) -> EdgesPlan:
     """Return what the measures, curves and models of a plan compare probabilities with."""
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
-    bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.bins}
+    bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
     digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
     asked = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
     declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]

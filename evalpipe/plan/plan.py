@@ -179,7 +179,7 @@ class Plan:
     @property
     def adds_up_nights(self) -> bool:
         """Whether a gate is `on: sequence`, and judges the evidence of all nights."""
-        return any(gate.on == "sequence" for gate in self.gates)
+        return any(gate.rule.on == "sequence" for gate in self.gates)
 
     @property
     def differs(self) -> bool:

@@ -19,32 +19,25 @@ SMOOTHERS = ("logistic", "spline", "isotonic")
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPlan:
-    """The number of ``bins``, the windows, and the curves that are ``left_out`` by name.
+    """The ``settings``, usual ones where the spec has none, and the curves that are ``left_out`` by name.
 
-    ``asked`` says whether the spec has the settings. ``strategy`` and ``smoother`` are what it chose, None for all;
-    ``interval`` is the method of the event rates in bins and windows. Bins stand at their ``position``: "mean", that of
-    the probabilities of their rows, or "midpoint". ``recalibrated`` are the width and the step of the windows of
-    recalibrated variants, None where they are those of the originals.
+    ``asked`` says whether the spec has the settings; ``interval`` is the method of the event rates in bins and windows.
     """
 
     asked: bool
-    bins: int
-    strategy: str | None
-    position: str
-    width: float
-    step: float
-    recalibrated: tuple[float, float] | None
-    smoother: str | None
+    settings: Calibration
     interval: str
     rug: bool
     left_out: frozenset[str]
 
     def of_variant(self, variant: str) -> CalibrationPlan:
-        """Return how calibration is drawn of a variant of a model."""
-        if variant == "original" or self.recalibrated is None:
+        """Return how calibration is drawn of a variant of a model: recalibrated ones may have windows of their own."""
+        window = self.settings.window
+        if variant == "original" or window.of_variants is None:
             return self
-        width, step = self.recalibrated
-        return replace(self, width=width, step=step)
+        width, step = window.of_variants
+        moved = window.model_copy(update={"width": width, "step": step})
+        return replace(self, settings=self.settings.model_copy(update={"window": moved}))
 
 
 def calibration_plan(spec: Spec) -> CalibrationPlan:
@@ -53,9 +46,5 @@ def calibration_plan(spec: Spec) -> CalibrationPlan:
     rug = asked and settings.rug and spec.task == "binary"
     bins = [curve for kind, curve in CURVES.items() if settings.strategy not in {None, kind}]
     smooth = [f"calibration_{name}" for name in SMOOTHERS if settings.smoother not in {None, name}]
-    window = settings.window
-    return CalibrationPlan(
-        asked=asked, bins=settings.bins, strategy=settings.strategy, position=settings.position, width=window.width,
-        step=window.moved_by, recalibrated=window.of_variants, smoother=settings.smoother,
-        interval=settings.interval or proportions(spec)[0], rug=rug,
-        left_out=frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])]))
+    left_out = frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])])
+    return CalibrationPlan(asked, settings, settings.interval or proportions(spec)[0], rug, left_out)

@@ -41,7 +41,7 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
     assert asked is not None  # noqa: S101 - there are rows
     goals = [column.goal for column in asked.goals]
     d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])
-    weights = np.array([goal.weight for goal in goals])
+    weights = np.array([goal.rule.weight for goal in goals])
     overall = scale.overall(d, weights)
     within = _within(goals, rows, d, weights, overall)
     candidates = list(_candidates(asked, rows, d, overall, within))
@@ -91,7 +91,7 @@ def _within(
 
 def _worse(goal: GoalPlan, x: object, error: float, d: float) -> float:
     """Return the least desirability from one standard error below a value to one above; ``d`` where there is none."""
-    if np.isnan(error) or not isinstance(x, int | float) or goal.kind == "category":
+    if np.isnan(error) or not isinstance(x, int | float) or goal.rule.kind == "category":
         return d
     ends = (x - error, x + error)
     # Between its points a custom curve is straight, so it is least at a point or at an end.
@@ -101,7 +101,7 @@ def _worse(goal: GoalPlan, x: object, error: float, d: float) -> float:
 
 def _described(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
     """Describe a goal with its curve over its limits and the values of all candidates."""
-    spread = [] if column.goal.kind == "category" else [
+    spread = [] if column.goal.rule.kind == "category" else [
         float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
     goal = described(column.goal, spread)
     return CandidateGoal(**goal.model_dump(), column=column.column or column.names[0],

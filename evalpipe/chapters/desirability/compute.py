@@ -45,15 +45,15 @@ def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
 
     NaN too beyond the points of a goal that asks for an error there.
     """
-    d = np.asarray(getattr(scale, goal.kind)(x, **goal.shape), float)
-    return d if goal.missing is None else np.where(np.isnan(x), goal.missing, d)
+    d = np.asarray(getattr(scale, goal.rule.kind)(x, **goal.shape), float)
+    return d if goal.rule.missing is None else np.where(np.isnan(x), goal.rule.missing, d)
 
 
 def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
     """Return the desirability of a single value or level; NaN as `judged` says, and of None without ``missing``."""
     if x is None:
-        return np.nan if goal.missing is None else goal.missing
-    return goal.of_level(x) if goal.kind == "category" else float(judged(goal, x))
+        return np.nan if goal.rule.missing is None else goal.rule.missing
+    return goal.of_level(x) if goal.rule.kind == "category" else float(judged(goal, x))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Field:
     @property
     def weights(self) -> Floats:
         """The weights of the goals [k]."""
-        return np.array([goal.weight for goal in self.goals])
+        return np.array([goal.rule.weight for goal in self.goals])
 
     @cached_property
     def overall(self) -> Floats:
@@ -132,7 +132,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
 def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
     """Yield a warning for each goal that rewards the worse end of its measure."""
     for goal in plan.goals:
-        wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.kind)
+        wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.rule.kind)
         if goal.entry is not None and wrong is not None and goal.entry.metric.direction == wrong:
             better = f"{goal.entry.metric.name} is better when it is {'high' if wrong == 'maximize' else 'low'}"
             message = f"the goal '{goal.name}' rewards worse models: {better}"
@@ -154,7 +154,7 @@ def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scala
         value = float(values(evaluated.summaries[name, 0], goal.entry))
         return None if np.isnan(value) else value
     model = plan.models[evaluated.sample.named(name)["model"]]
-    return model.characteristics.get(goal.characteristic or "")
+    return model.characteristics.get(goal.rule.characteristic or "")
 
 
 def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
@@ -215,7 +215,7 @@ def _individual(field: Field) -> Iterator[Individual]:
                 uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
                 **field.candidate(name), goal=goal.name, **goal.subject, value=x,
-                **_limits(field, name, goal), desirability=None if np.isnan(d) else d, weight=goal.weight,
+                **_limits(field, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
                 **uncertainty,
             )
 
@@ -255,13 +255,13 @@ def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]],
     compared = np.array(d)
     for k, goal in enumerate(goals):
         column = [row[k] for row in values]
-        if goal.kind not in ("minimize", "maximize", "target"):
+        if goal.rule.kind not in ("minimize", "maximize", "target"):
             continue
-        if goal.missing is not None and any(x is None for x in column):
+        if goal.rule.missing is not None and any(x is None for x in column):
             continue
         x = np.array([np.nan if x is None else float(x) for x in column])
-        at = goal.shape["target"] if goal.kind == "target" else 0.0
-        compared[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
+        at = goal.shape["target"] if goal.rule.kind == "target" else 0.0
+        compared[:, k] = {"maximize": x, "minimize": -x}.get(goal.rule.kind, -np.abs(x - at))
     return compared
 
 
@@ -292,7 +292,7 @@ def _sensitivity(field: Field) -> Iterator[WeightChange]:
 def _spread(field: Field, k: int) -> list[float]:
     """Return the values of a goal's measure or characteristic, and the ends of their replicates."""
     goal = field.goals[k]
-    if goal.kind == "category":
+    if goal.rule.kind == "category":
         return []
     spread = [float(row[k]) for row in field.values if row[k] is not None]  # type: ignore[arg-type]
     for name in field.names if field.drawn is not None and goal.entry is not None else ():
@@ -303,11 +303,11 @@ def _spread(field: Field, k: int) -> list[float]:
 
 def described(goal: GoalPlan, spread: list[float]) -> Goal:
     """Describe a goal with its curve over its limits and the spread of all values."""
-    x = np.empty(0) if goal.kind == "category" else _places(goal, spread)
+    x = np.empty(0) if goal.rule.kind == "category" else _places(goal, spread)
     d = judged(goal, x) if len(x) else x
     return Goal(
-        goal=goal.name, kind=goal.kind, **goal.subject, shape=dict(goal.shape), weight=goal.weight,
-        missing=goal.missing, x=x.tolist(), desirability=d.tolist(),
+        goal=goal.name, kind=goal.rule.kind, **goal.subject, shape=dict(goal.shape), weight=goal.rule.weight,
+        missing=goal.rule.missing, x=x.tolist(), desirability=d.tolist(),
     )
 
 
@@ -321,6 +321,6 @@ def _places(goal: GoalPlan, spread: list[float]) -> Floats:
     steps = [np.linspace(low - room, high + room, STEPS + 1), np.linspace(min(corners), max(corners), STEPS + 1)]
     if goal.shape.get("extrapolate") == "error":
         return np.unique(np.concatenate([steps[1], corners]))
-    jumps = goal.kind == "box" or goal.shape.get("extrapolate") == "zero"
+    jumps = goal.rule.kind == "box" or goal.shape.get("extrapolate") == "zero"
     beside = [np.nextafter(x, side) for x in corners for side in (-np.inf, np.inf)] if jumps else []
     return np.unique(np.concatenate([*steps, corners, beside]))

@@ -19,25 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GoalPlan:
-    """A goal with its name in results.
+    """A goal with its name in results: its ``rule`` as it is written, and the measure that it is of, if any.
 
-    It is of the measure ``entry`` or else of a ``characteristic``. ``kind`` is its form, ``shape`` the limits, points
-    or levels of that form; ``missing`` is the desirability of a value that does not exist.
+    ``shape`` are the limits, points or levels of its form.
     """
 
     name: str
-    kind: str
+    rule: GoalRule
     entry: MetricPlan | None
-    characteristic: str | None
     shape: Mapping[str, Any]
-    weight: float
-    missing: float | None
 
     @property
     def subject(self) -> dict[str, object]:
         """What the goal is of, as tables of results tell it."""
         if self.entry is None:
-            return {"characteristic": self.characteristic}
+            return {"characteristic": self.rule.characteristic}
         return {"metric": self.entry.metric.name, "params": self.entry.shown, "average": self.entry.average}
 
     def of_level(self, level: object) -> float:
@@ -55,5 +51,4 @@ def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
 
 def _goal(name: str, goal: GoalRule, entry: MetricPlan | None) -> GoalPlan:
     shape = goal.shape if isinstance(goal.shape, dict) else goal.shape.model_dump()
-    return GoalPlan(name, goal.kind, entry, goal.characteristic, MappingProxyType(dict(shape)), goal.weight,
-                    goal.missing)
+    return GoalPlan(name, goal, entry, MappingProxyType(dict(shape)))

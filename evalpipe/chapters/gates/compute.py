@@ -131,7 +131,7 @@ def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
         yield Problem("nothing-to-judge", message, place("gates", case.number - 1), "check what it is on, or remove it")
     for subject in subjects:
         observed = _observed(case, subject)
-        if isinstance(observed, NoEarlier) and case.gate.earlier is not None and not case.gate.optional:
+        if isinstance(observed, NoEarlier) and case.gate.earlier is not None and not case.gate.rule.optional:
             yield Problem("not-in-results", observed.why, place("gates", case.number - 1, "against"), FIRST)
         else:
             yield _row(case, subject, observed)
@@ -173,22 +173,22 @@ def _lacking(case: _Case, earlier: EarlierRun, subject: Subject) -> str:
 def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
     """Judge a number, and write it as a row of the results."""
     gate, name = case.gate, capital(case.names.subject(subject))
-    state = case.sequences.state(case.number, subject) if gate.on == "sequence" else None
+    state = case.sequences.state(case.number, subject) if gate.rule.on == "sequence" else None
     word: Literal["pass", "fail", "indeterminate", "skipped"]
     if isinstance(observed, NoEarlier):
         word, reason, observed = "skipped", f"{name} was not compared: {observed.why}.", Observed(None)
     else:
         word, predicate = (
-            verdict(GateLimits.of(gate.limit), gate.on, observed, gate.undefined) if state is None
+            verdict(GateLimits.of(gate.rule.limit), gate.rule.on, observed, gate.rule.undefined) if state is None
             else sequence_verdict(gate, observed, state))
         reason = f"{name}{_less(case) if observed.signed else ''}{predicate}"
     return Gate(
-        **dict(subject), gate=case.number, name=gate.name, on=gate.on, limit=dict(gate.limit), observed=observed.value,
-        lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
-        against=gate.reference, reference=observed.reference,
+        **dict(subject), gate=case.number, name=gate.rule.name, on=gate.rule.on, limit=gate.rule.limit,
+        observed=observed.value, lower=observed.lower, upper=observed.upper, level=observed.level,
+        method=observed.method, against=gate.reference, reference=observed.reference,
         against_sha256=case.earlier.sha256 if isinstance(case.earlier, EarlierRun) else None,
         against_as_of=case.earlier.results.as_of if isinstance(case.earlier, EarlierRun) else None,
-        sequence=state, verdict=word, severity=gate.severity, reason=reason,
+        sequence=state, verdict=word, severity=gate.rule.severity, reason=reason,
     )
 
 
@@ -364,7 +364,7 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
     for row in results.evidence:
         known[row.gate, row.key].append(row)
     for number, gate in enumerate(plan.gates, 1):
-        for subject in observed.subjects if gate.on == "sequence" else ():
+        for subject in observed.subjects if gate.rule.on == "sequence" else ():
             if is_on(plan, gate, subject):
                 rows = known[number, subject.key] or _asymptotic(plan, number, subject, results)
                 value = _value(gate, subject, results, observed)
@@ -402,7 +402,7 @@ def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
 
 def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, str]:
     """Return the verdict and what is to be said of the number: a predicate that goes right behind its name."""
-    limits = GateLimits.of(gate.limit)
+    limits = GateLimits.of(gate.rule.limit)
     said = f" is not given: {observed.reason}." if observed.value is None else f": {written(observed, limits)}."
     if not state.nights:
         return "indeterminate", f"{said} No night has evidence yet, so these nights do not decide."

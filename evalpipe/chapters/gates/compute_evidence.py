@@ -37,7 +37,7 @@ SIDES: dict[Side, int] = {"low": -1, "high": 1}
 
 def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
     """Yield the limits of a gate that there are."""
-    limits = GateLimits.of(gate.limit)
+    limits = GateLimits.of(gate.rule.limit)
     if math.isfinite(limits.low):
         yield "low", limits.low
     if math.isfinite(limits.high):
@@ -47,7 +47,7 @@ def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
 def exact(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
     """Yield the evidence of each gate `on: sequence` on each number for which it is exact."""
     for number, gate in enumerate(plan.gates, 1):
-        if gate.on == "sequence":
+        if gate.rule.on == "sequence":
             for dataset in evaluated:
                 for model in dataset.sample.models:
                     yield from _of_model(_Judged(plan, number, gate, dataset, model))

@@ -156,9 +156,9 @@ def is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
     if gate.against == "baseline" and subject.model == gate.baseline:
         return False
     return (
-        gate.dataset in (None, subject.dataset) and gate.model in (None, subject.model)
-        and gate.variant in ("all", subject.variant) and gate.class_ in (None, subject.class_)
-        and gate.desirability == subject.desirability and _in_slice(gate, subject)
+        gate.rule.dataset in (None, subject.dataset) and gate.rule.model in (None, subject.model)
+        and gate.rule.variant in ("all", subject.variant) and gate.class_ in (None, subject.class_)
+        and gate.rule.desirability == subject.desirability and _in_slice(gate, subject)
         and (subject.metric is None or any(_is_measure(plan, entry, subject) for entry in gate.entries))
     )
 

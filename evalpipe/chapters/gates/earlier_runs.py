@@ -110,7 +110,7 @@ def look_back(
         problems += _unknown_slices(plan, index, gate, samples)
         if gate.against not in ("last", "results"):
             continue
-        run = read(gate.earlier, gate.optional)
+        run = read(gate.earlier, gate.rule.optional)
         if isinstance(run, Problem):
             problems.append(replace(run, place=plan.places.place("gates", index, "against", "results")))
         else:
@@ -124,7 +124,7 @@ def look_back(
 def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sample]) -> Iterator[Problem]:
     """Report each evaluated dataset that has no row in the slice of a gate, with the slices that it has."""
     for sample in samples if gate.slice else ():
-        if sample.role == "evaluate" and gate.dataset in (None, sample.dataset):
+        if sample.role == "evaluate" and gate.rule.dataset in (None, sample.dataset):
             absent = absent_slice(sample, gate.slice or {})
             if absent is not None:
                 message, hint = absent

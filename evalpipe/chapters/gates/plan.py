@@ -73,32 +73,21 @@ class EarlierPlan:
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
-    """A gate with its subjects.
+    """A gate: its ``rule`` as it is written, and what that is on.
 
-    It is on the measures ``entries``, of the class ``class_`` where that is one, or on a ``desirability``; of the
-    ``dataset``, ``model`` and ``variant`` that are named, of each where none is ("all" for variants); on all rows, on
-    the ``slice`` with these labels, or on every slice by ``slices``: ("all",) or names of columns.
-    ``limit`` are its limits by their keys. A change is ``against`` the model ``baseline``, the last run of the output
-    folder, or the results of an ``earlier`` run.
+    It is on the measures ``entries``, of the class ``class_`` where that is one; on all rows, on the ``slice`` with
+    these labels, or on every slice by ``slices``: ("all",) or names of columns. A change is ``against`` the model
+    ``baseline``, the last run of the output folder, or the results of an ``earlier`` run.
     """
 
-    name: str | None
+    rule: GateRule
     entries: tuple[MetricPlan, ...]
     class_: str | None
-    desirability: str | None
-    dataset: str | None
-    model: str | None
-    variant: str
     slice: Mapping[str, str] | None
     slices: tuple[str, ...] | None
-    limit: Mapping[str, float]
     against: Literal["baseline", "last", "results"] | None
     baseline: str | None
     earlier: EarlierPlan | None
-    optional: bool
-    on: Literal["interval", "value", "lower", "upper", "sequence"]
-    undefined: Literal["fail", "indeterminate", "pass"]
-    severity: Literal["fail", "warn"]
 
     @property
     def reference(self) -> str | None:
@@ -111,13 +100,14 @@ class GatePlan:
     def words(self) -> str:
         """What it is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
         measures = " and ".join(entry.label for entry in self.entries)
-        subject = measures if self.desirability is None else f"desirability {self.desirability}"
+        subject = measures if self.rule.desirability is None else f"desirability {self.rule.desirability}"
         subject += "" if self.class_ is None else f" of class {self.class_}"
-        limits = " and ".join(f"{key} {limit:g}" for key, limit in self.limit.items())
+        limits = " and ".join(f"{key} {limit:g}" for key, limit in self.rule.limit.items())
         change = "" if self.reference is None else f" against {self.reference}"
-        variant = {"original": "", "all": " and its variants"}.get(self.variant, f" recalibrated by {self.variant}")
-        scope = f"{self.model or 'every model'}{variant} on {self.dataset or 'every dataset'}"
-        nights = ", by the evidence of all nights" if self.on == "sequence" else ""
+        variant = {"original": "", "all": " and its variants"}.get(
+            self.rule.variant, f" recalibrated by {self.rule.variant}")
+        scope = f"{self.rule.model or 'every model'}{variant} on {self.rule.dataset or 'every dataset'}"
+        nights = ", by the evidence of all nights" if self.rule.on == "sequence" else ""
         return f"{subject} {limits}{change}, of {scope}{self._within}{nights}"
 
     @property
@@ -158,15 +148,13 @@ def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:
     named = gate.against if gate.against is None or isinstance(gate.against, str) else "results"
     labels = None if gate.slice is None else {column: level_text(level) for column, level in gate.slice.items()}
     return GatePlan(
-        name=gate.name, entries=() if gate.metric is None else tuple(entries(spec, gate.metric)),
-        class_=None if gate.class_ is None else level_text(gate.class_), desirability=gate.desirability,
-        dataset=gate.dataset, model=gate.model, variant=gate.variant,
+        gate, () if gate.metric is None else tuple(entries(spec, gate.metric)),
+        None if gate.class_ is None else level_text(gate.class_),
         slice=None if labels is None else MappingProxyType(labels),
         slices=(gate.slices,) if isinstance(gate.slices, str) else gate.slices,
-        limit=MappingProxyType(gate.limit), against=named,
+        against=named,
         baseline=spec.compare.baseline if named == "baseline" and spec.compare is not None else None,
         earlier=None if gate.against is None or isinstance(gate.against, str) else _earlier(spec, number, gate.against),
-        optional=gate.optional, on=gate.on, undefined=gate.undefined, severity=gate.severity,
     )
 
 

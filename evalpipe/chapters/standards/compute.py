@@ -26,17 +26,17 @@ def completeness(standard: StandardPlan, results: Results) -> StandardCompletene
     counts = {status: sum(item.status == status for item in items)
               for status in ("present", "missing", "not_applicable")}
     share = counts["present"] / (counts["present"] + counts["missing"])
-    verdict = None if standard.require is None else "pass" if share >= standard.require else "fail"
+    verdict = None if standard.rule.require is None else "pass" if share >= standard.rule.require else "fail"
     return StandardCompleteness(
         profile=standard.profile.name, title=standard.profile.title, edition=standard.profile.edition,
-        remark=standard.profile.remark, completeness=share, **counts, require=standard.require, verdict=verdict,
+        remark=standard.profile.remark, completeness=share, **counts, require=standard.rule.require, verdict=verdict,
         items=items)
 
 
 def _item(standard: StandardPlan, place: int, results: Results) -> StandardItem:
     """Return what is answered of the item at a place: each of its needs, by any of its names."""
     item = standard.profile.items[place]
-    reason = standard.not_applicable.get(item.id)
+    reason = standard.rule.not_applicable.get(item.id)
     answers = {" | ".join(names): next(filter(None, (answer(results, name) for name in names)), None)
                for names in item.needs}
     missing = [need for need, anchor in answers.items() if anchor is None]

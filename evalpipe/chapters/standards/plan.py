@@ -9,30 +9,26 @@ from evalpipe.chapters.standards.spec import profile
 from evalpipe.words.numbers import given_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalpipe.chapters.standards.spec import Profile
+    from evalpipe.chapters.standards.spec import Profile, StandardRule
     from evalpipe.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
 class StandardPlan:
-    """A standard, the least share of its items that must be answered, and why some do not apply, by their ids."""
+    """A standard, and what the spec asks of it."""
 
     profile: Profile
-    require: float | None
-    not_applicable: Mapping[str, str]
+    rule: StandardRule
 
     @property
     def words(self) -> str:
         """What is looked for: "eu_ai_act_annex_iv, 22 of 23 items apply, at least 100% of them answered"."""
-        every, left_out = len(self.profile.items), len(self.not_applicable)
+        every, left_out = len(self.profile.items), len(self.rule.not_applicable)
         apply = f"{every} items" if not left_out else f"{every - left_out} of {every} items apply"
-        least = "" if self.require is None else f", at least {given_percent(self.require)} of them answered"
+        least = "" if self.rule.require is None else f", at least {given_percent(self.rule.require)} of them answered"
         return f"{self.profile.name}, {apply}{least}"
 
 
 def standards_plan(spec: Spec) -> tuple[StandardPlan, ...]:
     """Return the standards of a spec, in order."""
-    return tuple(
-        StandardPlan(profile(rule.profile), rule.require, dict(rule.not_applicable)) for rule in spec.standards or ())
+    return tuple(StandardPlan(profile(rule.profile), rule) for rule in spec.standards or ())

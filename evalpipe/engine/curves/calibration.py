@@ -116,7 +116,7 @@ which moves it by less than a thousandth."""
 
 def window_centres(plan: Plan) -> Floats:
     """Return the centres of the windows in hundredths, [windows]: from 0 by the step to 1, which is always one."""
-    step = round(100 * plan.calibration.step, DIGITS)
+    step = round(100 * plan.calibration.settings.window.moved_by, DIGITS)
     centres = np.round(np.arange(0, int(100 / step + 1e-9) + 1) * step, DIGITS)
     return centres if centres[-1] == 100 else np.r_[centres, 100.0]
 
@@ -126,7 +126,7 @@ def window_ends(plan: Plan, _: Summary) -> Floats:
 
     The windows are those of Kuhn & Johnson.
     """
-    half = round(100 * plan.calibration.width, DIGITS) / 2
+    half = round(100 * plan.calibration.settings.window.width, DIGITS) / 2
     ends = [np.round(window_centres(plan) + side * half, DIGITS) for side in (-1, 1)]
     return np.concatenate([np.clip(end, 0, 100) / 100 for end in ends])
 
@@ -169,7 +169,8 @@ def windows(rows: CurveRows) -> Computed:
     points = {
         "centre": window_centres(plan)[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
         "lower": lower, "upper": upper, "weight": weight, "rows": count}
-    return points, calibration.WindowNotes(width=plan.calibration.width, step=plan.calibration.step, method=method)
+    window = plan.calibration.settings.window
+    return points, calibration.WindowNotes(width=window.width, step=window.moved_by, method=method)
 
 
 class Fittable(NamedTuple):

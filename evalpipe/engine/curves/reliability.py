@@ -95,7 +95,7 @@ OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 def _diagram(rows: CurveRows, strategy: str) -> Computed:
     """Compute a reliability diagram, with limits from replicates of its event rates [B, bins] where there are any."""
     summary, name = rows.summary, f"calibration_{strategy}"
-    edges = bin_edges(summary, strategy, rows.plan.calibration.bins)
+    edges = bin_edges(summary, strategy, rows.plan.calibration.settings.bins)
     events, others = (totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
@@ -105,17 +105,17 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     scale = observed(rows, lambda values: totals(summary.rows, values, edges))
     points = {"mean_probability": mean, "event_rate": events / weight,
               **_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
-    if rows.plan.calibration.position == "midpoint":
-        points["midpoint"] = midpoints(summary, strategy, rows.plan.calibration.bins, edges)
+    if rows.plan.calibration.settings.position == "midpoint":
+        points["midpoint"] = midpoints(summary, strategy, rows.plan.calibration.settings.bins, edges)
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
-        bins_requested=rows.plan.calibration.bins, bins_used=len(weight), method=method_of_bins(rows, name),
+        bins_requested=rows.plan.calibration.settings.bins, bins_used=len(weight), method=method_of_bins(rows, name),
         mean_gap=gap, mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
 
 
 def _begin(plan: Plan, summary: Summary, strategy: str) -> Floats:
     """Return the score at which each bin begins."""
-    return bin_edges(summary, strategy, plan.calibration.bins)
+    return bin_edges(summary, strategy, plan.calibration.settings.bins)
 
 
 # One function serves both, bound to its way of making bins.

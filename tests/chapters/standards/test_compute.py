@@ -10,7 +10,7 @@ import pytest
 from chapters.standards.runs import run
 from evalpipe.chapters.standards.compute import completeness
 from evalpipe.chapters.standards.plan import StandardPlan
-from evalpipe.chapters.standards.spec import Profile, ProfileItem
+from evalpipe.chapters.standards.spec import Profile, ProfileItem, StandardRule
 from evalpipe.chapters.statement.records import Stated
 from evalpipe.results import Results
 
@@ -24,7 +24,11 @@ PROFILE = Profile("p", "P", "2026", "P-", "", (
 
 def assess(results: Results, require: float | None = None, left_out: dict[str, str] | None = None, **card: Any) -> Any:
     stated = results.model_copy(update={"statement": Stated(**card)})
-    return completeness(StandardPlan(PROFILE, require, left_out or {}), stated)
+    return completeness(StandardPlan(PROFILE, rule(require, left_out or {})), stated)
+
+
+def rule(require: float | None, left_out: dict[str, str]) -> StandardRule:
+    return StandardRule(profile="model_cards_2019", require=require, not_applicable=left_out)
 
 
 def test_an_item_is_present_where_every_need_is_answered(results: Results) -> None:
@@ -72,7 +76,7 @@ def test_a_share_that_is_written_as_a_fraction_is_reached_by_that_fraction(resul
                   for number in range(52))
     profile = Profile("p", "P", "2026", "P-", "", items)
 
-    assert completeness(StandardPlan(profile, parts / 52, {}), results).verdict == "pass"
+    assert completeness(StandardPlan(profile, rule(parts / 52, {})), results).verdict == "pass"
 
 
 def test_a_run_holds_its_standards_and_results_come_back_from_json() -> None:

@@ -74,4 +74,5 @@ def test_a_name_a_mapping_and_a_list_are_read(written: object, expected: object)
     spec = load({"evalpipe": 1, "name": "told", "task": "binary", "outcome": {"column": "y", "event": 1},
                  "datasets": {"test": {"path": "x.csv"}}, "models": {"a": {"probability": "p"}}, "standards": written})
 
-    assert [(plan.profile.name, plan.require, plan.not_applicable) for plan in standards_plan(spec)] == expected
+    planned = standards_plan(spec)
+    assert [(one.profile.name, one.rule.require, one.rule.not_applicable) for one in planned] == expected
