@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from pydantic import BaseModel, RootModel
 
 from evalpipe.calibration import registry as recalibrators
-from evalpipe.card.assets import templates
+from evalpipe.card.assets import templates_folder
 from evalpipe.card.figures.formula import prepared
 from evalpipe.chapters.row_file.compute import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
@@ -664,7 +664,7 @@ def main(*, check: bool) -> int:
     stale = []
     formulas = prepared(entry.formula for entry in registry if entry.formula)
     written = {f"docs/{name}": (HERE / name, text) for name, text in pages().items()}
-    written["templates/formulas.json"] = templates() / "formulas.json", formulas
+    written["templates/formulas.json"] = templates_folder() / "formulas.json", formulas
     for name, (file, text) in written.items():
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue

@@ -43,103 +43,104 @@ class Addresses:
     def __init__(self, results: Results) -> None:
         """Gather the estimates."""
         self.estimates = (*results.rows, *results.diagnostics)
-        self._asked = len(results.rows)
+        self._requested = len(results.rows)
         self._names = names_of(results)
         forms: dict[str, set[str]] = {}
         for estimate in self.estimates:
             forms.setdefault(estimate.metric, set()).add(json.dumps(estimate.params))
-        self._several = {metric for metric, params in forms.items() if len(params) > 1}
+        self._with_several_options = {metric for metric, params in forms.items() if len(params) > 1}
 
     def asked(self, estimate: Estimate) -> bool:
         """Tell whether the spec asks for an estimate; if not, findings rest on it."""
-        return any(estimate is other for other in self.estimates[: self._asked])
+        return any(estimate is other for other in self.estimates[: self._requested])
 
     def of(self, estimate: Estimate) -> str:
         """Return the whole address of an estimate."""
-        own = estimate
-        where = (own.dataset, own.model, own.variant, _slice_text(own), own.metric)
-        params = own.params if own.metric in self._several else {}
-        options = [f"{name}={_plain(value)}" for name, value in params.items()]
-        average = [] if own.average is None or own.class_ is not None else [f"average={own.average}"]
-        class_ = [] if own.class_ is None else [f"class={own.class_}"]
-        return "/".join(map(_written, (*where, *options, *average, *class_)))
+        parts = [estimate.dataset, estimate.model, estimate.variant, _slice_text(estimate), estimate.metric]
+        if estimate.metric in self._with_several_options:
+            parts += [f"{name}={_yaml_value(value)}" for name, value in estimate.params.items()]
+        if estimate.class_ is not None:
+            parts.append(f"class={estimate.class_}")
+        elif estimate.average is not None:
+            parts.append(f"average={estimate.average}")
+        return "/".join(map(_quoted_part, parts))
 
     def find(self, address: str) -> Estimate:
         """Return the estimate that an address is of; raises UsageError where it is of none, or of several."""
         parts = _parts(address)
-        meant = self._whole(parts) or self._usual(self._with(parts))
-        if len(meant) > 1:
-            listing = [printable(self.of(estimate)) for estimate in meant[:MOST_LISTED]]
-            more = [f"and {len(meant) - MOST_LISTED:,} more"] if len(meant) > MOST_LISTED else []
-            raise UsageError.of("ambiguous-estimate", f"{quoted(address)} is the address of {len(meant):,} estimates",
+        matching = self._by_whole_address(parts) or self._prefer_usual(self._having_all(parts))
+        if len(matching) > 1:
+            listing = [printable(self.of(estimate)) for estimate in matching[:MOST_LISTED]]
+            more = [f"and {len(matching) - MOST_LISTED:,} more"] if len(matching) > MOST_LISTED else []
+            raise UsageError.of("ambiguous-estimate",
+                                f"{quoted(address)} is the address of {len(matching):,} estimates",
                                 hint="name the parts that tell them apart", notes=(*listing, *more))
-        return meant[0]
+        return matching[0]
 
-    def _whole(self, parts: Sequence[str]) -> list[Estimate]:
-        """Return the estimates whose whole address has these parts, each in its place; none where it is a short one."""
+    def _by_whole_address(self, parts: Sequence[str]) -> list[Estimate]:
+        """Return the estimates whose whole address has these parts, each in its place; none of a short address."""
         if len(parts) < PLACES:
             return []
-        return [own for own in self.estimates
-                if [own.dataset, own.model, own.variant] == list(parts[:3]) and parts[4] in _measures(own)
-                and _even(parts[3]) in set(map(_even, self._slices(own)))
-                and {_even(part) for part in parts[PLACES:]} <= set(map(_even, self._further(own)))]
+        return [e for e in self.estimates
+                if [e.dataset, e.model, e.variant] == list(parts[:3]) and parts[4] in _metric_names(e)
+                and _without_spaces(parts[3]) in set(map(_without_spaces, self._slices(e)))
+                and set(map(_without_spaces, parts[PLACES:])) <= set(map(_without_spaces, self._options_and_class(e)))]
 
-    def _with(self, parts: Sequence[str]) -> list[Estimate]:
+    def _having_all(self, parts: Sequence[str]) -> list[Estimate]:
         """Return the estimates that have all parts; raises UsageError where there are none."""
-        named = [{_even(name) for name in self._all_names(estimate)} for estimate in self.estimates]
-        every = set().union(*named)
+        names = [{_without_spaces(name) for name in self._all_names(estimate)} for estimate in self.estimates]
+        known = set().union(*names)
         for part in parts:
-            if _even(part) not in every:
-                guess = closest(part, dict.fromkeys(name for own in self.estimates for name in self._all_names(own)))
+            if _without_spaces(part) not in known:
+                guess = closest(part, dict.fromkeys(name for e in self.estimates for name in self._all_names(e)))
                 raise UsageError.of("unknown-estimate", f"{quoted(part)} is in the address of no estimate",
                                     hint=f"did you mean '{guess}'?" if guess else LISTS_ALL)
-        wanted = set(map(_even, parts))
-        both = [own for own, names in zip(self.estimates, named, strict=True) if wanted <= names]
-        if not both:
+        wanted = set(map(_without_spaces, parts))
+        matching = [estimate for estimate, own in zip(self.estimates, names, strict=True) if wanted <= own]
+        if not matching:
             raise UsageError.of(
                 "unknown-estimate", f"no estimate has {listed(parts, 'and')} in its address", hint=LISTS_ALL)
-        return both
+        return matching
 
-    def _usual(self, meant: list[Estimate]) -> list[Estimate]:
-        """Leave, of several, those of original predictions, of all rows, of no class, and those that the spec names."""
+    def _prefer_usual(self, estimates: list[Estimate]) -> list[Estimate]:
+        """Keep, of several, those of original predictions, of all rows, of no class, and those that the spec names."""
         usual: tuple[Callable[[Estimate], bool], ...] = (
-            lambda own: own.variant == "original", lambda own: own.slice is None, lambda own: own.class_ is None,
-            self.asked)
-        for test in usual:
-            meant = [own for own in meant if test(own)] or meant
-        return meant
+            lambda e: e.variant == "original", lambda e: e.slice is None, lambda e: e.class_ is None, self.asked)
+        for is_usual in usual:
+            estimates = [estimate for estimate in estimates if is_usual(estimate)] or estimates
+        return estimates
 
-    def _all_names(self, own: Estimate) -> Iterator[str]:
+    def _all_names(self, e: Estimate) -> Iterator[str]:
         """Yield every part that an address of an estimate may have."""
-        keyed = {"dataset": own.dataset, "model": own.model, "variant": own.variant, "metric": own.metric}
+        keyed = {"dataset": e.dataset, "model": e.model, "variant": e.variant, "metric": e.metric}
         yield from keyed.values()
         yield from (f"{key}={name}" for key, name in keyed.items())
-        yield from (f"{own.model}+{own.variant}", self._names.labels.get(own.model, own.model), *_measures(own))
-        yield from self._slices(own)
-        yield from self._further(own)
+        yield from (f"{e.model}+{e.variant}", self._names.labels.get(e.model, e.model), *_metric_names(e))
+        yield from self._slices(e)
+        yield from self._options_and_class(e)
 
-    def _slices(self, own: Estimate) -> Iterator[str]:
+    def _slices(self, estimate: Estimate) -> Iterator[str]:
         """Yield what the slice of an estimate may be called."""
-        yield _slice_text(own)
-        if own.slice is not None:
-            yield self._names.slice(own.slice)
+        yield _slice_text(estimate)
+        if estimate.slice is not None:
+            yield self._names.slice(estimate.slice)
             yield from (",".join(f"{name}={value}" for name, value in labels)
-                        for labels in permutations(own.slice.items()))
+                        for labels in permutations(estimate.slice.items()))
 
-    def _further(self, own: Estimate) -> Iterator[str]:
+    def _options_and_class(self, estimate: Estimate) -> Iterator[str]:
         """Yield what else an estimate may be called by: its options, its average and its class."""
-        for name, value in own.params.items():
-            yield from (f"{name}={text}" for text in {_plain(value), str(value), scalar(value)})
-        for key, text in (("average", own.average), ("class", own.class_)):
+        for name, value in estimate.params.items():
+            yield from (f"{name}={text}" for text in {_yaml_value(value), str(value), scalar(value)})
+        for key, text in (("average", estimate.average), ("class", estimate.class_)):
             if text is not None:
                 yield from (text, f"{key}={text}")
 
 
-def _measures(own: Estimate) -> tuple[str, ...]:
+def _metric_names(estimate: Estimate) -> tuple[str, ...]:
     """Return the name of the measure and its aliases."""
     from evalpipe.metrics import registry
 
-    return own.metric, *(registry[own.metric].aliases if own.metric in registry else ())
+    return estimate.metric, *(registry[estimate.metric].aliases if estimate.metric in registry else ())
 
 
 def _parts(address: str) -> list[str]:
@@ -151,20 +152,19 @@ def _parts(address: str) -> list[str]:
     return [_QUOTED.sub(lambda match: match[1].replace('""', '"'), part).strip() for part in parts]
 
 
-def _written(part: str) -> str:
-    """Write a part of an address, in quotes where it has a sign that separates parts."""
+def _quoted_part(part: str) -> str:
+    """Return a part, in double quotes where it has a sign that separates parts."""
     return '"{}"'.format(part.replace('"', '""')) if re.search('[/@"]', part) else part
 
 
-def _slice_text(own: Estimate) -> str:
-    return OVERALL if own.slice is None else ",".join(f"{name}={value}" for name, value in own.slice.items())
+def _slice_text(estimate: Estimate) -> str:
+    return OVERALL if estimate.slice is None else ",".join(f"{name}={value}" for name, value in estimate.slice.items())
 
 
-def _plain(value: Scalar) -> str:
-    """Write the value of an option as YAML has it."""
+def _yaml_value(value: Scalar) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _even(part: str) -> str:
-    """Return a part without the spaces around its signs."""
+def _without_spaces(part: str) -> str:
+    """Return a part without the spaces around ``=`` and ``,``."""
     return re.sub(r"\s*([=,])\s*", r"\1", part)

@@ -19,11 +19,10 @@ from evalpipe.results.curves.residuals import KindQuantiles, ResidualQuantiles
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.results import MetricSummary, ModelSummary, Results
-    from evalpipe.results.curves import Column as Values
+    from evalpipe.results import MetricSummary, Results
 
 
 SIZES = {"probability_rmse": "RMSE", "probability_mae": "MAE", "probability_mad": "MAD (median)"}
@@ -33,54 +32,43 @@ SIZES = {"probability_rmse": "RMSE", "probability_mae": "MAE", "probability_mad"
 def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
     curves = {c.model: c for c in curves_of(results, dataset, ResidualQuantiles) if c.variant == "original"}
-    models = [model for model in results.models if model.name in curves]
-    if not models:
+    if not curves:
         return
-    unit = f" All in {results.unit}." if results.unit else ""
     if results.levels:
         yield Heading("Residuals of probabilities")
-        yield _sizes(results, dataset)
+        yield _residual_sizes(results, dataset)
+    if not results.levels:
+        meaning = "Residual = observed − predicted; above zero, the prediction was too low."
+    elif results.event is None:
+        meaning = "The residual of a row is 1 − the probability of its true level, so it is never below zero."
+    else:
+        meaning = "The residual of a row is 1 − p for an event and −p for the others."
+    unit = f" All in {results.unit}." if results.unit else ""
     yield Heading("Residual quantiles")
-    yield Text(f"{_meaning(results)} Each row gives one quantile of the residuals and, separately, of the absolute "
+    yield Text(f"{meaning} Each row gives one quantile of the residuals and, separately, of the absolute "
                f"residuals, interpolated between rows (R's type 7). 50% is the median.{unit}", "lead")
-    for start in range(0, len(models), MODELS_ABREAST):
-        together = models[start : start + MODELS_ABREAST]
-        yield _quantile_table(results, dataset, together, [curves[model.name] for model in together])
+    yield from _quantile_tables(results, dataset, curves)
     for kind in ("deviance", "pearson"):
-        yield from _of_kind(results, dataset, kind)
+        yield from _quantiles_of_kind(results, dataset, kind)
 
 
-def _of_kind(results: Results, dataset: str, kind: str) -> Iterator[Block]:
-    """Write the quantiles of residuals of a kind; nothing without any."""
+def _quantiles_of_kind(results: Results, dataset: str, kind: str) -> Iterator[Block]:
+    """Write the quantiles of deviance or Pearson residuals; nothing without any."""
     curves = {c.model: c for c in curves_of(results, dataset, KindQuantiles, f"{kind}_residual_quantiles")
               if c.variant == "original"}
-    models = [model for model in results.models if model.name in curves]
-    if not models:
+    if not curves:
         return
-    name = kind.capitalize()
-    yield Heading(f"{name} residual quantiles")
+    yield Heading(f"{kind.capitalize()} residual quantiles")
     clipped = sum(curve.notes.clipped or 0.0 for curve in curves.values())
     if clipped:
         many = "probability of the true level is" if clipped == 1 else "probabilities of the true level are"
         yield Text(f"{numbers.count(clipped)} {many} below {constants.CLIP:g} and "
                    f"{'counts' if clipped == 1 else 'count'} as that.", "lead")
-    for start in range(0, len(models), MODELS_ABREAST):
-        together = models[start : start + MODELS_ABREAST]
-        yield _quantile_table(
-            results, dataset, together, [curves[model.name] for model in together], f"{name} residual")
+    yield from _quantile_tables(results, dataset, curves, f"{kind.capitalize()} residual")
 
 
-def _meaning(results: Results) -> str:
-    """Say what a residual is, and what its sign tells."""
-    if not results.levels:
-        return "Residual = observed − predicted; above zero, the prediction was too low."
-    if results.event is None:
-        return "The residual of a row is 1 − the probability of its true level, so it is never below zero."
-    return "The residual of a row is 1 − p for an event and −p for the others."
-
-
-def _sizes(results: Results, dataset: str) -> Table:
-    """Write how large the residuals of probabilities are, model by model, with limits."""
+def _residual_sizes(results: Results, dataset: str) -> Table:
+    """Write RMSE, MAE and MAD of the residuals of probabilities, model by model, with limits."""
     sizes = {(e.model, e.metric): e for e in (*results.rows, *results.diagnostics)
              if e.dataset == dataset and e.variant == "original" and e.slice is None and e.metric in SIZES}
     rows = [Row((model.label, *(shown(sizes[model.name, metric]) for metric in SIZES)))
@@ -90,29 +78,27 @@ def _sizes(results: Results, dataset: str) -> Table:
                  stacked=True)
 
 
-def _quantile_table(
-    results: Results, dataset: str, models: Sequence[ModelSummary],
-    curves: Sequence[ResidualQuantiles | KindQuantiles], name: str = "",
-) -> Table:
-    """Write the quantiles of some models; those of a residual with a ``name`` have no unit."""
-    shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
-    largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
-    digits = numbers.significant(largest, 4)
-    pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
-    values = [_quantile_column(column, digits) for pair in pairs for column in pair]
-    columns = [Column("Share of rows", "num")]
-    for model in models:
-        columns += [Column(head, "num", over=model.label) for head in ("Residual", "Absolute")]
+def _quantile_tables(
+    results: Results, dataset: str, curves: Mapping[str, ResidualQuantiles | KindQuantiles], name: str = "",
+) -> Iterator[Table]:
+    """Write the quantiles of the residuals of all models by name; those of a residual with a ``name`` have no unit."""
+    models = [model for model in results.models if model.name in curves]
     unit = f", in {results.unit}" if results.unit and not name else ""
-    return Table(
-        f"{name or 'Residual'} quantiles on {dataset}{unit}", tuple(columns),
-        tuple(map(Row, zip(shares, *values, strict=True))), "gain",
-        label=f"{name or 'Residual'} quantiles of {', '.join(model.label for model in models)} on {dataset}",
-    )
-
-
-def _quantile_column(values: Values, digits: int) -> list[str]:
-    return ["–" if value is None else numbers.fixed(value, digits) for value in values]
+    for start in range(0, len(models), MODELS_ABREAST):
+        abreast = models[start : start + MODELS_ABREAST]
+        points = [curves[model.name].points for model in abreast]
+        largest = max(abs(value) for point in points for value in point.residual if value is not None)
+        digits = numbers.significant(largest, 4)
+        columns, cells = [Column("Share of rows", "num")], [[f"{100 * (share or 0):.0f}%" for share in points[0].share]]
+        for model, point in zip(abreast, points, strict=True):
+            for head, values in (("Residual", point.residual), ("Absolute", point.absolute_residual)):
+                columns.append(Column(head, "num", over=model.label))
+                cells.append(["–" if value is None else numbers.fixed(value, digits) for value in values])
+        yield Table(
+            f"{name or 'Residual'} quantiles on {dataset}{unit}", tuple(columns),
+            tuple(map(Row, zip(*cells, strict=True))), "gain",
+            label=f"{name or 'Residual'} quantiles of {', '.join(model.label for model in abreast)} on {dataset}",
+        )
 
 
 OF_GROUP = (("Rows", "population"), ("Events", "captured"), ("Random", "random"), ("Perfect", "wizard"))
@@ -131,66 +117,54 @@ def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
     curves = [curve for curve in curves_of(results, dataset, GainTable) if curve.variant == "original"]
     if not curves:
         return
-    yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
-    yield Text(_gain_lead(len(curves[0].points.group), profit=curves[0].points.profit is not None), "lead")
-    for curve in curves:
-        yield _gain_table(curve, labels(results)[curve.model])
-
-
-def _gain_lead(groups: int, *, profit: bool) -> str:
-    """Say how the tables are to be read."""
+    groups, profit = len(curves[0].points.group), curves[0].points.profit is not None
     earned = (" Profit is that of contacting all rows so far, at the benefit and the costs under Costs and profit."
               if profit else "")
-    return (
+    yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
+    yield Text(
         f"Rows are ranked by score, highest first, and cut into {wording.number_word(groups)} groups; tied rows are "
         "divided in proportion. Random order finds events at the observed prevalence; perfect order finds all events "
         "first. Lift is relative to random order. Separation is the share of events found so far minus the share of "
         "non-events; its maximum is close to the K-S statistic. Below a count so far stands its share of all rows or "
-        f"of all events.{earned}")
+        f"of all events.{earned}", "lead")
+    for curve in curves:
+        yield _gain_table(curve, labels(results)[curve.model])
 
 
 def _gain_table(curve: GainTable, label: str) -> Table:
     """Write the gain table of a model: each group, and all groups down to it."""
     known = curve.points.columns
-    columns: list[tuple[Column, list[Cell]]] = [(Column("Group"), _written(known["group"], numbers.count))]
+    columns: list[Column] = []
+    cells: list[list[Cell]] = []
+
+    def add(head: str, over: str, name: str, write: Callable[[float], str]) -> None:
+        columns.append(Column(head, "num", over=over))
+        cells.append(["–" if value is None else write(value) for value in known[name]])
+
+    def lift(value: float) -> str:
+        return numbers.fixed(value, 2)
+
+    def percent(value: float) -> str:
+        return numbers.percent(value, 1)
+
+    columns.append(Column("Group"))
+    cells.append(["–" if value is None else numbers.count(value) for value in known["group"]])
     for head, name in OF_GROUP:
-        columns.append((_gain_head(head, "In the group"), _written(known[name], numbers.count)))
-    columns.append((_gain_head("Lift", "In the group"), _written(known["lift"], _lift)))
+        add(head, "In the group", name, numbers.count)
+    add("Lift", "In the group", "lift", lift)
     for head, name, share in SO_FAR:
-        columns.append((_gain_head(head, "So far"), [
-            (numbers.count(count or 0.0), Line(_percent(part or 0.0), "options"))
-            for count, part in zip(known[name], known[share], strict=True)]))
-    columns.append((_gain_head("Lift", "So far"), _written(known["cumulative_lift"], _lift)))
-    columns.append((_gain_head("Separation", "So far"), _written(known["separation"], _percent)))
-    for head, name in PROFITS if "profit" in known else ():
-        columns.append((_gain_head(head, "Profit so far"), _written(known[name], _money(known))))
+        columns.append(Column(head, "num", over="So far"))
+        cells.append([(numbers.count(count or 0.0), Line(percent(part or 0.0), "options"))
+                      for count, part in zip(known[name], known[share], strict=True)])
+    add("Lift", "So far", "cumulative_lift", lift)
+    add("Separation", "So far", "separation", percent)
+    if "profit" in known:
+        digits = numbers.decimals(max(abs(value or 0.0) for _, name in PROFITS for value in known[name]))
+        for head, name in PROFITS:
+            add(head, "Profit so far", name, lambda value: numbers.fixed(value, digits))
     even = "profit" not in known and max(count or 0.0 for count in known["population_so_far"]) < EVEN
-    return Table(label, tuple(head for head, _ in columns),
-                 tuple(map(Row, zip(*(cells for _, cells in columns), strict=True))), "gain even" if even else "gain",
+    return Table(label, tuple(columns), tuple(map(Row, zip(*cells, strict=True))), "gain even" if even else "gain",
                  label=f"Gain table of {label} on {curve.dataset}")
-
-
-def _gain_head(head: str, over: str) -> Column:
-    return Column(head, "num", over=over)
-
-
-def _written(values: list[float | None], write: Callable[[float], str]) -> list[Cell]:
-    """Write a column; a dash where a number is undefined."""
-    return ["–" if value is None else write(value) for value in values]
-
-
-def _lift(value: float) -> str:
-    return numbers.fixed(value, 2)
-
-
-def _percent(value: float) -> str:
-    return numbers.percent(value, 1)
-
-
-def _money(known: Mapping[str, list[float | None]]) -> Callable[[float], str]:
-    """Return how the profits of a table are written: with the decimals of the largest."""
-    digits = numbers.decimals(max(abs(value or 0.0) for _, name in PROFITS for value in known[name]))
-    return lambda value: numbers.fixed(value, digits)
 
 
 def further_sections(results: Results) -> Iterator[Section]:
@@ -214,18 +188,15 @@ CELLS = (
 
 def definition_sections(results: Results) -> Iterator[Section]:
     """Write the section."""
-    yield Section("definitions", "Definitions of the measures", tuple(_definition_blocks(results)), part="appendix")
-
-
-def _definition_blocks(results: Results) -> Iterator[Block]:
+    blocks: list[Block] = []
     if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
-        yield Text(CELLS)
+        blocks.append(Text(CELLS))
     for metric in results.metrics:
-        yield BlockGroup(tuple(_definition_of(results, metric)), "measure")
-        yield from _matrices(results, metric)
+        blocks += [BlockGroup(tuple(_definition(results, metric)), "measure"), *_matrices(results, metric)]
+    yield Section("definitions", "Definitions of the measures", tuple(blocks), part="appendix")
 
 
-def _definition_of(results: Results, metric: MetricSummary) -> Iterator[Block]:
+def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
     """Say what a measure means, and how its interval is made."""
     yield Heading((metric.title, " ", Code(metric.name)), anchor=f"measure-{metric.name}")
     yield Text(metric.definition)

@@ -13,7 +13,6 @@ from evalpipe.errors import InternalError
 from evalpipe.templating.files import STYLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
 
     from evalpipe.chapters.appearance.records import Appearance
     from evalpipe.templating.files import Templates
@@ -23,7 +22,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @cache
-def templates() -> Path:
+def templates_folder() -> Path:
     """Return the folder of the templates; raises InternalError when the installation lacks it."""
     for folder in (PACKAGE / "templates", PACKAGE.parent / "templates"):
         if (folder / "card.html").is_file():
@@ -36,7 +35,7 @@ def templates() -> Path:
 
 def text(name: str) -> str:
     """Return the text of a template file, such as ``card.css``."""
-    return (templates() / name).read_text(encoding="utf-8")
+    return (templates_folder() / name).read_text(encoding="utf-8")
 
 
 FACES = (
@@ -55,30 +54,25 @@ Sheet = tuple[str, str]
 def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> list[Sheet]:
     """Return the style sheets of a page in their order, last that of its templates.
 
-    A PDF, whose figures are ``linked``, has those of paper alone.
+    What the tokens of a spec change is laid over the sheets before. A PDF, whose figures are ``linked``, has the sheets
+    of paper alone.
     """
-    own = [("", _faces() + text("card.css")), ("print", text("print.css"))]
-    if not linked:
-        own += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
-                ("screen and (min-width: 64rem)", text("wide.css")),
-                ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
-    tokens = [(media, sheet) for media, sheet in _tokens(appearance) if not (linked and media == AT_NIGHT)]
-    return [*own, *tokens, *((("", templates.texts[STYLES]),) if STYLES in templates.texts else ())]
-
-
-def _tokens(appearance: Appearance) -> Iterator[Sheet]:
-    """Yield what the tokens change, laid over the sheets before."""
-    if appearance.paper == "letter":
-        yield "print", text("letter.css")
-    if appearance.accent is not None:
-        yield "", f":root {{ --accent: {appearance.accent}; }}\n"
-        yield AT_NIGHT, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"
-
-
-def _faces() -> str:
-    rules = []
+    faces = ""
     for family, weight, name in FACES:
-        data = base64.b64encode((templates() / "fonts" / name).read_bytes()).decode("ascii")
+        data = base64.b64encode((templates_folder() / "fonts" / name).read_bytes()).decode("ascii")
         source = f"url(data:font/woff2;base64,{data}) format('woff2')"
-        rules.append(f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n")
-    return "".join(rules)
+        faces += f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n"
+    page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
+    if not linked:
+        page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
+                  ("screen and (min-width: 64rem)", text("wide.css")),
+                  ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
+    if appearance.paper == "letter":
+        page_sheets.append(("print", text("letter.css")))
+    if appearance.accent is not None:
+        page_sheets.append(("", f":root {{ --accent: {appearance.accent}; }}\n"))
+        if not linked:
+            page_sheets.append((AT_NIGHT, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"))
+    if STYLES in templates.texts:
+        page_sheets.append(("", templates.texts[STYLES]))
+    return page_sheets

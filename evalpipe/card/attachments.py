@@ -51,13 +51,13 @@ NAMED = re.compile(r"/Type /Filespec/F \(([\w.-]+)\).{0,200}?/EF <</F (\d+) 0 R>
 """The name of an attached file, and the number of the object that holds it."""
 
 
-TOOL = re.compile(rb"<xmp:CreatorTool>([^<]*)</xmp:CreatorTool>")
+CREATOR = re.compile(rb"<xmp:CreatorTool>([^<]*)</xmp:CreatorTool>")
 """Where the metadata of a PDF say what drew it."""
 
 
 def files_in(pdf: bytes) -> dict[str, bytes]:
     """Return the files attached to a card, by name; none where the PDF is not as evalpipe writes it."""
-    streams = dict(_streams(pdf))
+    streams = dict(_decoded_streams(pdf))
     objects = [content for dictionary, content in streams.values() if b"/ObjStm" in dictionary]
     named = [match for text in (pdf, *objects) for match in NAMED.findall(text.decode("latin-1"))]
     return {name: streams[number][1] for name, number in named if number in streams}
@@ -65,12 +65,12 @@ def files_in(pdf: bytes) -> dict[str, bytes]:
 
 def drawn_by(pdf: bytes) -> dict[str, str]:
     """Return the versions that drew a card, by name; none where the PDF does not say them as evalpipe does."""
-    metadata = b"".join(content for _, (dictionary, content) in _streams(pdf) if b"/Metadata" in dictionary)
-    tools = [tool.decode("utf-8", "replace") for tool in TOOL.findall(metadata)[:1]]
+    metadata = b"".join(content for _, (dictionary, content) in _decoded_streams(pdf) if b"/Metadata" in dictionary)
+    tools = [tool.decode("utf-8", "replace") for tool in CREATOR.findall(metadata)[:1]]
     return {name: version for tool in tools for name, _, version in (part.partition(" ") for part in tool.split(", "))}
 
 
-def _streams(pdf: bytes) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+def _decoded_streams(pdf: bytes) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
     """Yield each attached file, stream of objects and stream of metadata by its number, with its dictionary."""
     for match in STREAM.finditer(pdf):
         length = re.search(rb"/Length (\d+)", match[2])

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, nodes
 
 from evalpipe.base.digests import text_sha256
-from evalpipe.card.assets import templates as packaged
-from evalpipe.card.assets import text
+from evalpipe.card.assets import templates_folder, text
 from evalpipe.errors import DataError, UsageError
-from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, placed, read_templates
+from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, problem_at, read_templates
 from evalpipe.templating.sandbox import check_templates
 from evalpipe.templating.styles import hiding_problems, selector_names
 from evalpipe.words.spelling import closest, listed, quoted
@@ -50,6 +49,7 @@ def given_templates(folder: str | os.PathLike[str]) -> Templates:
 
 
 def _checked(templates: Templates) -> Templates:
+    """Return templates that are valid and fit evalpipe's own; raises UsageError with what is wrong."""
     check_templates(templates)
     check_fit(templates)
     return templates
@@ -58,9 +58,9 @@ def _checked(templates: Templates) -> Templates:
 @cache
 def card_names() -> frozenset[str]:
     """Return the classes and ids that evalpipe's own templates name and its style sheets style."""
-    written = [names for file in packaged().glob("*.html") for names in NAMES.findall(file.read_text(encoding="utf-8"))]
-    styled = [selector_names(file.read_text(encoding="utf-8")) for file in packaged().glob("*.css")]
-    return frozenset(" ".join(written).split()).union(*styled)
+    pages = [file.read_text(encoding="utf-8") for file in templates_folder().glob("*.html")]
+    styled = [selector_names(file.read_text(encoding="utf-8")) for file in templates_folder().glob("*.css")]
+    return frozenset(" ".join(names for page in pages for names in NAMES.findall(page)).split()).union(*styled)
 
 
 def check_fit(templates: Templates) -> None:
@@ -70,7 +70,7 @@ def check_fit(templates: Templates) -> None:
     kind of block that there is not.
     """
     faults = hiding_problems(templates.texts.get(STYLES, ""), card_names())
-    problems = [placed(templates, STYLES, *fault) for fault in faults]
+    problems = [problem_at(templates, STYLES, *fault) for fault in faults]
     known = [macro.name for macro in _macros(text(BLOCKS))]
     for macro in _macros(templates.texts.get(BLOCKS, "")):
         if macro.name[0].isupper() and macro.name not in known:
@@ -78,7 +78,7 @@ def check_fit(templates: Templates) -> None:
             kinds = [name for name in known if name[0].isupper()]
             hint = f"did you mean '{guess}'?" if guess else f"the kinds are {listed(kinds, 'and')}"
             message = f"no kind of block is called {quoted(macro.name)}"
-            problems.append(placed(templates, BLOCKS, macro.lineno, message, hint))
+            problems.append(problem_at(templates, BLOCKS, macro.lineno, message, hint))
     if problems:
         raise UsageError(*problems)
 

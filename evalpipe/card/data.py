@@ -38,19 +38,46 @@ SPREAD = (
 
 def data_sections(results: Results) -> Iterator[Section]:
     """Write the section."""
+    blocks: list[Block] = [Facts(entries(results, "data"), "rules")]
+    if results.datasets:
+        blocks.append(flow(results))
+    blocks += [_dataset(results, dataset) for dataset in results.datasets]
+    blocks += [Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results)]
     columns = (
         Column("Dataset"), Column("Role"), Column("File"), Column("Rows", "num"), Column("Rows used", "num"),
         Column("sha256 (shortened)"), Column("Columns read"),
     )
+    rows = []
     # Those of the datasets first: of many fits there are many files of predictions.
-    inputs = sorted(results.inputs, key=lambda file: file.role == "predictions")
-    files = Table("Files read", columns, tuple(map(_file, inputs)), "files", most=MOST_FILES)
-    stated = Facts(entries(results, "data"), "rules")
-    shares = (Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results))
-    yield Section("data", "Data", (
-        stated, *([flow(results)] if results.datasets else []),
-        *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
-    ), part="data")
+    for file in sorted(results.inputs, key=lambda file: file.role == "predictions"):
+        read = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
+        rows.append(Row((
+            file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"),
+            numbers.count(file.rows), numbers.count(file.used_rows), fingerprint(file), read)))
+    blocks.append(Table("Files read", columns, tuple(rows), "files", most=MOST_FILES))
+    yield Section("data", "Data", tuple(blocks), part="data")
+
+
+def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
+    """Write the facts of a dataset, and its levels where the outcome has some."""
+    used = any(summary.name == dataset.name for _, summary in evaluated(results))
+    trained = " (the models were fitted to it)" if dataset.trained_on else ""
+    aside = trained if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
+    blocks = (Heading(dataset.name + aside), Facts(facts(results, dataset)))
+    if not dataset.levels:
+        return BlockGroup(blocks, "dataset")
+    priors = results.prevalence.levels or {} if results.prevalence is not None else {}
+    weighted = results.weight is not None
+    columns = (
+        Column("Level"), Column("Rows", "num"), Column("Weight", "num", shown=weighted),
+        Column("Share of weight" if weighted else "Share", "num"), Column("Declared prior", "num", shown=bool(priors)),
+    )
+    rows = tuple(
+        Row((f"{level.level}{' (event)' if level.level == results.event else ''}", numbers.count(level.rows),
+             numbers.count(level.weight), _share(level.weight, dataset.total_weight),
+             wording.share(priors[level.level]) if level.level in priors else "–"))
+        for level in dataset.levels)
+    return BlockGroup((*blocks, Table(f"Levels of the outcome in {dataset.name}", columns, rows, "")), "dataset")
 
 
 def flow(results: Results) -> Table:
@@ -71,14 +98,6 @@ def flow(results: Results) -> Table:
         tuple(rows), "flow", foot=Row(("Rows used", *map(numbers.count, used))))
 
 
-def _file(file: InputFile) -> Row:
-    columns = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
-    return Row((
-        file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"), numbers.count(file.rows),
-        numbers.count(file.used_rows), fingerprint(file), columns,
-    ))
-
-
 def path(file: InputFile) -> str:
     """Write where a file lies."""
     return file.path or "held in memory"
@@ -94,39 +113,18 @@ def whole_fingerprint(file: InputFile) -> str:
     return file.sha256 or "none: not a file"
 
 
-def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
-    used = any(summary.name == dataset.name for _, summary in evaluated(results))
-    trained = " (the models were fitted to it)" if dataset.trained_on else ""
-    aside = trained if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
-    levels = [_levels(results, dataset)] if dataset.levels else []
-    return BlockGroup((Heading(dataset.name + aside), Facts(facts(results, dataset)), *levels), "dataset")
-
-
-def _levels(results: Results, dataset: DatasetSummary) -> Table:
-    priors = results.prevalence.levels or {} if results.prevalence is not None else {}
-    weighted = results.weight is not None
-    columns = (
-        Column("Level"), Column("Rows", "num"), Column("Weight", "num", shown=weighted),
-        Column("Share of weight" if weighted else "Share", "num"), Column("Declared prior", "num", shown=bool(priors)),
-    )
-    return Table(f"Levels of the outcome in {dataset.name}", columns, tuple(
-        Row((f"{level.level}{' (event)' if level.level == results.event else ''}", numbers.count(level.rows),
-             numbers.count(level.weight), _share(level.weight, dataset.total_weight),
-             wording.share(priors[level.level]) if level.level in priors else "–"))
-        for level in dataset.levels), "")
-
-
 def support(results: Results, dataset: DatasetSummary) -> Pairs:
     """Say in a few figures what the dataset's results rest on."""
     n = ("n", numbers.count(dataset.n))
     if dataset.events is not None:
         return (n, ("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset)))
     if dataset.levels:
-        rows = sorted(dataset.levels, key=lambda level: level.weight)
-        occur = sum(1 for level in rows if level.rows)
-        whole = dataset.total_weight
-        ends = [f"{level.level}, {_share(level.weight, whole)}" for level in (rows[-1], rows[0])]
-        return (n, ("Levels that occur", f"{occur} of {len(rows)}"), ("Largest", ends[0]), ("Smallest", ends[1]))
+        levels = sorted(dataset.levels, key=lambda level: level.weight)
+        occurring = sum(1 for level in levels if level.rows)
+        smallest, largest = (f"{level.level}, {_share(level.weight, dataset.total_weight)}"
+                             for level in (levels[0], levels[-1]))
+        return (n, ("Levels that occur", f"{occurring} of {len(levels)}"), ("Largest", largest),
+                ("Smallest", smallest))
     return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
 
 
@@ -147,7 +145,6 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
 
 def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     """Say what is known of a dataset."""
-    weighted = results.weight is not None
     pairs = [
         ("Condition", dataset.where or "none"),
         ("Observations used (n)", numbers.count(dataset.n)),
@@ -155,46 +152,36 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
     if dataset.cells is not None:
-        pairs.append(("Rows read part by part", _counted(results, dataset.name, dataset.cells)))
+        counted = f"counted in {numbers.count(dataset.cells)} cells of neighbouring scores; sums over rows are exact"
+        bounds = [row.error_bound for row in results.rows
+                  if row.dataset == dataset.name and row.error_bound is not None]
+        within = f", other measures within {numbers.number(max(bounds))}" if bounds else ""
+        pairs.append(("Rows read part by part", f"{counted}{within}"))
     if dataset.clusters is not None:
         about = "" if dataset.clusters_error is None else f" (estimated, ± {100 * dataset.clusters_error:.2g}%)"
         pairs.append(("Clusters of rows", f"{numbers.count(dataset.clusters)}{about}"))
     unit = f" ({results.unit})" if results.unit else ""
     pairs += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
     if dataset.total_exposure is not None and dataset.rate is not None:
-        pairs += _exposed(results, dataset.total_exposure, dataset.rate)
-    if weighted:
+        of_exposure = (results.exposure or {}).get("unit")
+        pairs += [(f"Total exposure{f' ({of_exposure})' if of_exposure else ''}", _number(dataset.total_exposure)),
+                  (f"Overall rate ({results.unit or 'count'} / {of_exposure or 'exposure'})",
+                   numbers.number(dataset.rate))]
+    if results.weight is not None:
         pairs.append(("Total weight", numbers.count(dataset.total_weight)))
     if dataset.excluded_incomplete:
         lacking = ", ".join(f"{labels(results)[model]} lacks {numbers.count(count)}"
                             for model, count in dataset.lacking_predictions.items())
         pairs.append(("Predictions that are missing", f"{lacking}; these rows were left out for every model"))
-    return (*pairs, *_matched(results, dataset))
-
-
-def _counted(results: Results, dataset: str, cells: int) -> str:
-    """Say what rows that were never held were counted in, and how far measures may be from those of the rows."""
-    counted = f"counted in {numbers.count(cells)} cells of neighbouring scores; sums over rows are exact"
-    bounds = [row.error_bound for row in results.rows if row.dataset == dataset and row.error_bound is not None]
-    return f"{counted}, other measures within {numbers.number(max(bounds))}" if bounds else counted
-
-
-def _exposed(results: Results, total: float, rate: float) -> list[tuple[str, str]]:
-    """Say how large the exposure is, and how much was counted in a unit of it."""
-    unit = (results.exposure or {}).get("unit")
-    return [(f"Total exposure{f' ({unit})' if unit else ''}", _number(total)),
-            (f"Overall rate ({results.unit or 'count'} / {unit or 'exposure'})", numbers.number(rate))]
-
-
-def _matched(results: Results, dataset: DatasetSummary) -> Pairs:
-    """Say how predictions in files of their own were matched to the rows; models matched alike together."""
-    alike: dict[str, list[str]] = {}
+    matched_alike: dict[str, list[str]] = {}
     for match in dataset.matched:
-        alike.setdefault(_how(match), []).append(labels(results)[match.model])
-    return tuple((f"File of predictions of {', '.join(models)}", how) for how, models in alike.items())
+        matched_alike.setdefault(_how_matched(match), []).append(labels(results)[match.model])
+    pairs += [(f"File of predictions of {', '.join(models)}", how) for how, models in matched_alike.items()]
+    return tuple(pairs)
 
 
-def _how(match: Matched) -> str:
+def _how_matched(match: Matched) -> str:
+    """Say how predictions in a file of their own were matched to the rows."""
     if match.by == "id":
         return "rows matched by id"
     if not match.agree:
@@ -219,31 +206,23 @@ def model_sections(results: Results) -> Iterator[Section]:
 
 
 def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
-    of_chapters = (fact for facts in functions("card", "facts") for fact in facts(results, model))
-    yield Heading(model.label)
-    yield Facts((
-        ("Name in the spec", model.name), *_model_columns(model), *_scale(results, model), *of_chapters))
-    if model.characteristics:
-        yield Heading("Characteristics stated in the spec", 4)
-        yield Facts(tuple(
-            (clipped(name.replace("_", " ")), wording.scalar(value)) for name, value in model.characteristics.items()))
-
-
-def _model_columns(model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Name the columns of a model; those of the levels' probabilities together."""
+    """Write what is known of a model: its columns, those of the levels' probabilities together, and its scale."""
     columns: dict[str, list[str]] = {}
     for kind, column in model.columns.items():
         plural = {"probability of": "probabilities", "score of": "scores (softmax)"}.get(" ".join(kind.split()[:2]))
         name = f"Columns of the {plural}" if plural else f"Column of the {wording.COLUMNS.get(kind, kind)}"
         columns.setdefault(name, []).append(column)
-    return ((name, ", ".join(together)) for name, together in columns.items())
-
-
-def _scale(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
+    known = [("Name in the spec", model.name), *((name, ", ".join(several)) for name, several in columns.items())]
     if model.scale == "percent":
-        yield "Scale of the probabilities", "percents, divided by 100"
+        known.append(("Scale of the probabilities", "percents, divided by 100"))
     elif "score" in model.columns:
-        yield "Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")
+        known.append(("Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")))
         norm = results.spec.get("models", {}).get(model.name, {}).get("norm")
         if norm is not None:
-            yield "Norm of the weights", f"{numbers.given(norm)}, by which the score is divided"
+            known.append(("Norm of the weights", f"{numbers.given(norm)}, by which the score is divided"))
+    yield Heading(model.label)
+    yield Facts((*known, *(fact for facts in functions("card", "facts") for fact in facts(results, model))))
+    if model.characteristics:
+        yield Heading("Characteristics stated in the spec", 4)
+        yield Facts(tuple(
+            (clipped(name.replace("_", " ")), wording.scalar(value)) for name, value in model.characteristics.items()))

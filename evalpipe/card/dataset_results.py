@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card import wording
 from evalpipe.card.figures import drawings
@@ -20,7 +20,6 @@ from evalpipe.card.page import (
     Figures,
     Heading,
     Line,
-    Number,
     Row,
     Section,
     Strong,
@@ -37,76 +36,46 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results, Scalar
-
-
-class MeasureRow(NamedTuple):
-    """A measure with one choice of options: its estimates for some models that have it, and a number for each model."""
-
-    metric: MetricSummary
-    params: Mapping[str, Scalar]
-    average: str | None
-    estimates: tuple[Estimate, ...]
-    cells: tuple[Number, ...]
-
-    @property
-    def title(self) -> str:
-        """What the measure is called, without its options."""
-        return wording.titled(self.metric.title, self.params)
-
-    @property
-    def options(self) -> str:
-        """The options and the average, such as "beta = 2"."""
-        return wording.options(self.params, self.average)
+    from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
 
 
 def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
     """Make the tables of all measures of a dataset, at most `MODELS_ABREAST` models each."""
-    groups = list(_measured(results, dataset))
-    for models, measures in groups:
+    metrics = {metric.name: metric for metric in results.metrics}
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    models = [model for model in results.models if any(e.model == model.name for e in estimates)]
+    by_measure: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    for e in estimates:
+        by_measure.setdefault((e.metric, e.average, *e.params.items()), {})[e.model] = e
+    for start in range(0, len(models), MODELS_ABREAST):
+        side_by_side = models[start : start + MODELS_ABREAST]
+        rows = tuple(_measure_row(metrics[str(key[0])], by_model, [model.name for model in side_by_side])
+                     for key, by_model in by_measure.items())
         columns = (
-            Column("Measure", style="what"), *(Column(model.label, "num") for model in models),
+            Column("Measure", style="what"), *(Column(model.label, "num") for model in side_by_side),
             Column("Better", style="better side"), Column("n", "num", "n side"),
             Column("Interval", style="method side"),
         )
-        rows = tuple(_measure_row(measure) for measure in measures)
-        labels = f", models {', '.join(model.label for model in models)}" if len(groups) > 1 else ""
+        labels = f", models {', '.join(model.label for model in side_by_side)}" if len(models) > MODELS_ABREAST else ""
         yield Table(f"Measures on {dataset}{with_limits(results, rows)}{labels}", columns, rows, "", stacked=True,
                     rest="estimates.csv")
 
 
-def _measured(results: Results, dataset: str) -> Iterator[tuple[list[ModelSummary], list[MeasureRow]]]:
-    """Yield models side by side with their measures."""
-    metrics = {metric.name: metric for metric in results.metrics}
-    estimates = [e for e in overall(results, dataset) if e.class_ is None]
-    models = [model for model in results.models if any(e.model == model.name for e in estimates)]
-    grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
-    for e in estimates:
-        grouped.setdefault((e.metric, e.average, *e.params.items()), {})[e.model] = e
-    for start in range(0, len(models), MODELS_ABREAST):
-        together = models[start : start + MODELS_ABREAST]
-        yield together, [_of_models(metrics[str(key[0])], by_model, together) for key, by_model in grouped.items()]
-
-
-def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[ModelSummary]) -> MeasureRow:
-    names = [model.name for model in models]
-    estimates = tuple(by_model[name] for name in names if name in by_model)
+def _measure_row(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str]) -> Row:
+    """Write a measure with one choice of options: its estimate for each of some models, and how it is taken."""
     anyone = next(iter(by_model.values()))
-    cells = abreast(by_model, names, whole=metric.is_whole)
-    return MeasureRow(metric, anyone.params, anyone.average, estimates, cells)
-
-
-def _measure_row(measure: MeasureRow) -> Row:
-    metric, estimates = measure.metric, measure.estimates
+    estimates = [by_model[name] for name in models if name in by_model]
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)
     freedom = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
+    options = wording.options(anyone.params, anyone.average)
     below = (without_information(estimates), f"Degrees of freedom {' / '.join(freedom)}" if freedom else "")
     return Row((
-        (measure.title, *([Aside(f"({measure.options})", "options")] if measure.options else []),
-         Aside(wording.definition(metric, measure.params), "definition meaning"),
+        (wording.titled(metric.title, anyone.params), *([Aside(f"({options})", "options")] if options else []),
+         Aside(wording.definition(metric, anyone.params), "definition meaning"),
          *(Aside(text, "definition") for text in below if text)),
-        *measure.cells, wording.BETTER[metric.direction], " / ".join(n) or "–", ", ".join(methods) or "–",
+        *abreast(by_model, models, whole=metric.is_whole), wording.BETTER[metric.direction],
+        " / ".join(n) or "–", ", ".join(methods) or "–",
     ))
 
 
@@ -150,8 +119,8 @@ def _class_tables(
     titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
     measures: dict[str, dict[str | None, Estimate]] = {}
     for e in estimates:
-        own = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
-        measures.setdefault(wording.measure(titles[e.metric], own), {})[e.class_] = e
+        params = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
+        measures.setdefault(wording.measure(titles[e.metric], params), {})[e.class_] = e
     for start in range(0, len(measures), MEASURES_ABREAST):
         together = list(measures)[start : start + MEASURES_ABREAST]
         rows = tuple(
@@ -188,7 +157,7 @@ class Shading:
         return "" if self.by is None else f" shade-{math.ceil(10 * count / whole) if whole else 0}"
 
     @property
-    def said(self) -> str:
+    def meaning(self) -> str:
         """How the shade is to be read."""
         larger = {"counts": "its count", "shares": "its share of the row"}
         return "" if self.by is None else f"; the stronger the colour of a cell, the larger {larger[self.by]}"
@@ -196,18 +165,16 @@ class Shading:
 
 def confusion_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the confusion matrices of a dataset; nothing where there are none."""
-    matrices = [matrix for matrix in _matrices(results, dataset) if matrix.variant == "original"]
+    matrices = [matrix for matrix in results.confusion
+                if matrix.dataset == dataset and matrix.slice is None and matrix.variant == "original"]
     yield from _matrix_blocks(results, matrices, f"Confusion {'matrix' if len(matrices) == 1 else 'matrices'}")
 
 
 def variant_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the confusion matrices of a dataset's recalibrated variants; nothing where there are none."""
-    matrices = [matrix for matrix in _matrices(results, dataset) if matrix.variant != "original"]
+    matrices = [matrix for matrix in results.confusion
+                if matrix.dataset == dataset and matrix.slice is None and matrix.variant != "original"]
     yield from _matrix_blocks(results, matrices, "Confusion matrices of recalibrated variants")
-
-
-def _matrices(results: Results, dataset: str) -> list[Confusion]:
-    return [matrix for matrix in results.confusion if matrix.dataset == dataset and matrix.slice is None]
 
 
 def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) -> Iterator[Block]:
@@ -215,18 +182,14 @@ def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) 
     if not matrices:
         return
     shading, models = Shading.of(results), {model.name: model for model in results.models}
+    counts = f"Counts{' (total weights)' if results.weight is not None else ''}"
+    reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
+    shares = (" and per cent of the table's row" if shading.many
+              else f", per cent of all {reportable}rows, and per cent of the table's row")
     yield Heading(title)
-    yield Text(_matrix_lead(results, matrices, shading), "lead")
+    yield Text(f"{counts}{shares}{shading.meaning}.", "lead")
     yield BlockGroup(tuple(_matrix_table(results, matrix, models[matrix.model], shading) for matrix in matrices),
                      "wide" if shading.many else "matrices")
-
-
-def _matrix_lead(results: Results, matrices: Sequence[Confusion], shading: Shading) -> str:
-    weights = " (total weights)" if results.weight is not None else ""
-    reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
-    if shading.many:
-        return f"Counts{weights} and per cent of the table's row{shading.said}."
-    return f"Counts{weights}, per cent of all {reportable}rows, and per cent of the table's row{shading.said}."
 
 
 def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, shading: Shading) -> Table:
@@ -242,11 +205,9 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
         for i, (level, counts, total) in enumerate(zip(confusion.levels, confusion.counts, totals, strict=True)))
     predicted = [numbers.count(sum(column)) for column in zip(*confusion.counts, strict=True)]
     called = names_of(results).model(model.name, confusion.variant)
-    return Table(
-        (called, *_rules(results, confusion, model)), columns, rows, "confusion many" if shading.many else "confusion",
-        label=f"Confusion matrix of {called} on {confusion.dataset}",
-        foot=Row(("Total", *predicted, numbers.count(sizes[0]))),
-    )
+    return Table((called, *_prediction_rules(results, confusion, model)), columns, rows,
+                 "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {called} on "
+                 f"{confusion.dataset}", foot=Row(("Total", *predicted, numbers.count(sizes[0]))))
 
 
 def _matrix_cell(count: float, row: float, sizes: tuple[float, float], shading: Shading, *, right: bool) -> Styled:
@@ -261,7 +222,7 @@ def _matrix_cell(count: float, row: float, sizes: tuple[float, float], shading: 
     return Styled(text, style)
 
 
-def _rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
+def _prediction_rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
     """Say how the levels were predicted, and which rows are in no cell."""
     ruled_by = _ruled_by(results, model, confusion.variant)
     yield Aside(wording.rule(confusion, ruled_by), "rule")
@@ -291,9 +252,11 @@ def sections(results: Results) -> Iterator[Section]:
     """Write for each dataset that is evaluated its results, its calibration and its predicted levels."""
     for anchor, dataset in evaluated(results):
         place, name = anchor.rpartition("-")[2], dataset.name
+        leads = (Text(sentence, "lead") for sentences in functions("card", "reading")
+                 for sentence in sentences(results, name))
         yield Section(anchor, f"Results on {name}", (
-            *_measures(results, name), *class_blocks(results, name),
-            Figures(partial(drawings, results, name, "results"))))
+            *leads, *measure_tables(results, name), *((Text(COUNTED, "small"),) if results.levels else ()),
+            *class_blocks(results, name), Figures(partial(drawings, results, name, "results"))))
         if has_curves(results, name, "calibration"):
             yield Section(f"calibration-{place}", f"Calibration on {name}", (
                 Figures(partial(drawings, results, name, "calibration")),), part="calibration")
@@ -301,11 +264,3 @@ def sections(results: Results) -> Iterator[Section]:
         if matrices or has_curves(results, name, "decisions"):
             yield Section(f"decisions-{place}", f"Predicted levels on {name}", (
                 *matrices, Figures(partial(drawings, results, name, "decisions"))), part="decisions")
-
-
-def _measures(results: Results, dataset: str) -> Iterator[Block]:
-    for sentences in functions("card", "reading"):
-        yield from (Text(sentence, "lead") for sentence in sentences(results, dataset))
-    yield from measure_tables(results, dataset)
-    if results.levels:
-        yield Text(COUNTED, "small")

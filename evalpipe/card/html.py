@@ -7,8 +7,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from evalpipe.card.assets import sheets, text
-from evalpipe.card.assets import templates as packaged
+from evalpipe.card.assets import sheets, templates_folder, text
 from evalpipe.card.custom_templates import PLAIN, card_names
 from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, Edition
 from evalpipe.card.figures.svg import data_tables
@@ -65,32 +64,32 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     templates = edition.templates
     styles = sheets(edition.results.appearance, templates, linked=linked)
     scripts = [] if linked else _scripts(edition)
-    texts = [sheet for _, sheet in styles]
-    policy = None if linked else _policy(texts, scripts, pictures=has_pictures(templates))
-    values = {"page": edition.card, "page_styles": [(media, _safe(sheet)) for media, sheet in styles],
+    sheet_texts = [sheet for _, sheet in styles]
+    policy = None if linked else _policy(sheet_texts, scripts, pictures=has_pictures(templates))
+    values = {"page": edition.card, "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
               "scripts": scripts, "policy": policy}
-    plain_page = _prepared(_environment(), edition, limit, linked=linked).get_template(PAGE).render(values)
+    plain_page = _with_card_functions(_environment(), edition, limit, linked=linked).get_template(PAGE).render(values)
     if not templates.texts:
         return plain_page.encode("utf-8")
-    environment = _prepared(Bounded(templates, packaged()), edition, limit, linked=linked)
+    environment = _with_card_functions(Bounded(templates, templates_folder()), edition, limit, linked=linked)
     page = rendered(templates, environment, values)
-    kept = ((_writer(environment, templates)(edition.card.identity),
+    kept = ((_block_writer(environment, templates)(edition.card.identity),
              "the line with its id, its evidence and its status", KEEP_IDENTITY),
             ('id="provenance"', "the section on its provenance", KEEP_SECTIONS))
     schemes = (FIGURE_SCHEME, FORMULA_SCHEME) if linked else ()
-    own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
-    check_page(templates, page, own)
+    allowed = Allowed(frozenset(sheet_texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
+    check_page(templates, page, allowed)
     check_evidence(templates, page, plain_page, card_names())
     return page.encode("utf-8")
 
 
-def _prepared(environment: Environment, edition: Edition, limit: int | None, *, linked: bool) -> Environment:
-    """Give an environment what the templates of a card call."""
+def _with_card_functions(environment: Environment, edition: Edition, limit: int | None, *, linked: bool) -> Environment:
+    """Give an environment the functions and values that the templates of a card use."""
     templates = edition.templates if isinstance(environment, Bounded) else PLAIN
     environment.globals |= {
-        "write": _writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
+        "write": _block_writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
-        "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
+        "safe_svg": _trusted_markup, "safe_json": _trusted_markup, "data_tables": data_tables}
     return environment
 
 
@@ -100,9 +99,9 @@ def write_sections(card: Card, template: str) -> bytes:
     The page has no figures, formulas or scripts.
     """
     environment = _environment()
-    environment.globals |= {"write": _writer(environment, PLAIN), "limit": None, "linked": False, "SHORT": SHORT}
+    environment.globals |= {"write": _block_writer(environment, PLAIN), "limit": None, "linked": False, "SHORT": SHORT}
     styles = sheets(Appearance(), PLAIN, linked=False)
-    values = {"page": card, "page_styles": [(media, _safe(sheet)) for media, sheet in styles],
+    values = {"page": card, "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
               "policy": _policy([sheet for _, sheet in styles], [], pictures=False)}
     return environment.get_template(template).render(values).encode("utf-8")
 
@@ -113,13 +112,13 @@ def _environment() -> Environment:
 
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(packaged()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_as_written,
+        loader=FileSystemLoader(templates_folder()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_legible_text,
     )
 
 
-def _as_written(value: object) -> object:
-    """Return what a template writes; texts without characters that make them read otherwise than they are."""
+def _legible_text(value: object) -> object:
+    """Return a value that a template writes; a text without characters that make it read otherwise."""
     return legible(value) if type(value) is str else value
 
 
@@ -130,15 +129,15 @@ def _breakable(text: Markup) -> Markup:
     return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), text))  # noqa: S704 - escaped
 
 
-def _writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
+def _block_writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
     """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped.
 
     A macro of ``templates`` takes the place of evalpipe's own of the same name.
     """
     from markupsafe import Markup, escape
 
-    own = BLOCKS in templates.texts
-    names = ([BLOCKS] if own else []) + [f"{PACKAGED}{BLOCKS}" if templates.texts else BLOCKS]
+    has_blocks = BLOCKS in templates.texts
+    names = ([BLOCKS] if has_blocks else []) + [f"{PACKAGED}{BLOCKS}" if templates.texts else BLOCKS]
 
     def write(part: object) -> Markup:
         if isinstance(part, str):
@@ -146,8 +145,8 @@ def _writer(environment: Environment, templates: Templates) -> Callable[[object]
         if isinstance(part, tuple):
             return Markup().join(map(write, part))
         kind = type(part).__name__
-        rooms = (environment.get_template(name).module for name in names)
-        written: Markup = next(getattr(room, kind) for room in rooms if hasattr(room, kind))(part)
+        modules = (environment.get_template(name).module for name in names)
+        written: Markup = next(getattr(room, kind) for room in modules if hasattr(room, kind))(part)
         return written
 
     return write
@@ -155,8 +154,8 @@ def _writer(environment: Environment, templates: Templates) -> Callable[[object]
 
 def _scripts(edition: Edition) -> list[Markup]:
     """Return the script of every page, and those that the blocks of a card need."""
-    sliders = [_safe(text("what_if.js")) for block in edition.card.masthead if isinstance(block, Explorer)]
-    return [_safe(text("page.js")), *sliders]
+    sliders = [_trusted_markup(text("what_if.js")) for block in edition.card.masthead if isinstance(block, Explorer)]
+    return [_trusted_markup(text("page.js")), *sliders]
 
 
 def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) -> str:
@@ -172,8 +171,8 @@ def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) ->
             f"{'img-src data:; ' if pictures else ''}base-uri 'none'; form-action 'none'")
 
 
-def _safe(markup: str) -> Markup:
-    """Let markup of our own making through: a figure, a style, a script, data; names in it are escaped by its maker."""
+def _trusted_markup(markup: str) -> Markup:
+    """Mark markup of our own making as safe: a figure, style, script or data, whose names its maker escapes."""
     from markupsafe import Markup
 
     return Markup(markup)  # noqa: S704

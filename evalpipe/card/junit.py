@@ -35,20 +35,16 @@ def document(edition: Edition) -> bytes:
     root = ET.Element("testsuites", {"name": "evalpipe", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": speakable(edition.results.name), **counts})
     for check in checks:
-        _case(suite, check)
+        case = ET.SubElement(suite, "testcase", {"classname": speakable(check.group), "name": speakable(check.name)})
+        message = speakable(check.message)
+        if check.outcome == "failed":
+            ET.SubElement(case, "failure", {"type": "fail", "message": message}).text = message
+        elif check.outcome == "skipped":
+            ET.SubElement(case, "skipped", {"message": message})
+        else:
+            ET.SubElement(case, "system-out").text = message
     ET.indent(root)
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
-
-
-def _case(suite: ET.Element, check: Check) -> None:
-    case = ET.SubElement(suite, "testcase", {"classname": speakable(check.group), "name": speakable(check.name)})
-    message = speakable(check.message)
-    if check.outcome == "failed":
-        ET.SubElement(case, "failure", {"type": "fail", "message": message}).text = message
-    elif check.outcome == "skipped":
-        ET.SubElement(case, "skipped", {"message": message})
-    else:
-        ET.SubElement(case, "system-out").text = message
 
 
 def speakable(value: str) -> str:

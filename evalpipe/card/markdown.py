@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalpipe.card.edition import Edition
-    from evalpipe.card.page import Block, Cell, Row
+    from evalpipe.card.page import Block, Cell
     from evalpipe.results import Estimate, Results
 
 
@@ -61,11 +61,11 @@ def front_matter(results: Results, only: tuple[str, str] | None = None) -> str:
                                 "pipeline_tag": TASKS[results.task]}
     if results.statement.licence:
         document |= {"license": "other", "license_name": results.statement.licence}
-    document["model-index"] = [_entry(results, only)]
+    document["model-index"] = [_index_entry(results, only)]
     return f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}---"
 
 
-def _entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
+def _index_entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
     """Return the entry of the index: the measures of each model on all rows of each evaluated dataset.
 
     There is one entry, for readers of the index take the results of all entries for those of one model.
@@ -74,27 +74,30 @@ def _entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
         row.variant == "original" if only is None else (row.model, row.variant) == only)]
     several = only is None and len(results.models) != 1
     name = results.title if several else names_of(results).model(*(only or (results.models[0].name,)))
-    return {"name": name, "results": [{
-        "task": {"type": TASKS[results.task], "name": results.title},
-        "dataset": {"type": NOT_IN_IDS.sub("-", dataset), "name": dataset, **_rows(results, dataset)},
-        "metrics": [_metric(results, row, several=several) for row in rows if row.dataset == dataset],
-    } for dataset in dict.fromkeys(row.dataset for row in rows)]}
-
-
-def _rows(results: Results, dataset: str) -> dict[str, Any]:
-    """Return the fingerprint of the first file of a dataset as its revision; nothing of data held in memory."""
-    hashes = [file.sha256 for file in results.inputs if file.dataset == dataset and file.sha256]
-    return {"revision": hashes[0]} if hashes else {}
+    entries = []
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        hashes = [file.sha256 for file in results.inputs if file.dataset == dataset and file.sha256]
+        identity = {"type": NOT_IN_IDS.sub("-", dataset), "name": dataset}
+        if hashes:  # of data held in memory there are none
+            identity["revision"] = hashes[0]
+        entries.append({
+            "task": {"type": TASKS[results.task], "name": results.title}, "dataset": identity,
+            "metrics": [_metric(results, row, several=several) for row in rows if row.dataset == dataset],
+        })
+    return {"name": name, "results": entries}
 
 
 def _metric(results: Results, row: Estimate, *, several: bool) -> dict[str, Any]:
-    """Return a measure with its options and, where there are any, its limits."""
-    limits = {} if row.lower is None or row.upper is None else {
-        "lower": row.lower, "upper": row.upper, "level": row.level, "interval": row.method}
+    """Return a measure with its options and, where there are any, its limits; its model where there are ``several``."""
     names = names_of(results)
     measure = names.measure(row.metric, row.params, row.average)
-    args = {**({"model": row.model} if several else {}), **row.params,
-            **({"average": row.average} if row.average else {}), **limits, "n": row.n}
+    args: dict[str, Any] = {"model": row.model} if several else {}
+    args |= row.params
+    if row.average:
+        args["average"] = row.average
+    if row.lower is not None and row.upper is not None:
+        args |= {"lower": row.lower, "upper": row.upper, "level": row.level, "interval": row.method}
+    args["n"] = row.n
     return {"type": row.metric, "name": f"{measure}, {names.model(row.model)}" if several else measure,
             "value": row.value, "args": args}
 
@@ -114,11 +117,11 @@ def document(edition: Edition) -> bytes:
     card = edition.card
     lines = [front_matter(edition.results), f"# {escaped(card.title)}", inline(card.identity)]
     for block in card.masthead:
-        lines += _section(edition, block) if isinstance(block, Section) else written(edition, block)
+        lines += _section_paragraphs(edition, block) if isinstance(block, Section) else written(edition, block)
     for title, sections in card.parts:
         lines += [f"## {escaped(title)}"] if len(sections) > 1 else []
         for section in sections:
-            lines += _section(edition, section)
+            lines += _section_paragraphs(edition, section)
     lines.append(inline(card.foot))
     return ("\n\n".join(line for line in lines if line.strip()) + "\n").encode("utf-8")
 
@@ -155,7 +158,7 @@ PIECES: dict[type, Callable[[Any], str]] = {
 """How each kind of piece is written that is more than words."""
 
 
-def _section(edition: Edition, section: Section) -> Iterator[str]:
+def _section_paragraphs(edition: Edition, section: Section) -> Iterator[str]:
     """Yield a section under its heading, which has its anchor."""
     yield f'<a id="{section.anchor}"></a>\n\n### {inline(section.title)}'
     for block in section.blocks:
@@ -178,16 +181,17 @@ def _heading(block: Heading, _: Edition) -> Iterator[str]:
 
 
 def _facts(block: Facts, edition: Edition) -> Iterator[str]:
-    yield "\n".join(f"- **{escaped(term)}**: {_item(text, edition)}" for term, text in block.entries)
+    yield "\n".join(f"- **{escaped(term)}**: {_list_item(text, edition)}" for term, text in block.entries)
 
 
 def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
     marks = ["-"] * len(block.items) if block.start is None else [
         f"{number}." for number in range(block.start, block.start + len(block.items))]
-    yield "\n".join(f"{mark} {_item(item, edition).strip()}" for mark, item in zip(marks, block.items, strict=True))
+    yield "\n".join(f"{mark} {_list_item(item, edition).strip()}" for mark,
+                    item in zip(marks, block.items, strict=True))
 
 
-def _item(content: Any, edition: Edition) -> str:
+def _list_item(content: Any, edition: Edition) -> str:
     """Write what stands in a list: a text, or blocks, which are indented below the first."""
     if isinstance(content, tuple) and any(type(part) in BLOCKS for part in content):
         paragraphs = [paragraph for part in content for paragraph in written(edition, part)]
@@ -209,7 +213,7 @@ def _group(block: BlockGroup, edition: Edition) -> Iterator[str]:
         yield from written(edition, part)
 
 
-def _dots(block: DotPlot, _: Edition) -> Iterator[str]:
+def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
     lines = [f"| {escaped(dot.label)} | {inline(dot.text)} |" for dot in block.dots]
     yield "\n".join((f"| {escaped(block.title)} | |", "|---|---:|", *lines))
     yield escaped(block.caption)
@@ -224,34 +228,27 @@ def _figures(block: Figures, edition: Edition) -> Iterator[str]:
                "Drawn in card.html.")
 
 
-def _table(block: Table, _: Edition) -> Iterator[str]:
-    yield f"**{inline(block.caption)}**"
-    columns = [block.columns[place] for place in block.shown]
-    heads = [escaped(f"{column.over} {column.head}" if column.over else column.head) for column in columns]
-    rules = ["---:" if column.align == "num" else "---" for column in columns]
-    lines = [_line(heads), _line(rules)]
-    for group, rows in block.bodies(ROW_LIMIT):
-        lines += [_line([f"**{inline(group.heading)}**", *[""] * (len(columns) - 1)])] if group else []
-        lines += [_line(_cells(block, row, len(columns))) for row in rows]
-    lines += [_line(_cells(block, block.foot, len(columns)))] if block.foot else []
-    yield "\n".join(lines)
-    if block.remarks:
-        yield " ".join(f"{letter}: {escaped(remark)}." for letter, remark in block.remarks)
-    if block.kept(ROW_LIMIT) < block.whole:
-        yield f"The table shows {block.kept(ROW_LIMIT)} of {block.whole:,} rows; the rest is in {block.rest}."
-
-
-def _cells(block: Table, row: Row, width: int) -> list[str]:
-    cells = [inline(place.content).strip() for place in block.line(row)]
-    return cells + [""] * (width - len(cells))
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _table(table: Table, _: Edition) -> Iterator[str]:
+    """Yield the caption, the table with pipes between cells, its remarks, and how many rows are left out."""
+    columns = [table.columns[place] for place in table.shown]
+    lines = [
+        [escaped(f"{column.over} {column.head}" if column.over else column.head) for column in columns],
+        ["---:" if column.align == "num" else "---" for column in columns]]
+    for group, rows in table.bodies(ROW_LIMIT):
+        lines += [[f"**{inline(group.heading)}**"]] if group else []
+        lines += [[inline(cell.content).strip() for cell in table.line(row)] for row in rows]
+    if table.foot:
+        lines.append([inline(cell.content).strip() for cell in table.line(table.foot)])
+    yield f"**{inline(table.caption)}**"
+    yield "\n".join(f"| {' | '.join(cells + [''] * (len(columns) - len(cells)))} |" for cells in lines)
+    if table.remarks:
+        yield " ".join(f"{letter}: {escaped(remark)}." for letter, remark in table.remarks)
+    if table.kept(ROW_LIMIT) < table.whole:
+        yield f"The table shows {table.kept(ROW_LIMIT)} of {table.whole:,} rows; the rest is in {table.rest}."
 
 
 BLOCKS: dict[type, Callable[[Any, Edition], Iterator[str]]] = {
     Text: _text, Heading: _heading, Facts: _facts, Bullets: _bullets, Preformatted: _fenced, Formula: _formula,
-    BlockGroup: _group, DotPlot: _dots, Figures: _figures, Table: _table,
+    BlockGroup: _group, DotPlot: _dot_plot, Figures: _figures, Table: _table,
 }
 """How each kind of block is written."""

@@ -64,11 +64,11 @@ DRAW_MODES = {"rows": "row by row", "clusters": "in whole clusters", "groups": "
 def drawn(results: Results) -> Iterator[str]:
     """Yield a sentence or two for each dataset that replicates were drawn of."""
     for name in dict.fromkeys(draw.dataset for draw in results.intervals.draws):
-        yield _draws_of(name, [draw for draw in results.intervals.draws if draw.dataset == name])
+        yield _draws_sentence(name, [draw for draw in results.intervals.draws if draw.dataset == name])
 
 
-def _draws_of(name: str, draws: Sequence[Draw]) -> str:
-    """Say how one dataset was drawn, and what lies within its cells."""
+def _draws_sentence(name: str, draws: Sequence[Draw]) -> str:
+    """Say how replicates of one dataset were drawn, and what lies within its cells."""
     first = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
     lost = max(draw.lost for draw in draws)
     within = f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells." if lost else ""
@@ -103,20 +103,15 @@ BIN_KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
-    yield Section("method", "Method", (
-        Heading("Rules"), Facts(tuple(_rules(results)), "rules"), *_intervals(results), *_procedures(results)),
-        part="appendix")
+    yield Section("method", "Method", (Heading("Rules"), Facts(tuple(_rule_facts(results)), "rules"),
+                                       *_interval_blocks(results), *_procedure_blocks(results)), part="appendix")
 
 
-def _rules(results: Results) -> Iterator[tuple[str, str]]:
+def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     """Say how levels are predicted, and what is done about ties, weights, clipping, chance, gaps and bins."""
     if not results.datasets:
-        yield "Digits", _digits()
+        yield "Digits", _digits_rule()
         return
-    yield from _measuring(results)
-
-
-def _measuring(results: Results) -> Iterator[tuple[str, str]]:
     given = "A model that gives predicted levels is judged by them."
     if results.event is not None:
         yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
@@ -128,14 +123,23 @@ def _measuring(results: Results) -> Iterator[tuple[str, str]]:
             yield "Averages over classes", AVERAGES
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
     yield "Weights", f"Case weights: {weighting(results)}."
-    yield from _clipping(results)
-    yield "Digits", _digits()
-    yield from _without_information(results)
+    epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
+    if epsilons:
+        yield "Clipping", (
+            "For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
+            f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned.")
+    yield "Digits", _digits_rule()
+    if any(estimate.no_information is not None for estimate in results.rows):
+        yield "Without information", (
+            "The value that a measure would have if outcome and prediction were independent. It is the mean over all "
+            "pairings of outcomes with predictions, exact where a closed form exists, otherwise over "
+            f"{numbers.count(results.intervals.pairings)} random pairings. Skill is 0 at this value and 1 at the best "
+            "value.")
     yield "Undefined", (
         "A measure without a value is shown as undefined, with the reason, and never as 0. Bootstrap replicates in "
         "which it is undefined are left out and counted; where they are more than "
         f"{wording.level(constants.TOLERATED)} of all, the estimate is marked degenerate.")
-    yield from _reliability(results)
+    yield from _reliability_rule(results)
 
 
 def weighting(results: Results) -> str:
@@ -150,15 +154,7 @@ def weighting(results: Results) -> str:
     return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
 
 
-def _clipping(results: Results) -> Iterator[tuple[str, str]]:
-    epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
-    if epsilons:
-        yield "Clipping", (
-            "For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
-            f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned.")
-
-
-def _digits() -> str:
+def _digits_rule() -> str:
     """Say how many digits numbers have."""
     few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
     return ("A number with an interval has the decimals that the interval supports: half its width has one "
@@ -169,16 +165,7 @@ def _digits() -> str:
             "with one decimal. Exact values: the tooltips of the HTML, estimates.csv, results.json.")
 
 
-def _without_information(results: Results) -> Iterator[tuple[str, str]]:
-    if any(estimate.no_information is not None for estimate in results.rows):
-        yield "Without information", (
-            "The value that a measure would have if outcome and prediction were independent. It is the mean over all "
-            "pairings of outcomes with predictions, exact where a closed form exists, otherwise over "
-            f"{numbers.count(results.intervals.pairings)} random pairings. Skill is 0 at this value and 1 at the best "
-            "value.")
-
-
-def _reliability(results: Results) -> Iterator[tuple[str, str]]:
+def _reliability_rule(results: Results) -> Iterator[tuple[str, str]]:
     """Say how many bins of which kind there are, and what their intervals are, where there are some."""
     diagrams = [curve for curve in results.curves if isinstance(curve, Reliability)]
     if not diagrams:
@@ -194,7 +181,7 @@ def _reliability(results: Results) -> Iterator[tuple[str, str]]:
         f"in each bin: {methods}.{wording.cautions(used)}")
 
 
-def _intervals(results: Results) -> Iterator[Block]:
+def _interval_blocks(results: Results) -> Iterator[Block]:
     """Say at which level intervals are, and explain the methods that were used; nothing without predictions."""
     if not results.datasets:
         return
@@ -206,12 +193,13 @@ def _intervals(results: Results) -> Iterator[Block]:
         f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
         f"{settings.seed}." if with_limits else "No measure has an interval.")
     yield from map(Text, drawn(results))
-    entries = tuple((wording.capital(method.title), _cited(method.text, method.ref)) for method in _methods(results))
+    entries = tuple((wording.capital(method.title), _with_citation(method.text, method.ref))
+                    for method in _interval_methods(results))
     if entries:
         yield Facts(entries, "rules")
 
 
-def _methods(results: Results) -> list[IntervalMethod]:
+def _interval_methods(results: Results) -> list[IntervalMethod]:
     """Return the interval methods that were used."""
     used = {curve.method for curve in results.curves if curve.method is not None}
     used |= {estimate.method for estimate in results.rows if estimate.value is not None}
@@ -222,26 +210,27 @@ def _methods(results: Results) -> list[IntervalMethod]:
     return [method for name, method in registry.items() if name in used]
 
 
-def _cited(text: str, reference: str | None) -> Cell:
+def _with_citation(text: str, reference: str | None) -> Cell:
     return (text, " ", *cited(reference)) if reference else text
 
 
-def _explained(results: Results) -> list[Procedure]:
-    """Return what was done beside the measures and their intervals."""
+def _all_procedures(results: Results) -> list[Procedure]:
+    """Return how bands are made, and what the chapters did."""
     return [*chain(procedures(results), *(explain(results) for explain in functions("card", "procedures")))]
 
 
 def references(results: Results) -> Iterator[str]:
     """Yield what the section cites."""
-    cites = [*(method.ref for method in _methods(results)), *(done.reference for done in _explained(results))]
+    cites = [*(method.ref for method in _interval_methods(results)),
+             *(done.reference for done in _all_procedures(results))]
     yield from (reference for reference in cites if reference is not None)
 
 
-def _procedures(results: Results) -> Iterator[Block]:
-    """Explain how bands were made, and what the chapters did."""
-    explained = _explained(results)
+def _procedure_blocks(results: Results) -> Iterator[Block]:
+    """Write the procedures under their headings."""
+    explained = _all_procedures(results)
     for heading in HEADINGS:
-        entries = tuple((procedure.name, _cited(procedure.text, procedure.reference))
+        entries = tuple((procedure.name, _with_citation(procedure.text, procedure.reference))
                         for procedure in explained if procedure.heading == heading)
         if entries:
             yield Heading(heading)

@@ -57,17 +57,17 @@ class _WordGatherer(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)
-        self._place(tag, attributes)
+        self._remember_place(tag, attributes)
         if tag == "data":
             self._exact = attributes.get("value")
         self._style = attributes.get("class") or ""
         if self._style == EVIDENCE and self.evidence is None:
             self.evidence = attributes.get("title")
         for name in ("title", "alt", "aria-label", "data-label", "content", "value"):
-            self._say(attributes.get(name) or "")
+            self._keep(attributes.get(name) or "")
 
-    def _place(self, tag: str, attributes: dict[str, str | None]) -> None:
-        """Remember where the words that follow stand."""
+    def _remember_place(self, tag: str, attributes: dict[str, str | None]) -> None:
+        """Remember the heading, row and column that the words that follow stand in."""
         if tag in ("style", "script"):
             self._tag = tag
         elif tag in HEADINGS:
@@ -98,11 +98,11 @@ class _WordGatherer(HTMLParser):
             self._row = self._row or text  # what follows it is its definition
         if self._style == HASH:
             self.signatures = text
-        self._say(text)
+        self._keep(text)
         if self._exact is not None:
             self.numbers.append(ShownNumber(self.said[-1], self._exact))
 
-    def _say(self, text: str) -> None:
+    def _keep(self, text: str) -> None:
         if text:
             self.said.append(Said(self._heading, self._row, self._column, text))
 

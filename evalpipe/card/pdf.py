@@ -42,31 +42,31 @@ def mend(pdf: Any) -> None:
     """
     dictionaries = [part for part in pdf.objects if isinstance(part, dict)]
     tables = [part for part in dictionaries if part.get("Type") == "/StructElem" and part["S"] == "/Table"]
-    heads = [head for table in tables for head in _Table(pdf).read(table)]
+    heads = [head for table in tables for head in _TableStructure(pdf).set_headers(table)]
     if heads:
-        _list_by_id(pdf, heads)
+        _add_id_tree(pdf, heads)
     for part in dictionaries:
         for name in [name for name in ("Pattern", "Shading") if name in part and not part[name]]:
             del part[name]
     if "AF" in pdf.catalog:
         pdf.catalog["AF"][:] = dict.fromkeys(pdf.catalog["AF"])
     if "Outlines" in pdf.catalog:
-        _tell_apart(list(_bookmarks(pdf, _object(pdf, pdf.catalog["Outlines"]))))
+        _make_titles_unique(list(_bookmarks(pdf, _object_at(pdf, pdf.catalog["Outlines"]))))
 
 
-def _object(pdf: Any, reference: bytes) -> Any:
+def _object_at(pdf: Any, reference: bytes) -> Any:
     return pdf.objects[int(reference.split()[0])]
 
 
-def _elements(pdf: Any, parent: Any) -> Iterator[Any]:
+def _child_elements(pdf: Any, parent: Any) -> Iterator[Any]:
     """Yield the elements within an element; what it has on its page is left out."""
     for child in parent["K"]:
-        if isinstance(child, bytes) and "S" in (element := _object(pdf, child)):
+        if isinstance(child, bytes) and "S" in (element := _object_at(pdf, child)):
             yield element
 
 
 @dataclass
-class _Table:
+class _TableStructure:
     """A table as it is read, row by row: how far cells reach down, and which heads are over each column."""
 
     pdf: Any
@@ -75,19 +75,19 @@ class _Table:
     group: list[Any] = field(default_factory=list)
     heads: list[Any] = field(default_factory=list)
 
-    def read(self, table: Any) -> list[Any]:
+    def set_headers(self, table: Any) -> list[Any]:
         """Set what the cells of the table head, or are headed by, and return the head cells."""
-        for part in _elements(self.pdf, table):
+        for part in _child_elements(self.pdf, table):
             self.group = []
-            for row in _elements(self.pdf, part) if part["S"] in {"/THead", "/TBody", "/TFoot"} else ():
-                self._row([cell for cell in _elements(self.pdf, row) if cell["S"] in {"/TH", "/TD"}],
+            for row in _child_elements(self.pdf, part) if part["S"] in {"/THead", "/TBody", "/TFoot"} else ():
+                self._read_row([cell for cell in _child_elements(self.pdf, row) if cell["S"] in {"/TH", "/TD"}],
                           in_head=part["S"] == "/THead")
         return self.heads
 
-    def _row(self, cells: Sequence[Any], *, in_head: bool) -> None:
+    def _read_row(self, cells: Sequence[Any], *, in_head: bool) -> None:
         import pydyf
 
-        placed, beside = list(self._placed(cells)), list[Any]()
+        placed, beside = list(self._with_columns(cells)), list[Any]()
         for cell, columns in placed:
             if cell["S"] == "/TH":
                 over = in_head or len(placed) == 1
@@ -107,7 +107,7 @@ class _Table:
                 if names:
                     cell["A"]["Headers"] = pydyf.Array(dict.fromkeys(names))
 
-    def _placed(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
+    def _with_columns(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
         """Yield the cells of a row with their columns, beside the cells that reach down from rows above."""
         column, above, self.below = 0, self.below, {}
         for cell in cells:
@@ -120,27 +120,27 @@ class _Table:
         self.below |= {place: rows - 1 for place, rows in above.items() if rows}
 
 
-def _list_by_id(pdf: Any, heads: Sequence[Any]) -> None:
-    """List the elements that others name, as a PDF asks for."""
+def _add_id_tree(pdf: Any, heads: Sequence[Any]) -> None:
+    """List the head cells that others name in the ID tree of the document, as a PDF asks for."""
     import pydyf
 
     names = sorted(((head["ID"], head.reference) for head in heads), key=lambda pair: pair[0].data)
     tree = pydyf.Dictionary({"Names": pydyf.Array(part for pair in names for part in pair)})
     pdf.add_object(tree)
-    _object(pdf, pdf.catalog["StructTreeRoot"])["IDTree"] = tree.reference
+    _object_at(pdf, pdf.catalog["StructTreeRoot"])["IDTree"] = tree.reference
 
 
 def _bookmarks(pdf: Any, parent: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[Any, tuple[str, ...]]]:
     """Yield each bookmark with the titles above it, the nearest first."""
     at = parent.get("First")
     while at is not None:
-        bookmark = _object(pdf, at)
+        bookmark = _object_at(pdf, at)
         yield bookmark, above
         yield from _bookmarks(pdf, bookmark, (bookmark["Title"].string, *above))
         at = bookmark.get("Next")
 
 
-def _tell_apart(bookmarks: Sequence[tuple[Any, tuple[str, ...]]]) -> None:
+def _make_titles_unique(bookmarks: Sequence[tuple[Any, tuple[str, ...]]]) -> None:
     """Put the title above before titles that several bookmarks have, and a number behind what is still the same."""
     titles = [bookmark["Title"].string for bookmark, _ in bookmarks]
     for height in range(max((len(above) for _, above in bookmarks), default=0)):
@@ -178,15 +178,15 @@ FALLBACKS = (
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
     results = edition.results
-    with _in_a_folder_of_ours(), _pinned_clock(), warnings.catch_warnings():
+    with _own_temporary_folder(), _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
         laid_out = layout(edition)
         laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
-        return bytes(laid_out.write_pdf(
-            attachments=list(_attachments(edition, load_weasyprint())), pdf_variant=_variant(results), pdf_tags=True,
-            pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16], finisher=_finish,
-        ))
+        return bytes(laid_out.write_pdf(attachments=list(_attachments(edition, load_weasyprint())),
+                                        pdf_variant=_pdf_variant(results), pdf_tags=True,
+                                        pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
+                                        finisher=_finish_structure))
 
 
 def layout(edition: Edition) -> Any:
@@ -196,11 +196,11 @@ def layout(edition: Edition) -> Any:
 
     page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
     pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
-    fetcher, fonts = _fetcher(pictures), FontConfiguration()
+    fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
     with _pinned_clock():
-        faces = weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
+        faces = weasyprint.CSS(string=_fallback_font_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
-            stylesheets=[faces], font_config=fonts, pdf_variant=_variant(edition.results), pdf_tags=True)
+            stylesheets=[faces], font_config=fonts, pdf_variant=_pdf_variant(edition.results), pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(
@@ -233,10 +233,10 @@ def _drawing_versions() -> dict[str, str]:
     number = pango.pango_version()
     return {"evalpipe": VERSION, **{name: metadata.version(name) for name in DRAWING},
             "pango": f"{number // 10_000}.{number // 100 % 100}.{number % 100}",
-            "harfbuzz": _newest(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+            "harfbuzz": _version_by_asking(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
-def _newest(at_least: Callable[[int, int, int], int]) -> str:
+def _version_by_asking(at_least: Callable[[int, int, int], int]) -> str:
     """Return the version of a library that only tells whether it is at least some version."""
     parts = [0, 0, 0]
     for place in range(len(parts)):
@@ -258,7 +258,7 @@ def drawn_otherwise(pdf: bytes) -> str | None:
     return f"drawn by another version ({joined(changed, 'and')}), as it says itself" if changed else None
 
 
-def _fetcher(files: Mapping[str, File]) -> Any:
+def _own_files_fetcher(files: Mapping[str, File]) -> Any:
     """Make a fetcher that opens ``files``, packaged fonts and data inside the page, and nothing else."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
@@ -295,14 +295,14 @@ def font_of_matplotlib(name: str) -> Path:
     return Path(package.origin).parent / "mpl-data" / "fonts" / "ttf" / name
 
 
-def _faces() -> str:
+def _fallback_font_faces() -> str:
     return "".join(
         f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: url('{SCHEME}{name}'); }}\n"
         for family, weight, name in FALLBACKS
     )
 
 
-def _variant(results: Results) -> str:
+def _pdf_variant(results: Results) -> str:
     """Return the variant that the spec asks for; results of earlier versions name none."""
     return str(results.spec.get("report", {}).get("pdf_variant", USUAL_VARIANT))
 
@@ -312,18 +312,18 @@ def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
     date = day if known is None else datetime.fromisoformat(known).replace(tzinfo=UTC)
     for file in attached_files(edition):
         address = f"{SCHEME}{file.name}"
-        yield weasyprint.Attachment(
-            url=address, url_fetcher=_fetcher({address: (file.content, file.kind)}), name=file.name, created=date,
-            modified=date, description=file.description, relationship=file.relationship)
+        yield weasyprint.Attachment(url=address, url_fetcher=_own_files_fetcher({address: (file.content, file.kind)}),
+                                    name=file.name, created=date, modified=date, description=file.description,
+                                    relationship=file.relationship)
 
 
-def _finish(_: Any, pdf: Any) -> None:
+def _finish_structure(_: Any, pdf: Any) -> None:
     mend(pdf)
-    _pack_once(pdf)
+    _freeze_objects(pdf)
 
 
-def _pack_once(pdf: Any) -> None:
-    """Keep each object as it is written: it is asked for twice, for the file and for the file's identifier."""
+def _freeze_objects(pdf: Any) -> None:
+    """Write each object once: pydyf asks for its bytes twice, for the file and for the file's identifier."""
     import pydyf
 
     class Packed(pydyf.Object):  # type: ignore[misc]
@@ -354,7 +354,7 @@ def _compressed(stream: Any) -> bytes:
 
 
 @contextmanager
-def _in_a_folder_of_ours() -> Iterator[None]:
+def _own_temporary_folder() -> Iterator[None]:
     """Have WeasyPrint write its temporary files to a folder of ours: it leaves its own behind where a signal comes."""
     with TemporaryFolder("evalpipe-pdf-") as folder:
         before, tempfile.tempdir = tempfile.tempdir, folder

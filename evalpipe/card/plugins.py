@@ -29,7 +29,7 @@ def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Sect
     """
     anchors = set(taken)
     for plugin in plugins_of(results.appearance.plugins):
-        for section in (*_sections(plugin, results), *_figures(plugin, results)):
+        for section in (*_plugin_sections(plugin, results), *_plugin_figure_sections(plugin, results)):
             if section.anchor in anchors:
                 raise refuse(plugin, f"has a section '{section.anchor}', and there is one of that anchor already")
             anchors.add(section.anchor)
@@ -40,32 +40,32 @@ def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Sect
             raise refuse(plugin, f"has a finding whose evidence is in '{finding.section}', and no section is called so")
 
 
-def _sections(plugin: Plugin, results: Results) -> Iterator[Section]:
+def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
     if "sections" in plugin.gives:
         write = load(plugin, "sections")
         with failing(plugin, "in its sections"):
             written = list(write(results.model_copy(deep=True)))
         for section in written:
-            fault = _fault(section)
+            fault = _fault_of_section(section)
             if fault is not None:
                 raise refuse(plugin, fault)
             blocks = tuple(_attributed(plugin, block) for block in section.blocks)
             yield replace(section, blocks=(_byline(plugin), *blocks))
 
 
-def _figures(plugin: Plugin, results: Results) -> Iterator[Section]:
+def _plugin_figure_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
     """Write a section with the plugin's figure on each dataset that is evaluated."""
     if "figures" in plugin.gives:
         draw = load(plugin, "figures")
         for anchor, dataset in evaluated(results):
             instead = (Text("There is no figure here."),)
-            figures = Figures(partial(_drawn_of, draw, results, dataset.name), instead=instead)
+            figures = Figures(partial(_drawn_once, draw, results, dataset.name), instead=instead)
             yield Section(
                 f"{plugin.name}-figure-{anchor.rpartition('-')[2]}", f"Figure of {plugin.name} on {dataset.name}",
                 (_byline(plugin), _attributed(plugin, figures)), part="appendix")
 
 
-def _drawn_of(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
+def _drawn_once(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
     drawing = draw(context_of(results.model_copy(deep=True), dataset))
     return [] if drawing is None else [drawing]
 
@@ -78,10 +78,10 @@ def _attributed(plugin: Plugin, block: Any) -> Any:
     """Return a block whose figures, drawn later, are told apart by the plugin's name, as are their faults."""
     if isinstance(block, BlockGroup):
         return replace(block, blocks=tuple(_attributed(plugin, inner) for inner in block.blocks))
-    return replace(block, draw=partial(_drawn, plugin, block.draw)) if isinstance(block, Figures) else block
+    return replace(block, draw=partial(_checked_drawings, plugin, block.draw)) if isinstance(block, Figures) else block
 
 
-def _drawn(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawing]:
+def _checked_drawings(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawing]:
     with failing(plugin, "in its figures"):
         drawings = list(draw())
     for drawing in drawings:
@@ -90,15 +90,15 @@ def _drawn(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawin
     return [replace(drawing, key=f"{plugin.name}-{drawing.key}") for drawing in drawings]
 
 
-def _fault(section: Any) -> str | None:
-    """Say what is no section, or cannot be written; None where nothing is wrong."""
+def _fault_of_section(section: Any) -> str | None:
+    """Say why something is no section, or cannot be written; None where nothing is wrong."""
     if not isinstance(section, Section):
         return f"gives {type(section).__name__} in place of Section"
     if not ANCHOR.fullmatch(section.anchor):
         return f"has a section with the anchor {section.anchor!r}; an anchor has small letters, digits and '-'"
     if section.part not in get_args(Part):
         return f"has a section in the part {section.part!r}; the parts are {', '.join(get_args(Part))}"
-    strange = _strange([section.title, section.blocks])
+    strange = _unwritable_type([section.title, section.blocks])
     return None if strange is None else f"has {strange} in the section '{section.anchor}', which cannot be written"
 
 
@@ -106,13 +106,13 @@ WRITTEN = frozenset({*get_args(Block), *get_args(Piece), Column, Row, Group, Dot
 """The classes that templates can write."""
 
 
-def _strange(parts: Sequence[Any]) -> str | None:
+def _unwritable_type(parts: Sequence[Any]) -> str | None:
     """Return the type of the first part, however deep within others, that no template can write."""
     for part in parts:
         if isinstance(part, tuple):
-            strange = _strange(part)
+            strange = _unwritable_type(part)
         elif type(part) in WRITTEN:
-            strange = _strange([getattr(part, field.name) for field in fields(part)])
+            strange = _unwritable_type([getattr(part, field.name) for field in fields(part)])
         else:
             strange = None if isinstance(part, str | int | float | None) or callable(part) else type(part).__name__
         if strange is not None:

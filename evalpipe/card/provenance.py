@@ -13,6 +13,7 @@ from evalpipe.card.wording import capital, joined
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.card.page import Block
     from evalpipe.results import Results
     from evalpipe.templating.files import Templates
 
@@ -35,15 +36,15 @@ def spec_text(spec: Mapping[str, object]) -> str:
         return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Writer.add_representer(str, text)
-    return yaml.dump(_as_written(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(_without_empty_values(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _as_written(value: object) -> object:
-    """Return a value as one would write it: without what is absent, and with ``$${`` for ``${``, but in keys."""
+def _without_empty_values(value: object) -> object:
+    """Return a value of a spec without keys that have no value, and with ``$${`` for ``${``, but in keys."""
     if isinstance(value, dict):
-        return {key: _as_written(item) for key, item in value.items() if item is not None and item != {}}
+        return {key: _without_empty_values(item) for key, item in value.items() if item is not None and item != {}}
     if isinstance(value, list):
-        return [_as_written(item) for item in value]
+        return [_without_empty_values(item) for item in value]
     return value.replace("${", "$${") if isinstance(value, str) else value
 
 
@@ -52,11 +53,19 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
     yield Section("spec", "Spec", (
         Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
+    plugins = plugins_of(results.appearance.plugins)
+    packages = [f"evalpipe {results.evalpipe_version}",
+                *dict.fromkeys(f"{plugin.package} {plugin.version}" for plugin in plugins)]
+    day = (f"This card is about {results.as_of}, the day that the spec or the command states. No clock was read."
+           if results.as_of is not None else
+           ("No day is stated that this card is about: the spec has no ", Code("as_of"), ", and ", Code("--as-of"),
+            " was not given."))
     yield Section("provenance", "Provenance", (
-        _day(results),
-        Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), *_plugins(results),
+        Text(day, "lead"), Heading("Fingerprints"), *_fingerprints(results, templates),
+        *(Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}. It is no part of evalpipe.")
+          for plugin in plugins),
         Heading("How to reproduce"),
-        Text((f"Install {joined(_packages(results))}, save the spec above, which the PDF carries as ",
+        Text((f"Install {joined(packages)}, save the spec above, which the PDF carries as ",
               Code("spec.yaml"), ", as ", Code(f"{results.name}.yaml"),
               " where its paths lead to the files listed, and run"), "lead"),
         Preformatted(f"evalpipe run {results.name}.yaml"),
@@ -64,42 +73,17 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
               " and the same card, byte for byte."))), part="appendix")
 
 
-def _day(results: Results) -> Text:
-    """Say which day the card is about, or that none is stated."""
-    if results.as_of is None:
-        return Text(("No day is stated that this card is about: the spec has no ", Code("as_of"), ", and ",
-                     Code("--as-of"), " was not given."), "lead")
-    return Text(f"This card is about {results.as_of}, the day that the spec or the command states. No clock was read.",
-                "lead")
-
-
-def _templates(templates: Templates | None) -> Iterator[Text]:
-    """Say that the words about the numbers may not be evalpipe's."""
-    if templates is not None and templates.texts:
-        number = len(templates.texts)
-        said = f"{number} files" if number > 1 else "1 file"
-        warning = (f"The page and the PDF are rendered with templates of their own: {said}. These can change the words "
-                   "and the layout around the numbers. ")
+def _fingerprints(results: Results, templates: Templates | None) -> Iterator[Block]:
+    """Write the sha256 of the spec, the files and the templates, and warn of templates that are not evalpipe's."""
+    texts = {} if templates is None else templates.texts
+    rows = [Row(("Resolved spec", Code(results.spec_sha256)))]
+    rows += [Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs]
+    rows += [Row((file.path, Code(file.sha256))) for file in results.statement.files]
+    rows += [Row((f"Template {name}", Code(text_sha256(text)))) for name, text in texts.items()]
+    yield Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), tuple(rows), "hashes",
+                label="Fingerprints")
+    if texts:
+        files = f"{len(texts)} files" if len(texts) > 1 else "1 file"
+        warning = (f"The page and the PDF are rendered with templates of their own: {files}. These can change the "
+                   "words and the layout around the numbers. ")
         yield Text((warning, Code("evalpipe render DIR --no-template"), " writes the card without them."))
-
-
-def _packages(results: Results) -> list[str]:
-    """Return the packages that a run needs, with their versions."""
-    others = (f"{plugin.package} {plugin.version}" for plugin in plugins_of(results.appearance.plugins))
-    return [f"evalpipe {results.evalpipe_version}", *dict.fromkeys(others)]
-
-
-def _plugins(results: Results) -> Iterator[Text]:
-    """Say what installed packages have added."""
-    for plugin in plugins_of(results.appearance.plugins):
-        yield Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}. It is no part of evalpipe.")
-
-
-def _fingerprints(results: Results, templates: Templates | None) -> Table:
-    files = (Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs)
-    texts = (Row((file.path, Code(file.sha256))) for file in results.statement.files)
-    others = {} if templates is None else templates.texts
-    own = (Row((f"Template {name}", Code(text_sha256(text)))) for name, text in others.items())
-    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files, *texts, *own)
-    return Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), rows, "hashes",
-                 label="Fingerprints")

@@ -25,7 +25,7 @@ from evalpipe.card.wording import capital
 from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Results
@@ -55,24 +55,21 @@ HASH = "signatures-hash"
 
 def status(results: Results, signatures: Sequence[Signature]) -> Aside:
     """Write how far the document is, and who decided on it: "FINAL, approved by A. Reader (validator), 2026-11-21"."""
-    last, state = newest(signatures), STATES[results.statement.status]
+    last, state = newest(signatures).values(), STATES[results.statement.status]
     if not last:
         return Aside(f"{state}, {UNSIGNED}", "status")
-    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in last.values()))
-    deciding = [signed for signed in last.values() if signed.decision == decision]
+    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in last))
+    deciding = [signed for signed in last if signed.decision == decision]
     latest = max(deciding, key=lambda signed: signed.date)
     more = f", and {len(deciding) - 1} more" if len(deciding) > 1 else ""
-    days = [signed.expires for signed in last.values() if signed.expires]
+    days = [signed.expires for signed in last if signed.expires]
     until = f"; valid until {min(days)}" if days else ""
     _, words, style = DECISIONS[decision]
-    begun = "REJECTED" if decision == "rejected" else f"{_state(state, last.values())}, {words}"
-    return Aside(f"{begun} by {latest.name} ({latest.role}), {latest.date}{more}{until}", f"status {style}")
-
-
-def _state(stated: str, signatures: Iterable[Signature]) -> str:
-    """Return "FINAL" where anybody but the developer approved; the developer alone does not make a document final."""
-    approved = any(signed.role != "developer" and signed.decision.startswith("approved") for signed in signatures)
-    return STATES["final"] if approved else stated
+    # The developer alone does not make a document final.
+    if any(signed.role != "developer" and signed.decision.startswith("approved") for signed in last):
+        state = STATES["final"]
+    outcome = "REJECTED" if decision == "rejected" else f"{state}, {words}"
+    return Aside(f"{outcome} by {latest.name} ({latest.role}), {latest.date}{more}{until}", f"status {style}")
 
 
 def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
@@ -81,17 +78,18 @@ def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
     if not last:
         return ()
     most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in last)))
-    signers = Bullets(tuple(_signer(signature, most) for signature in last), "signers")
+    signers = Bullets(tuple(_signer_item(signature, most) for signature in last), "signers")
     return (BlockGroup((Heading("Signed"), signers), "signed"),)
 
 
-def _signer(signature: Signature, most: int) -> Cell:
+def _signer_item(signature: Signature, most: int) -> Cell:
     """Write a decision with at most so many of its conditions."""
-    shown = [_shortened(text) for text in signature.conditions[:most]]
+    shown = [(text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…")
+             for text in signature.conditions[:most]]
     more: tuple[Piece, ...] = () if shown == signature.conditions else (" ", Link("All conditions", "sign-off"))
     who = ", ".join(filter(None, (signature.name, signature.organisation)))
-    return (_decision(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"), *_until(signature),
-            *_conditions(shown), *more)
+    return (_decision_word(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"),
+            *_valid_until(signature), *_conditions(shown), *more)
 
 
 def _conditions(texts: Sequence[str]) -> Iterator[Line]:
@@ -99,59 +97,49 @@ def _conditions(texts: Sequence[str]) -> Iterator[Line]:
     return (Line(f"{number}. {text}", "condition") for number, text in enumerate(texts, 1))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…"
-
-
-def _decision(signature: Signature) -> Verdict:
+def _decision_word(signature: Signature) -> Verdict:
     sign, words, style = DECISIONS[signature.decision]
     return Verdict(words, sign, f"outcome {style}")
 
 
-def _until(signature: Signature) -> tuple[Piece, ...]:
+def _valid_until(signature: Signature) -> tuple[Piece, ...]:
     return (", valid until", Aside(signature.expires, "day")) if signature.expires else ()
 
 
 def section(results: Results, signatures: Sequence[Signature]) -> Section:
     """Write a line for each role: what was decided, or room for a name, a day and a signature."""
     if not signatures:
-        return Section("sign-off", "Sign-off", (_to_sign(results),), part="sign_off")
+        columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
+        rows = tuple(Row((capital(role), _stated_name(results, role), "", UNSIGNED)) for role in get_args(Role))
+        return Section("sign-off", "Sign-off", (Table("Signatures", columns, rows, "signatures"),), part="sign_off")
     own = Code(bytes_sha256(signatures_json(signatures)), style=HASH)
     lead = Text((*LEAD, Code(results.evidence_sha256), ". Their decisions are in ", Code(SIGNATURES),
                  " with this sha256: ", own, REMARK), "lead")
-    return Section("sign-off", "Sign-off", (lead, _decisions(results, signatures)), part="sign_off")
+    return Section("sign-off", "Sign-off", (lead, _decisions_table(results, signatures)), part="sign_off")
 
 
-def _to_sign(results: Results) -> Table:
-    """Write a line for each role, with the name where it is stated."""
-    columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
-    rows = tuple(Row((capital(role), _stated(results, role), "", UNSIGNED)) for role in get_args(Role))
-    return Table("Signatures", columns, rows, "signatures")
-
-
-def _stated(results: Results, role: Role) -> Cell:
-    """Write the name that the spec states for a role."""
+def _stated_name(results: Results, role: Role) -> Cell:
     name = getattr(results.statement, role, None)
     return "" if name is None else line(results, name)
 
 
-def _decisions(results: Results, signatures: Sequence[Signature]) -> Table:
+def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table:
     """Write every decision by role, the one that counts first, and the roles that nobody signed in."""
     columns = (Column("Role"), Column("Name", style="who"), Column("Date", style="day"),
                Column("Decision and conditions", style="decided"), Column("Evidence", style="day evidence-of"))
     rows: list[Row] = []
     for role in get_args(Role):
         own = [signature for signature in reversed(signatures) if signature.role == role]
-        rows += [_line(signature, later) for signature, later in zip(own, [None, *own], strict=False)]
-        rows += [] if own else [Row((capital(role), _stated(results, role), "", UNSIGNED))]
+        rows += [_decision_row(signature, later) for signature, later in zip(own, [None, *own], strict=False)]
+        rows += [] if own else [Row((capital(role), _stated_name(results, role), "", UNSIGNED))]
     return Table("Signatures", columns, tuple(rows), "signatures decisions", stacked=True)
 
 
-def _line(signature: Signature, later: Signature | None) -> Row:
+def _decision_row(signature: Signature, later: Signature | None) -> Row:
     """Write a decision; one that a later decision in the same role replaces says so."""
     replaced = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
     organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
     evidence = Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)
-    decided = (_decision(signature), *_until(signature), *replaced, *_conditions(signature.conditions))
+    decided = (_decision_word(signature), *_valid_until(signature), *replaced, *_conditions(signature.conditions))
     return Row((capital(signature.role), (signature.name, *organisation), signature.date, decided, evidence),
                "" if later is None else "replaced")

@@ -59,12 +59,12 @@ UNKNOWN = "number unknown"
 
 def blocks(results: Results, text: str) -> tuple[Block, ...]:
     """Write a text as blocks, numbers in place of its references."""
-    return tuple(_Writer(results, text).blocks())
+    return tuple(_MarkdownBlocks(results, text).blocks())
 
 
 def line(results: Results, text: str) -> Cell:
     """Write a text as words of one line, its blocks one after the other."""
-    pieces = [piece for block in blocks(results, text) for piece in (" ", *_words(block))]
+    pieces = [piece for block in blocks(results, text) for piece in (" ", *_words_of_block(block))]
     return tuple(pieces[1:])
 
 
@@ -73,61 +73,53 @@ def filled(results: Results, text: str) -> str:
     parts, end = [], 0
     for reference in references(text):
         if isinstance(reference, NumberReference):
-            parts += [_cleaned(text[end : reference.start]), legible(plain(_number(results, reference.written)))]
+            parts += [_legible_text(text[end : reference.start]),
+                      legible(plain(_referenced_number(results, reference.written)))]
             end = reference.start + len(reference.written)
-    return "".join((*parts, _cleaned(text[end:])))
+    return "".join((*parts, _legible_text(text[end:])))
 
 
-def _cleaned(text: str) -> str:
-    """Return what stands between references as a reader sees it."""
+def _legible_text(text: str) -> str:
+    """Return a text without escapes of references, and without characters that are not legible."""
     return legible(without_escapes(text))
 
 
 def opening(results: Results, text: str, anchor: str) -> Cell:
     """Write the beginning of a text as words of one line, with a link to the section that holds the rest."""
     first, *rest = blocks(results, text)
-    words = tuple(_words(first))
-    begun = _beginning(words)
-    return (*begun, " ", Link("More", anchor)) if rest or begun != words else words
-
-
-def _beginning(words: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Return the words of the first block as far as the first screen has room for them."""
+    pieces = tuple(_words_of_block(first))
     left = ROOM
-    for place, piece in enumerate(words):
-        text = plain(piece)
-        if len(text) > left:
-            cut = text[:left].rpartition(" ")[0] or text[:left]
-            return (*words[:place], *([f"{cut.rstrip()}…"] if isinstance(piece, str) else ["…"]))
-        left -= len(text)
-    return words
+    for place, piece in enumerate(pieces):
+        words = plain(piece)
+        if len(words) > left:
+            cut = words[:left].rpartition(" ")[0] or words[:left]
+            ending = f"{cut.rstrip()}…" if isinstance(piece, str) else "…"
+            return (*pieces[:place], ending, " ", Link("More", anchor))
+        left -= len(words)
+    return (*pieces, " ", Link("More", anchor)) if rest else pieces
 
 
-def _words(block: Block) -> Iterator[Piece]:
+def _words_of_block(block: Block) -> Iterator[Piece]:
     """Yield the words of a block that stands in a line."""
     if isinstance(block, Text | Heading):
-        yield from _joined(block.text)
+        yield from (block.text if isinstance(block.text, tuple) else (block.text,))
     elif isinstance(block, Preformatted):
         yield Code(block.text)
     elif isinstance(block, Bullets):
         for place, item in enumerate(block.items):
             yield "; " if place else ""
-            yield from _words_of(item)
+            yield from _words_of_item(item)
     elif isinstance(block, BlockGroup):
-        yield from _words_of(block.blocks)
+        yield from _words_of_item(block.blocks)
 
 
-def _words_of(item: Cell | tuple[Block, ...]) -> Iterator[Piece]:
+def _words_of_item(item: Cell | tuple[Block, ...]) -> Iterator[Piece]:
     for place, part in enumerate(item if isinstance(item, tuple) else (item,)):
         if isinstance(part, Text | Heading | Preformatted | Bullets | BlockGroup):
             yield " " if place else ""
-            yield from _words(part)
+            yield from _words_of_block(part)
         else:
             yield part  # type: ignore[misc]  # a piece: blocks of other kinds are never made of a text
-
-
-def _joined(cell: Cell) -> tuple[Piece, ...]:
-    return cell if isinstance(cell, tuple) else (cell,)
 
 
 @cache
@@ -144,7 +136,7 @@ def _parser() -> MarkdownIt:
     return Safe("commonmark", {"html": False})
 
 
-class _Writer:
+class _MarkdownBlocks:
     """Turns the syntax tree of a text into blocks, by the kinds of its nodes."""
 
     def __init__(self, results: Results, text: str) -> None:
@@ -153,10 +145,10 @@ class _Writer:
         clean, end = "", 0
         for reference in references(text):
             if isinstance(reference, NumberReference):
-                clean += f"{_cleaned(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
+                clean += f"{_legible_text(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
                 end = reference.start + len(reference.written)
                 self.numbers.append(reference.written)
-        self.text = clean + _cleaned(text[end:])
+        self.text = clean + _legible_text(text[end:])
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks of the text."""
@@ -209,13 +201,13 @@ class _Writer:
                 case "code_inline":
                     yield Code(self.filled(node.content))
                 case "image":
-                    yield from self.with_numbers(f"![{node.content}]({node.attrs['src']})")
+                    yield from self.words_and_numbers(f"![{node.content}]({node.attrs['src']})")
                 case "softbreak":
                     yield " "
                 case "hardbreak":
                     yield Line("")
                 case _:
-                    yield from self.with_numbers(node.content)
+                    yield from self.words_and_numbers(node.content)
 
     def link(self, inner: tuple[Piece, ...], address: str) -> Iterator[Piece]:
         """Write a link; a number cannot be part of its address, which is then no link."""
@@ -224,7 +216,7 @@ class _Writer:
         else:
             yield ExternalLink(inner or address, address)
 
-    def with_numbers(self, content: str) -> Iterator[Piece]:
+    def words_and_numbers(self, content: str) -> Iterator[Piece]:
         """Yield the words of a text, and the numbers that it refers to."""
         for place, part in enumerate(PLACE.split(content)):
             if place % 2:
@@ -234,7 +226,7 @@ class _Writer:
 
     def number(self, place: int) -> Iterator[Piece]:
         """Write the number of a reference; what there is to know about it stands behind it."""
-        number = _number(self.results, self.numbers[place])
+        number = _referenced_number(self.results, self.numbers[place])
         yield Number(number.value, number.interval, None, number.exact)
         if number.note is not None:
             yield Aside(f"[{number.note}]", "options")
@@ -242,11 +234,11 @@ class _Writer:
     def filled(self, content: str) -> str:
         """Return a text that has no pieces, with numbers in place of its references."""
         return "".join(plain(piece) if isinstance(piece, Number | Aside) else str(piece)
-                       for piece in self.with_numbers(content))
+                       for piece in self.words_and_numbers(content))
 
 
-def _number(results: Results, written: str) -> Number:
-    """Write the number that a reference is to."""
+def _referenced_number(results: Results, written: str) -> Number:
+    """Write the number that a reference is to; words in its place where the results hold none."""
     key = next((number for number in results.statement.numbers if number.reference == written), None)
     row = None if key is None else next((row for row in results.rows if row.about == key.about), None)
     if row is None:
@@ -295,14 +287,12 @@ def asked_by(results: Results, key: str) -> list[str]:
 
 def entries(results: Results, section: SectionName) -> Entries:
     """Write the fields of a section, in their order: those that are stated, and those that are missed."""
-    return tuple(_entries(results, section))
-
-
-def _entries(results: Results, section: SectionName) -> Iterator[tuple[str, Cell | tuple[Block, ...]]]:
+    facts: list[tuple[str, Cell | tuple[Block, ...]]] = []
     for key, field in FIELDS.items():
         text: str | None = getattr(results.statement, key)
         if field.section == section and (text is not None or field.always or asked_by(results, key)):
-            yield field.title, blocks(results, text) if text else missing(results, key)
+            facts.append((field.title, blocks(results, text) if text else missing(results, key)))
+    return tuple(facts)
 
 
 def section(results: Results, name: SectionName) -> Iterator[Section]:

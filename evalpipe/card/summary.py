@@ -5,10 +5,10 @@ The section of all findings, by kind with links to their evidence, follows.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.figures.axes import ticks_between
 from evalpipe.card.method import weighting
 from evalpipe.card.page import (
     Aside,
@@ -67,26 +67,26 @@ def dot_plots(results: Results) -> tuple[DotPlot, ...]:
     _, dataset = next(evaluated(results))
     gated = [gate.metric for gate in results.gates if gate.metric is not None and gate.against is None]
     wanted = list(dict.fromkeys(gated)) or list(key_measures(results))
-    scopes = [groups for groups in (_by_scope(results, dataset.name, metric) for metric in wanted) if groups]
-    if gated or any(len(groups) > 1 for groups in scopes):
-        kept = scopes[:MOST_GATED]
+    by_measure = [groups for groups in (_by_group(results, dataset.name, metric) for metric in wanted) if groups]
+    if gated or any(len(groups) > 1 for groups in by_measure):
+        kept = by_measure[:MOST_GATED]
     else:
-        kept = scopes[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
-    return tuple(_plot(results, *_worst(results, groups, MOST_LINES // len(kept))) for groups in kept)
+        kept = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
+    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(kept))) for groups in kept)
 
 
-def _by_scope(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
+def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
     """Return the estimates of a measure, all models of a group together: those of all rows first."""
     rows = [row for row in results.rows if row.dataset == dataset and row.metric == metric and row.value is not None
             and row.variant == "original" and row.class_ is None]
-    scopes: dict[str, list[Estimate]] = {}
+    groups: dict[str, list[Estimate]] = {}
     for row in rows:
         if (row.params, row.average) == (rows[0].params, rows[0].average):
-            scopes.setdefault("" if row.slice is None else str(row.slice), []).append(row)
-    return [scopes[name] for name in sorted(scopes, key=bool)]
+            groups.setdefault("" if row.slice is None else str(row.slice), []).append(row)
+    return [groups[name] for name in sorted(groups, key=bool)]
 
 
-def _worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tuple[list[Estimate], str]:
+def _first_and_worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tuple[list[Estimate], str]:
     """Return the first group and of the others the worst, about ``most`` lines, and say how many are left out."""
     first, *others = groups
     direction = next(metric.direction for metric in results.metrics if metric.name == first[0].metric)
@@ -95,56 +95,54 @@ def _worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tup
     ordered = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
     kept = [group for group in others if group in ordered]
     which = "worst" if sign else "first"
-    said = f"{which} of {len(others)} groups is"
+    drawn = f"{which} of {len(others)} groups is"
     if len(kept) != 1:
-        said = f"{len(kept)} {which} of {len(others)} groups are"
-    return [row for group in (first, *kept) for row in group], f"The {said} drawn." if len(kept) < len(others) else ""
+        drawn = f"{len(kept)} {which} of {len(others)} groups are"
+    return [row for group in (first, *kept) for row in group], f"The {drawn} drawn." if len(kept) < len(others) else ""
 
 
 def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
+    """Draw the estimates of one measure; ``left_out`` says how many groups are not drawn."""
     names, first = names_of(results), rows[0]
     limits = sorted({value for gate in results.gates if (gate.metric, gate.params, gate.average) == (
         first.metric, first.params, first.average) and gate.against is None for value in gate.limit.values()})
-    low, high = _range(results, rows, limits)
+    low, high = _axis_ends(results, rows, limits)
+    per_unit = 100 / (high - low)
+
+    def across(value: float) -> float:
+        return round((value - low) * per_unit, 2)
+
     models = [model.name for model in results.models]
-    place = 100 / (high - low)
-
-    def at(value: float | None) -> float | None:
-        return None if value is None else round((value - low) * place, 2)
-
-    whole = all(row.slice is None for row in rows)
-    dots = tuple(
-        Dot(_label(results, row, whole=whole), at(row.value) or 0.0, at(row.lower), at(row.upper), shown(row),
-            models.index(row.model)) for row in rows)
-    ticks = _apart([(at(tick) or 0.0, numbers.plain(tick)) for tick in _ticks(low, high)])
+    grouped = any(row.slice is not None for row in rows)
+    dots = []
+    for row in rows:
+        label = clipped(names.model(row.model))
+        if grouped:
+            group = "All" if row.slice is None else capital(names.label(row.slice))
+            label = f"{group}, {label}" if len(models) > 1 else group
+        dots.append(Dot(label, across(row.value or 0.0), None if row.lower is None else across(row.lower),
+                        None if row.upper is None else across(row.upper), shown(row), models.index(row.model)))
+    ticks = [(across(value), numbers.plain(round(value, 12))) for value, _ in ticks_between(low, high, TICKS)]
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
-    title = capital(names.measure(first.metric, first.params, first.average))
-    return DotPlot(title, dots, tuple(at(limit) or 0.0 for limit in limits), ticks,
-                   " ".join(filter(None, (required, left_out))))
+    return DotPlot(
+        capital(names.measure(first.metric, first.params, first.average)), tuple(dots), tuple(map(across, limits)),
+        _ticks_apart(ticks), " ".join(filter(None, (required, left_out))))
 
 
-def _label(results: Results, row: Estimate, *, whole: bool) -> str:
-    """Name what a dot is of: its model, its group, or both; all are of the ``whole`` where none is of a group."""
-    names = names_of(results)
-    if whole:
-        return clipped(names.model(row.model))
-    scope = "All" if row.slice is None else capital(names.label(row.slice))
-    return f"{scope}, {clipped(names.model(row.model))}" if len(results.models) > 1 else scope
-
-
-def _range(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:
+def _axis_ends(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:
     """Return the ends of the axis: those of the limits with some room, within 0 and 1 of a proportion."""
     lowest, highest = next(metric.range for metric in results.metrics if metric.name == rows[0].metric)
     ends = [end for row in rows for end in (row.lower, row.value, row.upper) if end is not None] + list(limits)
     room = 0.08 * (max(ends) - min(ends)) or 0.1 * abs(ends[0]) or 0.1
     low, high = min(ends) - room, max(ends) + room
-    within = (lowest, highest) == (0, 1)
-    least = LEAST_WIDTH * (1 if within else max(map(abs, ends)))
-    spare = max(least - (high - low), 0.0) / 2
-    return (max(low - spare, 0.0), min(high + spare, 1.0)) if within else (low - spare, high + spare)
+    is_proportion = (lowest, highest) == (0, 1)
+    least_width = LEAST_WIDTH * (1 if is_proportion else max(map(abs, ends)))
+    spare = max(least_width - (high - low), 0.0) / 2
+    low, high = low - spare, high + spare
+    return (max(low, 0.0), min(high, 1.0)) if is_proportion else (low, high)
 
 
-def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+def _ticks_apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
     """Leave out ticks at the edges whose numbers, which are set inward, would meet the next one."""
     first, last = 0, len(ticks)
     if last > 2 and ticks[0][0] < EDGE and ticks[1][0] - ticks[0][0] < len(ticks[0][1]) * LETTER:
@@ -152,15 +150,6 @@ def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
     if last - first > 2 and ticks[-1][0] > 100 - EDGE and ticks[-1][0] - ticks[-2][0] < len(ticks[-1][1]) * LETTER:
         last -= 1
     return tuple(ticks[first:last])
-
-
-def _ticks(low: float, high: float) -> Iterator[float]:
-    """Yield round numbers from ``low`` to ``high``, about `TICKS` of them."""
-    rough = (high - low) / TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
-    for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
-        yield round(k * step, 12)
 
 
 MOST_FINDINGS = 5
@@ -190,30 +179,28 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
 
 
 def verdict(results: Results) -> Section:
-    """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence."""
-    sign, headline = _headline(results)
+    """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence.
+
+    Its colour is that of gates, and of standards that fall short; else of the findings.
+    """
+    sign, headline = _joined_verdicts(results)
     chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
-    items = tuple(sentence(finding) for finding in chosen[:MOST_FINDINGS])
-    more = len(results.findings) - len(items)
-    rest = (Link(f"All {len(results.findings)} findings", "findings"),) if more > 0 else ()
-    blocks: tuple[Block, ...] = (Bullets(items, "findings"),)
-    if rest:
-        blocks += (Bullets((rest,), "findings more"),)
-    return Section("verdict", Verdict(headline, sign), blocks, f"gates {_style(results)}")
-
-
-def _headline(results: Results) -> tuple[str, str]:
-    """Join what chapters say of the whole run; the sign is of what failed, where anything did."""
-    said = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
-    sign = next((sign for sign, _ in said if sign == "✗"), said[0][0])
-    return sign, "; ".join(sentence for _, sentence in said)
-
-
-def _style(results: Results) -> str:
-    """Return the colour of the box: of gates, and of standards that fall short; else of the findings."""
+    blocks: list[Block] = [Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
+    if len(results.findings) > len(chosen[:MOST_FINDINGS]):
+        rest = (Link(f"All {len(results.findings)} findings", "findings"),)
+        blocks.append(Bullets((rest,), "findings more"))
     if results.gates or results.verdict == "fail":
-        return results.verdict
-    return "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
+        style: str = results.verdict
+    else:
+        style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
+    return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
+
+
+def _joined_verdicts(results: Results) -> tuple[str, str]:
+    """Join what chapters say of the whole run; the sign is of what failed, where anything did."""
+    verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
+    sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
+    return sign, "; ".join(sentence for _, sentence in verdicts)
 
 
 def sentence(finding: Finding) -> Cell:
@@ -232,22 +219,22 @@ def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> Block
 
 
 def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:
-    yield "Intended use", _stated(results, "intended_use")
-    yield "Not for", _stated(results, "not_for")
+    """Yield the facts that a reader asks for first."""
+    yield "Intended use", _stated_or_missing(results, "intended_use")
+    yield "Not for", _stated_or_missing(results, "not_for")
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
-        yield "Evaluated on", _evaluated_on(results)
+        sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
+            "" if dataset.events is None else f", {numbers.count(dataset.events)} events")
+            for _, dataset in evaluated(results)]
+        others = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
+        compared = f"none is in {joined(others)}" if others else "not compared with training data"
+        yield "Evaluated on", f"{'; '.join(sizes)}; {compared}"
         yield "Models", joined([model.label for model in results.models])
-    yield "Owner", _stated(results, "owner")
+    yield "Owner", _stated_or_missing(results, "owner")
     if not signatures:
         yield "Signed", Strong(MISSING, "missing")
-
-
-def _stated(results: Results, key: str) -> Cell:
-    """Write what is stated under a key in a line, or that it is missing."""
-    text = getattr(results.statement, key)
-    return missing(results, key) if text is None else opening(results, text, PLACES[FIELDS[key].section].anchor)
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
@@ -260,7 +247,11 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
         yield f"Levels{' in ascending order' if results.task == 'ordinal' else ''}", ", ".join(results.levels)
     else:
         yield "Event", f"{results.event} (else {results.other})"
-        yield "Decision", _decision(results)
+        rules = {model.threshold_rule or (
+            "as the model predicts" if model.threshold is None else f"at least {numbers.given(model.threshold)}")
+            for model in results.models}
+        yield "Decision", (f"{results.event}: {rules.pop()}" if len(rules) == 1
+                           else "each model has its own rule: see Models")
     if results.weight is not None:
         yield "Case weights", weighting(results)
     if results.exposure is not None:
@@ -269,22 +260,10 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
                            "of a row is of its whole exposure")
 
 
-def _decision(results: Results) -> str:
-    """Say from which score on rows are predicted as events."""
-    rules = {model.threshold_rule or (
-        "as the model predicts" if model.threshold is None else f"at least {numbers.given(model.threshold)}")
-        for model in results.models}
-    return f"{results.event}: {rules.pop()}" if len(rules) == 1 else "each model has its own rule: see Models"
-
-
-def _evaluated_on(results: Results) -> str:
-    """Say on how many rows, and whether any of them was in training."""
-    sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
-        "" if dataset.events is None else f", {numbers.count(dataset.events)} events")
-        for _, dataset in evaluated(results)]
-    others = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
-    checked = f"none is in {joined(others)}" if others else "not compared with training data"
-    return f"{'; '.join(sizes)}; {checked}"
+def _stated_or_missing(results: Results, key: str) -> Cell:
+    """Write what is stated under a key in a line, or that it is missing."""
+    text = getattr(results.statement, key)
+    return missing(results, key) if text is None else opening(results, text, PLACES[FIELDS[key].section].anchor)
 
 
 KIND_HEADINGS: dict[FindingKind, str] = {
@@ -297,25 +276,16 @@ KIND_HEADINGS: dict[FindingKind, str] = {
 def finding_sections(results: Results) -> Iterator[Section]:
     """Write the findings, and in the appendix every warning word for word; neither without any."""
     if results.findings:
-        yield Section("findings", "Findings and limitations", (
-            Text(_finding_lead(results), "lead"), *_finding_blocks(results)), part="findings")
+        error = wording.level(1 - results.intervals.level)
+        blocks: list[Block] = [Text(
+            "Findings are computed from the results. Gates and comparisons have the verdicts of their tables. All "
+            "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
+            f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.", "lead")]
+        for kind, heading in KIND_HEADINGS.items():
+            items = tuple(sentence(finding) for finding in results.findings if finding.kind == kind)
+            blocks += [Heading(heading), Bullets(items, "findings")] if items else []
+        yield Section("findings", "Findings and limitations", tuple(blocks), part="findings")
     if results.warnings:
         yield Section("warnings", "Warnings of the run", (
             Bullets(tuple((Code(warning.code), f" {warning.message}") for warning in results.warnings)),),
             part="appendix")
-
-
-def _finding_lead(results: Results) -> str:
-    """Say how sure the findings are."""
-    error = wording.level(1 - results.intervals.level)
-    return ("Findings are computed from the results. Gates and comparisons have the verdicts of their tables. All "
-            "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
-            f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.")
-
-
-def _finding_blocks(results: Results) -> Iterator[Block]:
-    for kind, heading in KIND_HEADINGS.items():
-        items = tuple(sentence(finding) for finding in results.findings if finding.kind == kind)
-        if items:
-            yield Heading(heading)
-            yield Bullets(items, "findings")

@@ -10,7 +10,7 @@ from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.chapters.folds.records import FoldSpread
     from evalpipe.results import (
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         DatasetSummary,
         Disparity,
         Estimate,
+        MetricSummary,
         Optimism,
         Repeat,
         Results,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     )
 
 C = TypeVar("C", bound="Curve")
+T = TypeVar("T")
 
 MOST_ROWS = 60
 """Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
@@ -38,7 +40,30 @@ def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
     """Return what the caption of a table says of intervals; nothing where no number has one."""
     cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
     limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
-    return f", with {wording.level(results.intervals.level)} intervals" if limits else ""
+    return with_intervals(results, limited=limits)
+
+
+def with_intervals(results: Results, *, limited: bool) -> str:
+    """Return what a caption says of intervals: ", with 95% intervals" where some number is ``limited`` by one."""
+    return f", with {wording.level(results.intervals.level)} intervals" if limited else ""
+
+
+def metric_of(results: Results, name: str) -> MetricSummary:
+    """Return the summary of a metric of the run."""
+    return next(metric for metric in results.metrics if metric.name == name)
+
+
+def better_side(results: Results, metric: str) -> str:
+    """Return on which side of an axis the better values lie: " (higher is better)"; empty where neither is better."""
+    end = wording.BETTER[metric_of(results, metric).direction]
+    return "" if end == "neither" else f" ({wording.better(end)})"
+
+
+def evenly(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """Yield items in groups of at most so many, as equal in size as can be; nothing where there are none."""
+    groups = -(-len(items) // most)
+    for place in range(groups):
+        yield items[len(items) * place // groups : len(items) * (place + 1) // groups]
 
 
 def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
@@ -69,9 +94,10 @@ def signed(value: float | None, lower: float | None, upper: float | None, note: 
 
 
 def ranged(
-    value: float | None, lower: float | None, upper: float | None, note: str | None = None, least: int = 0
+    value: float | None, lower: float | None = None, upper: float | None = None, note: str | None = None,
+    least: int = 0,
 ) -> Number:
-    """Write a number and its interval, with at least ``least`` decimals; a dash where there is none."""
+    """Write a number and its interval, if it has one, with at least ``least`` decimals; a dash where there is none."""
     if value is None:
         return Number("–", None, note)
     if lower is None or upper is None:
@@ -137,4 +163,3 @@ def key_measures(results: Results) -> tuple[str, ...]:
     """Return the metrics that the summary shows: the usual ones, or the first six where the run has none of those."""
     known = [metric.name for metric in results.metrics]
     return tuple(name for name in wording.KEY_MEASURES if name in known) or tuple(known[:6])
-

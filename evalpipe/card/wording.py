@@ -167,28 +167,28 @@ def measure(title: str, params: Mapping[str, Scalar], average: str | None = None
 
 def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -> str:
     """Name a slice, such as ``season = a, habitat = d``; one by a condition in ``conditions`` by its name alone."""
-    return ", ".join(name if name in conditions else _labelled(name, group(value)) for name, value in labels.items())
-
-
-def _labelled(name: str, value: str) -> str:
-    return f"{name} {value}" if value.startswith(("< ", ">= ")) else f"{name} = {value}"
+    parts = []
+    for name, value in labels.items():
+        text = group(value)
+        sign = " " if text.startswith(("< ", ">= ")) else " = "
+        parts.append(name if name in conditions else f"{name}{sign}{text}")
+    return ", ".join(parts)
 
 
 def reason(text: str) -> str:
     """Write methods and the reason for each, given as ``exact: a proportion; percentile: …``, by their proper names."""
-    return "; ".join(map(_reason, re.split(rf"; (?=(?:{'|'.join(registry)}): )", text.rstrip("."))))
-
-
-def _reason(text: str) -> str:
-    name, _, why = text.partition(": ")
-    return f"{method(name)} ({why})" if name in registry and why else text
+    parts = []
+    for part in re.split(rf"; (?=(?:{'|'.join(registry)}): )", text.rstrip(".")):
+        name, _, why = part.partition(": ")
+        parts.append(f"{method(name)} ({why})" if name in registry and why else part)
+    return "; ".join(parts)
 
 
 def undefined(metric: MetricSummary) -> str:
     """Say when a metric has no value."""
-    return f"Undefined when there are {metric.undefined}." if metric.undefined.startswith("no ") else (
-        f"Undefined when {metric.undefined}." if metric.undefined else "Always defined."
-    )
+    if not metric.undefined:
+        return "Always defined."
+    return f"Undefined when {'there are ' if metric.undefined.startswith('no ') else ''}{metric.undefined}."
 
 
 def rule(confusion: Confusion, called: str = "probability") -> str:
@@ -247,10 +247,15 @@ class Names:
         name = measure(self.titles.get(metric, metric), said, average)
         return name if class_ is None else f"{name}, {class_}"
 
+    def column_title(self, column: str) -> str:
+        """Name a measure by its column in a curve, such as ``f_beta(beta=2)``, with its options."""
+        metric, _, options = column.partition("(")
+        return self.titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
+
     def unsaid(self, metric: str, params: Mapping[str, Scalar]) -> str:
         """List the options that the name of a measure leaves out."""
-        left = {name: value for name, value in params.items() if name != "prevalence"}
-        return options(left) if metric in self.single else ""
+        left_out = {name: value for name, value in params.items() if name != "prevalence"}
+        return options(left_out) if metric in self.single else ""
 
     def model(self, model: str, variant: str = "original") -> str:
         """Name a model, with its variant where it is not the original."""

@@ -195,11 +195,11 @@ def _pdf() -> Iterator[Seen]:
 
 def _fonts() -> Iterator[Seen]:
     """Look for the card's own fonts, and for those that other scripts are written with."""
-    from evalpipe.card.assets import templates
+    from evalpipe.card.assets import templates_folder
     from evalpipe.card.pdf import FALLBACKS, font_of_matplotlib
 
     try:
-        own = len(list((templates() / "fonts").glob("*.woff2")))
+        own = len(list((templates_folder() / "fonts").glob("*.woff2")))
         missing = [name for _, _, name in FALLBACKS if not font_of_matplotlib(name).is_file()]
     except EvalpipeError as error:
         yield Seen("fonts", "failed", error.problems[0].message, error.problems[0].hint)

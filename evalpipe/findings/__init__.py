@@ -48,39 +48,35 @@ def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
     families = {rule.name: list(rule.claims(results)) for rule in rules()} | claims_of_plugins(results)
     error = 1 - results.intervals.level
-    said: dict[tuple[Say, bool], list[Claim]] = {}
+    rows_by_sentence: dict[tuple[Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(families, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
-            said.setdefault((say, not borne_out and (claim.p_value or 0) < error), []).append(claim)
-    sentences = [
-        _weighing(_alone(finding) if alone else finding, REPEATED**place) for (say, alone), claims in said.items()
-        for place, finding in enumerate(say(results, [claim.row for claim in claims]))]
-    return _in_order(_uncrowded(_in_order(sentences)))
+            rows_by_sentence.setdefault((say, not borne_out and (claim.p_value or 0) < error), []).append(claim)
+    sentences = [_with_weight_share(finding.model_copy(update={"text": f"{finding.text} {ALONE}"})
+                                    if alone else finding, REPEATED**place) for (say, alone),
+                 claims in rows_by_sentence.items() for place,
+                 finding in enumerate(say(results, [claim.row for claim in claims]))]
+    return _by_weight(_with_room_for_others(_by_weight(sentences)))
 
 
-def _alone(finding: Finding) -> Finding:
-    """Return an open finding of numbers whose intervals decide, each for itself, but not all tests together."""
-    return finding.model_copy(update={"text": f"{finding.text} {ALONE}"})
-
-
-def _in_order(sentences: Iterable[Finding]) -> list[Finding]:
+def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:
     return sorted(sentences, key=lambda finding: -finding.weight)
 
 
-def _uncrowded(sentences: Iterable[Finding]) -> list[Finding]:
-    """Return findings in which those on groups do not take the place of all others."""
+def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:
+    """Return findings of which those on groups beyond the first few weigh less."""
     of_section = Counter[str]()
     kept = []
     for finding in sentences:
         of_section[finding.section] += 1
         crowded = finding.section == "slices" and of_section["slices"] > MOST_OF_GROUPS
-        kept.append(_weighing(finding, CROWDED) if crowded else finding)
+        kept.append(_with_weight_share(finding, CROWDED) if crowded else finding)
     return kept
 
 
-def _weighing(finding: Finding, share: float) -> Finding:
-    """Return a finding that weighs a share of what it did."""
+def _with_weight_share(finding: Finding, share: float) -> Finding:
+    """Return a finding whose weight is a share of what it was."""
     return finding.model_copy(update={"weight": round(finding.weight * share, 1)})
 
 

@@ -66,15 +66,15 @@ class Claim:
 
 def p_beyond(row: Limited, bound: float) -> float:
     """Return the p-value of the test that the number of a row is ``bound``; see `p_against`."""
-    return p_against(_known(row), bound)
+    return p_against(_number_with_limits(row), bound)
 
 
 def p_apart(first: Limited, second: Limited) -> float:
     """Return the p-value of the test that the numbers of two rows, of independent samples, are equal."""
-    return p_between(_known(first), _known(second))
+    return p_between(_number_with_limits(first), _number_with_limits(second))
 
 
-def _known(row: Limited) -> Known:
+def _number_with_limits(row: Limited) -> Known:
     return row.value if hasattr(row, "value") else row.difference, row.lower, row.upper, row.level
 
 
@@ -88,10 +88,10 @@ def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[t
     p_values = [claim.p_value or 0.0 for claims in tested.values() for claim in claims]
     weights = [1 / len(claims) for claims in tested.values() for _ in claims]
     adjusted = iter(holm(p_values, weights).tolist())
-    so = {id(claim): next(adjusted) <= 1 - level for claims in tested.values() for claim in claims}
+    borne_out = {id(claim): next(adjusted) <= 1 - level for claims in tested.values() for claim in claims}
     for claims in families.values():
         for claim in claims:
-            yield claim, so.get(id(claim), True)
+            yield claim, borne_out.get(id(claim), True)
 
 
 def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:
@@ -109,10 +109,10 @@ def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
             raise refuse(plugin, f"claims {type(claim).__name__} in place of Claim")
     sayings: dict[Say, Say] = {}  # the same one for the same words, so that rows are said together
 
-    def own(say: Say | None) -> Say | None:
+    def as_plugin(say: Say | None) -> Say | None:
         return None if say is None else sayings.setdefault(say, partial(_said_by_plugin, plugin, say))
 
-    return [replace(claim, say=own(claim.say), otherwise=own(claim.otherwise)) for claim in claims]
+    return [replace(claim, say=as_plugin(claim.say), otherwise=as_plugin(claim.otherwise)) for claim in claims]
 
 
 def _said_by_plugin(plugin: Plugin, say: Say, results: Results, rows: Sequence[Any]) -> list[Finding]:

@@ -140,10 +140,10 @@ def shares_drifted(results: Results, rows: Sequence[DatasetDifference]) -> Itera
     """Say of each pair of datasets which levels are more or less frequent."""
     event = "the event " if results.task == "binary" else ""
     for first, other in dict.fromkeys((row.baseline, row.dataset) for row in rows):
-        said = [f"{event}'{row.level}' is {'more' if row.value > row.baseline_value else 'less'} frequent in {other}, "
-                f"{numbers.number(row.value)}, than in {first}, {numbers.number(row.baseline_value)}"
-                for row in rows if (row.baseline, row.dataset) == (first, other)]
-        yield finding("note", weights.DRIFT, f"{joined(said)}.", "data")
+        sentences = [f"{event}'{row.level}' is {'more' if row.value > row.baseline_value else 'less'} frequent in "
+                     f"{other}, {numbers.number(row.value)}, than in {first}, {numbers.number(row.baseline_value)}"
+                     for row in rows if (row.baseline, row.dataset) == (first, other)]
+        yield finding("note", weights.DRIFT, f"{joined(sentences)}.", "data")
 
 
 def means_drifted(_: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
@@ -165,15 +165,15 @@ def predicts_otherwise(results: Results, rows: Sequence[Pair]) -> Iterator[Findi
 
 def worse_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which models do worse on another dataset, and by what measure."""
-    yield from (_differs(results, row, "does worse", "fails", weights.WORSE_THERE) for row in rows)
+    yield from (_difference_finding(results, row, "does worse", "fails", weights.WORSE_THERE) for row in rows)
 
 
 def better_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which models do better on another dataset."""
-    yield from (_differs(results, row, "does better", "note", weights.CHECKED) for row in rows)
+    yield from (_difference_finding(results, row, "does better", "note", weights.CHECKED) for row in rows)
 
 
-def _differs(results: Results, row: Pair, verb: str, kind: FindingKind, weight: float) -> Finding:
+def _difference_finding(results: Results, row: Pair, verb: str, kind: FindingKind, weight: float) -> Finding:
     names, (first, other) = names_of(results), row
     text = (f"{names.model(other.model)} {verb} on {other.dataset} than on {first.dataset}: "
             f"{names.measure(other.metric, other.params, other.average)} {with_limits(other)} against "

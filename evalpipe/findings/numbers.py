@@ -43,22 +43,22 @@ def zeros(results: Results) -> Iterator[Claim]:
     """Whether there are more, or fewer, zero counts than a Poisson distribution expects."""
     for curve in results.curves:
         if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
-            observed, expected = _zeros(curve)
+            observed, expected = _observed_and_expected_zeros(curve)
             if curve.notes.zeros_p_value is not None:
                 yield Claim(curve, excess_zeros if observed > expected else lacking_zeros, curve.notes.zeros_p_value)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much predictions are too high on average."""
-    yield from _off(results, rows, "too high")
+    yield from _off_on_average(results, rows, "too high")
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much predictions are too low on average."""
-    yield from _off(results, rows, "too low")
+    yield from _off_on_average(results, rows, "too low")
 
 
-def _off(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
+def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
     text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome minus "
             f"prediction) {values_of(results, rows)}.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
@@ -92,7 +92,7 @@ def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Findi
     yield finding("note", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
 
 
-def _zeros(curve: Rootogram) -> tuple[float, float]:
+def _observed_and_expected_zeros(curve: Rootogram) -> tuple[float, float]:
     """Return the weight of the rows whose count is zero, and what it is expected to be."""
     return curve.points.observed[0] or 0.0, curve.points.expected[0] or 0.0
 
@@ -100,17 +100,17 @@ def _zeros(curve: Rootogram) -> tuple[float, float]:
 def excess_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
     """Say of each model how many more zeros there are than it expects."""
     for curve in rows:
-        yield _of_zeros(results, curve, "More")
+        yield _zeros_finding(results, curve, "More")
 
 
 def lacking_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
     """Say of each model how many fewer zeros there are than it expects."""
     for curve in rows:
-        yield _of_zeros(results, curve, "Fewer")
+        yield _zeros_finding(results, curve, "Fewer")
 
 
-def _of_zeros(results: Results, curve: Rootogram, how: str) -> Finding:
-    observed, expected = _zeros(curve)
+def _zeros_finding(results: Results, curve: Rootogram, how: str) -> Finding:
+    observed, expected = _observed_and_expected_zeros(curve)
     text = (f"{how} zero counts than {of_model(results, curve)} predicts: {numbers.count(observed)} observed, "
             f"{numbers.fixed(expected, 0)} expected.")
     return finding("fails", weights.DISTRIBUTION, text, anchor(results, curve))
@@ -119,25 +119,25 @@ def _of_zeros(results: Results, curve: Rootogram, how: str) -> Finding:
 @rule
 def residuals_fan_out(results: Results) -> Iterator[Claim]:
     """Whether residuals are equally spread for small and large predictions."""
-    yield from (Claim(curve, fanning, curve.notes.fan_p_value) for curve in _residuals(results)
+    yield from (Claim(curve, fanning, curve.notes.fan_p_value) for curve in _residual_curves(results)
                 if curve.notes.fan_p_value is not None)
 
 
 @rule
 def residuals_follow_a_curve(results: Results) -> Iterator[Claim]:
     """Whether residuals follow a curve along the predictions."""
-    yield from (Claim(curve, curved, curve.notes.curve_p_value) for curve in _residuals(results)
+    yield from (Claim(curve, curved, curve.notes.curve_p_value) for curve in _residual_curves(results)
                 if curve.notes.curve_p_value is not None)
 
 
 @rule
 def residuals_form_groups(results: Results) -> Iterator[Claim]:
     """Whether the residuals have more than one peak, as when an important feature is missing."""
-    yield from (Claim(curve, grouped, curve.notes.peak_p_value) for curve in _residuals(results)
+    yield from (Claim(curve, grouped, curve.notes.peak_p_value) for curve in _residual_curves(results)
                 if curve.notes.peak_p_value is not None)
 
 
-def _residuals(results: Results) -> Iterator[ResidualPredicted]:
+def _residual_curves(results: Results) -> Iterator[ResidualPredicted]:
     for curve in results.curves:
         if isinstance(curve, ResidualPredicted) and curve.slice is None and curve.variant == "original":
             yield curve

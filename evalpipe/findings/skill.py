@@ -58,36 +58,36 @@ def better_than_persistence(results: Results) -> Iterator[Claim]:
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does better."""
     text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting "
-            f"{_rule(results, rows)}: {_values(results, rows)}, below 0.")
+            f"{_rule_text(results, rows)}: {_skill_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
     text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than predicting "
-            f"{_rule(results, rows)}: {_values(results, rows)}.")
+            f"{_rule_text(results, rows)}: {_skill_values(results, rows)}.")
     yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule(results, rows)}: "
-            f"{_values(results, rows)}.")
+    text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule_text(results, rows)}: "
+            f"{_skill_values(results, rows)}.")
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that what was known before the model does better."""
     text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting {PERSISTENCE}: "
-            f"{_values(results, rows)}, below 0.")
+            f"{_skill_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
-def _rule(results: Results, rows: Sequence[Estimate]) -> str:
+def _rule_text(results: Results, rows: Sequence[Estimate]) -> str:
     return BINARY if results.task == "binary" else SKILL[rows[0].metric].rule
 
 
-def _values(results: Results, rows: Sequence[Estimate]) -> str:
+def _skill_values(results: Results, rows: Sequence[Estimate]) -> str:
     return f"{SKILL[rows[0].metric].called} {values_of(results, rows)}"
 
 
@@ -105,7 +105,7 @@ CHANCE = 0.5
 def levels_never_predicted(results: Results) -> Iterator[Claim]:
     """Whether every level that occurs is predicted at least once."""
     yield from (Claim(table, never_predicted) for table in results.confusion
-                if table.slice is None and table.variant == "original" and _missed(table))
+                if table.slice is None and table.variant == "original" and _levels_missed(table))
 
 
 @rule
@@ -120,7 +120,7 @@ def perfection(results: Results) -> Iterator[Claim]:
     """Whether predictions are perfect, as they are when a feature contains the outcome."""
     perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
     for table in results.confusion:
-        if table.slice is None and table.variant == "original" and _without_error(table):
+        if table.slice is None and table.variant == "original" and _has_no_error(table):
             perfect[table.dataset, table.model] = (table, NO_ERROR)
     for row in (*results.rows, *results.diagnostics):
         whole = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
@@ -129,13 +129,13 @@ def perfection(results: Results) -> Iterator[Claim]:
     yield from (Claim(row, too_good) for row in perfect.values())
 
 
-def _without_error(table: Confusion) -> bool:
+def _has_no_error(table: Confusion) -> bool:
     """Tell whether every row is predicted rightly, and not all are of one level."""
     off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
     return not off and sum(any(counts) for counts in table.counts) > 1
 
 
-def _missed(table: Confusion) -> dict[str, float]:
+def _levels_missed(table: Confusion) -> dict[str, float]:
     """Return the levels that occur and are never predicted, with what their rows weigh."""
     predicted = [sum(column) for column in zip(*table.counts, strict=True)]
     occur = [sum(row) for row in table.counts]
@@ -145,7 +145,7 @@ def _missed(table: Confusion) -> dict[str, float]:
 
 def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Finding]:
     """Say which levels models never predict, and how many rows have them; models that miss the same ones together."""
-    missed = [(table, tuple(_missed(table).items())) for table in rows]
+    missed = [(table, tuple(_levels_missed(table).items())) for table in rows]
     for key in dict.fromkeys((table.dataset, levels) for table, levels in missed):
         tables = [table for table, levels in missed if (table.dataset, levels) == key]
         listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"

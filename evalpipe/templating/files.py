@@ -55,8 +55,8 @@ def read_templates(folder: Path, shown: str) -> Templates:
     Raises UsageError where there is none, and with every file that cannot be one.
     """
     try:
-        files = {folder.name: folder} if folder.is_file() else dict(sorted(_files(folder)))
-        texts, problems = {}, list(_outside(folder, files, shown))
+        files = {folder.name: folder} if folder.is_file() else dict(sorted(_visible_files(folder)))
+        texts, problems = {}, list(_misplaced_files(folder, files, shown))
         if not problems and sum(file.stat().st_size for file in files.values()) > MOST_BYTES:
             problems.append(Problem(CODE, f"the templates in {quoted(shown)} have more than {MOST_BYTES:,} bytes",
                                     hint="templates hold words and markup; leave pictures out, or make them smaller"))
@@ -79,14 +79,14 @@ def folder_of(shown: str, name: str) -> str:
     return folder if last == name else shown
 
 
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+def _visible_files(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield what is in a folder by name, but for hidden files and those for people."""
     for file in folder.iterdir():
         if not file.name.startswith(".") and file.suffix not in PROSE:
             yield file.name, file
 
 
-def _outside(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Problem]:
+def _misplaced_files(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Problem]:
     """Report files that are no templates, or that lie elsewhere; and a folder that has nothing which is used."""
     whole = Path(os.path.realpath(folder))
     top = whole if folder.is_dir() else whole.parent
@@ -103,7 +103,7 @@ def _outside(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Pr
         yield Problem(CODE, message, hint=f"it has {PAGE}, {BLOCKS} or {STYLES}")
 
 
-def named(templates: Templates, problems: Iterator[Problem]) -> tuple[Problem, ...]:
+def in_file_order(templates: Templates, problems: Iterator[Problem]) -> tuple[Problem, ...]:
     """Return the problems of templates in the order of their files and lines."""
     order = {templates.shown(name): place for place, name in enumerate(templates.texts)}
 
@@ -114,7 +114,7 @@ def named(templates: Templates, problems: Iterator[Problem]) -> tuple[Problem, .
     return tuple(sorted(dict.fromkeys(chain(problems)), key=key))
 
 
-def placed(templates: Templates, name: str, line: int | None, message: str, hint: str | None) -> Problem:
+def problem_at(templates: Templates, name: str, line: int | None, message: str, hint: str | None) -> Problem:
     """Make a problem of a line of a template."""
     lines = templates.texts.get(name, "").splitlines()
     text = lines[line - 1] if line is not None and 0 < line <= len(lines) else None

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import UsageError
-from evalpipe.templating.files import PAGE, STYLES, named, placed
+from evalpipe.templating.files import PAGE, STYLES, in_file_order, problem_at
 from evalpipe.templating.styles import HIDING, SIZES, hiding_problems, loads, style_problems, styled_names
 from evalpipe.words.spelling import quoted
 
@@ -130,7 +130,7 @@ def check_evidence(templates: Templates, page: str, plain_page: str, card_names:
     Every word of the evidence must stand on the page, in its order, within no element that could hide it.
     ``card_names`` are the classes and ids that evalpipe's sheets style.
     """
-    problems = named(templates, _evidence_problems(templates, page, plain_page, card_names))
+    problems = in_file_order(templates, _evidence_problems(templates, page, plain_page, card_names))
     if problems:
         raise UsageError(*problems)
 
@@ -141,19 +141,21 @@ def _evidence_problems(
     theme = templates.texts.get(STYLES, "")
     card_names = {*card_names, *read_words(plain_page, ()).names}
     for line, message, hint in hiding_problems(theme, card_names):
-        yield placed(templates, STYLES, line, message, hint)
+        yield problem_at(templates, STYLES, line, message, hint)
     styled = {*card_names, *styled_names(theme, HIDING)}
     shown = read_words(page, styled)
     name = PAGE if PAGE in templates.texts else next(iter(templates.texts))
     for sized in sorted(styled_names(theme, SIZES) & shown.box_names):
-        yield placed(templates, name, None, f"an element {quoted(sized)} that is no picture has a height in {STYLES}",
-                     "leave the height out: what does not fit would be printed over evidence")
+        message = f"an element {quoted(sized)} that is no picture has a height in {STYLES}"
+        hint = "leave the height out: what does not fit would be printed over evidence"
+        yield problem_at(templates, name, None, message, hint)
     if shown.unbalanced is not None:
-        yield placed(templates, name, None, f"</{shown.unbalanced}> ends another element than the one that is open",
+        yield problem_at(templates, name, None, f"</{shown.unbalanced}> ends another element than the one that is open",
                      "close elements in their order")
     missing = first_missing(read_words(plain_page, styled).evidence, shown.words)
     if missing is not None:
-        yield placed(templates, name, None, f"the page lacks or hides what evalpipe writes: {quoted(missing)}", KEEP)
+        message = f"the page lacks or hides what evalpipe writes: {quoted(missing)}"
+        yield problem_at(templates, name, None, message, KEEP)
 
 
 KEEP = "keep {{ super() }} in each block, outside of elements that could hide it; docs/theming.md says which these are"
@@ -163,7 +165,7 @@ def first_missing(evidence: list[tuple[str, Path]], shown: list[tuple[str, Path]
     """Return the first words of the evidence that a page does not show in their order; None where it shows all."""
     place = 0
     for at, (word, path) in enumerate(evidence):
-        while place < len(shown) and not (shown[place][0] == word and _within(shown[place][1], path)):
+        while place < len(shown) and not (shown[place][0] == word and _hidden_by_nothing_else(shown[place][1], path)):
             place += 1
         if place == len(shown):
             return " ".join(word for word, _ in evidence[at : at + WORDS_SHOWN])
@@ -171,7 +173,7 @@ def first_missing(evidence: list[tuple[str, Path]], shown: list[tuple[str, Path]
     return None
 
 
-def _within(path: Path, allowed: Path) -> bool:
+def _hidden_by_nothing_else(path: Path, allowed: Path) -> bool:
     """Tell whether nothing stands around a word that could hide it but what evalpipe itself puts there, in order."""
     if path == allowed:
         return True
@@ -231,26 +233,27 @@ def has_pictures(templates: Templates) -> bool:
 
 def check_page(templates: Templates, page: str, allowed: Allowed) -> None:
     """Raise UsageError with everything in the page that a browser would load or run, or that takes its policy away."""
-    reader = _read(page, allowed)
+    reader = _read_page(page, allowed)
     if allowed.policy is not None and not reader.policies:
         reader.faults.append(("", "the page has no content security policy",
                               f'begin it with {{% extends "evalpipe/{PAGE}" %}}'))
     reader.faults += [("", f"the page lacks {what}", f"keep it: {how}")
                       for markup, what, how in allowed.kept if markup not in page]
-    problems = named(templates, _problems(templates, dict.fromkeys(reader.faults)))
+    problems = in_file_order(templates, _problems_of_page(templates, dict.fromkeys(reader.faults)))
     if problems:
         raise UsageError(*problems)
 
 
-def _problems(templates: Templates, faults: dict[tuple[str, str, str], None]) -> Iterator[Problem]:
+def _problems_of_page(templates: Templates, faults: dict[tuple[str, str, str], None]) -> Iterator[Problem]:
     """Yield the problems of a page, each at the line of the template that has the tag, as far as it can be found."""
     for tag, message, hint in faults:
         start = re.match(r"<[^\s>]+", tag)
-        name, line = _place(templates, tag) or (start and _place(templates, start[0])) or (PAGE, None)
-        yield placed(templates, name if name in templates.texts else next(iter(templates.texts)), line, message, hint)
+        name, line = _first_place_of(templates, tag) or (start and _first_place_of(templates, start[0])) or (PAGE, None)
+        file = name if name in templates.texts else next(iter(templates.texts))
+        yield problem_at(templates, file, line, message, hint)
 
 
-def _place(templates: Templates, text: str) -> tuple[str, int] | None:
+def _first_place_of(templates: Templates, text: str) -> tuple[str, int] | None:
     """Return the template and the line that first has a text."""
     for name, template in templates.pages.items():
         at = template.lower().find(text.lower()) if text else -1
@@ -259,7 +262,7 @@ def _place(templates: Templates, text: str) -> tuple[str, int] | None:
     return None
 
 
-def _read(page: str, allowed: Allowed) -> _PageReader:
+def _read_page(page: str, allowed: Allowed) -> _PageReader:
     """Read a page to its end."""
     reader = _PageReader(allowed)
     reader.feed(page)
@@ -275,8 +278,8 @@ class _PageReader(HTMLParser):
         self.allowed = allowed
         self.faults: list[tuple[str, str, str]] = []
         self.policies = 0
-        self._before = True
-        self._within = ""
+        self._in_head = True
+        self._element = ""
         self._text: list[str] = []
 
     def fault(self, message: str, hint: str) -> None:
@@ -288,13 +291,13 @@ class _PageReader(HTMLParser):
             self.fault(f"the element <{tag}> is refused", LOADS_NOTHING)
         if tag == "meta" and "http-equiv" in values:
             self.meta(values)
-        self._before = self._before and tag in HEAD
+        self._in_head = self._in_head and tag in HEAD
         if tag == "img" and "alt" not in values:
             self.fault("a picture needs its words", 'add alt="…": what it shows, or nothing between the quotes')
         for name, value in attrs if tag not in REFUSED else ():  # all of them: a browser takes the first of a name
             self.attribute(tag, name, value or "")
         if tag in ("script", "style"):
-            self._within = "data" if tag == "script" and values.get("type") == "application/json" else tag
+            self._element = "data" if tag == "script" and values.get("type") == "application/json" else tag
             self._text = []
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -304,9 +307,9 @@ class _PageReader(HTMLParser):
         """Let the policy of the page through where a browser heeds it: once, in the head, before all else."""
         policy = values["http-equiv"].lower() == "content-security-policy"
         ours = policy and values.get("content") == self.allowed.policy
-        if not ours or not self._before or self.policies:
+        if not ours or not self._in_head or self.policies:
             self.fault("<meta http-equiv> is refused but for the policy of the page, once, at its head", "remove it")
-        self.policies += ours and self._before
+        self.policies += ours and self._in_head
 
     def attribute(self, tag: str, name: str, value: str) -> None:
         """Check one attribute."""
@@ -318,16 +321,16 @@ class _PageReader(HTMLParser):
         elif name in STYLED or name == "style":
             if loads(value):
                 self.fault(f"the attribute {quoted(name)} loads something", LOADS_NOTHING)
-        elif name in ADDRESSES and not self.inside(tag, name, value.strip()):
+        elif name in ADDRESSES and not self.stays_in_page(tag, name, value.strip()):
             hint = LINKS if tag in LINKING else LOADS_NOTHING
             self.fault(f"the address {quoted(value[:60])} is refused in '{name}' of <{tag}>", hint)
 
-    def inside(self, tag: str, name: str, value: str) -> bool:
+    def stays_in_page(self, tag: str, name: str, value: str) -> bool:
         """Tell whether an address is followed only when a reader asks for it, or stays in the page."""
         if tag in LINKING and name == "href":
             return LINK.match(value) is not None
         if tag == "img" and name == "src" and PICTURE.fullmatch(value):
-            return not self.drawn(value)
+            return not self.loads_as_picture(value)
         return value.startswith(("#", *self.allowed.schemes)) and name in ("href", "xlink:href", "src", "usemap")
 
     def handle_comment(self, data: str) -> None:
@@ -346,7 +349,7 @@ class _PageReader(HTMLParser):
         """Refuse instructions to programs, which browsers take for comments."""
         self.faults.append((f"<?{data}", "'<?' is refused", "remove it"))
 
-    def drawn(self, value: str) -> bool:
+    def loads_as_picture(self, value: str) -> bool:
         """Tell whether a picture in SVG would itself load something, or run it."""
         head, _, content = value.partition(",")
         if "svg" not in head:
@@ -355,19 +358,19 @@ class _PageReader(HTMLParser):
             picture = b64decode(content).decode(errors="replace")
         except ValueError:
             return True
-        return bool(_read(picture, Allowed(frozenset(), frozenset(), None, inline=True)).faults)
+        return bool(_read_page(picture, Allowed(frozenset(), frozenset(), None, inline=True)).faults)
 
     def handle_data(self, data: str) -> None:
-        if self._within:
+        if self._element:
             self._text.append(data)
         elif data.strip() and self.lasttag != "title":
-            self._before = False
+            self._in_head = False
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in ("script", "style"):
             return
-        text, within = "".join(self._text), self._within
-        self._within = ""
+        text, within = "".join(self._text), self._element
+        self._element = ""
         known = self.allowed.scripts if within == "script" else self.allowed.styles
         loading = within != "style" or not self.allowed.inline or any(style_problems(text))
         if within in ("script", "style") and text not in known and loading:

@@ -34,7 +34,7 @@ from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from evalpipe.errors import EvalpipeError, Place, Problem, UsageError
-from evalpipe.templating.files import BLOCKS, CODE, PACKAGED, PAGE, STYLES, named, placed
+from evalpipe.templating.files import BLOCKS, CODE, PACKAGED, PAGE, STYLES, in_file_order, problem_at
 from evalpipe.templating.styles import hiding_problems, style_problems
 from evalpipe.words.spelling import closest, legible, listed, quoted
 
@@ -158,13 +158,13 @@ class Bounded(ImmutableSandboxedEnvironment):
     def __init__(self, templates: Templates, packaged: Path | None) -> None:
         """Take these templates, and evalpipe's own in the folder ``packaged``."""
         super().__init__(
-            loader=FunctionLoader(_loader(templates, packaged)), autoescape=True, finalize=_printable,
+            loader=FunctionLoader(_template_finder(templates, packaged)), autoescape=True, finalize=_as_printable,
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
             bytecode_cache=OWN)
         self.others = frozenset(templates.pages)
         self.steps = 0
-        self.filters = {name: _modest(filtered) for name, filtered in self.filters.items()
-                        if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _short}
+        self.filters = {name: _without_large_numbers(filtered) for name, filtered in self.filters.items()
+                        if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _not_too_long}
         self.globals.pop("lipsum")  # by chance, and the same results give the same bytes
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
@@ -181,7 +181,7 @@ class Bounded(ImmutableSandboxedEnvironment):
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        return _Counting().visit(tree) if name in self.others else tree
+        return _CountingTransformer().visit(tree) if name in self.others else tree
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Tell whether a template may see an attribute."""
@@ -204,7 +204,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         sizes = [len(side) for side in (left, right) if isinstance(side, str | list | tuple)]
         numbers = [side for side in (left, right) if isinstance(side, int)]
         if operator == "+":
-            return _short(super().call_binop(context, operator, left, right))
+            return _not_too_long(super().call_binop(context, operator, left, right))
         if operator != "*" and (sizes or any(abs(number) > MOST_EXPONENT for number in numbers)):
             raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
         if sizes and numbers and sizes[0] * numbers[0] > MOST_CHARACTERS:
@@ -212,7 +212,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
-class _Counting(NodeTransformer):
+class _CountingTransformer(NodeTransformer):
     """Counts what goes round in a template, and measures what is joined to one text."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja calls it by the name of the node
@@ -227,7 +227,7 @@ class _Counting(NodeTransformer):
         return nodes.Filter(node, "short", [], [], None, None, lineno=node.lineno)
 
 
-def _modest(filtered: Callable[..., Any]) -> Callable[..., Any]:
+def _without_large_numbers(filtered: Callable[..., Any]) -> Callable[..., Any]:
     """Return a filter that takes no large numbers, such as those of spaces to add."""
     @wraps(filtered)
     def inner(*arguments: Any, **options: Any) -> Any:
@@ -242,14 +242,14 @@ def _check_sizes(arguments: Iterable[Any]) -> None:
         raise TooMuchError(f"a template makes nothing of more than {MOST_CHARACTERS:,} characters")
 
 
-def _short(value: Any) -> Any:
+def _not_too_long(value: Any) -> Any:
     """Let through what is not too long to be made longer."""
     if isinstance(value, str | list | tuple) and len(value) > MOST_CHARACTERS:
         raise TooMuchError(f"a template joins nothing to more than {MOST_CHARACTERS:,} characters")
     return value
 
 
-def _printable(value: Any) -> Any:
+def _as_printable(value: Any) -> Any:
     """Let texts, as they read, and numbers be printed, and nothing that would show an address in memory."""
     if isinstance(value, str) and len(value) > MOST_OF_PAGE:
         raise TooMuchError(f"a template prints nothing of more than {MOST_OF_PAGE:,} characters")
@@ -260,7 +260,7 @@ def _printable(value: Any) -> Any:
     raise NotPrintableError(f"a template prints texts and numbers, and this is a {type(value).__name__}")
 
 
-def _loader(templates: Templates, packaged: Path | None) -> Callable[[str], Source]:
+def _template_finder(templates: Templates, packaged: Path | None) -> Callable[[str], Source]:
     """Return what finds a template by its name: among those of others, or evalpipe's own."""
     own = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
 
@@ -277,7 +277,7 @@ def _loader(templates: Templates, packaged: Path | None) -> Callable[[str], Sour
 def rendered(templates: Templates, environment: Environment, values: Mapping[str, Any]) -> str:
     """Render the page; raises UsageError with the template, and its line, that goes wrong or does not end."""
     parts, size = [], 0
-    with told(templates):
+    with errors_at_places(templates):
         name = PAGE if PAGE in templates.texts else f"{PACKAGED}{PAGE}"
         for part in environment.get_template(name).generate(values):
             parts.append(part)
@@ -289,38 +289,37 @@ def rendered(templates: Templates, environment: Environment, values: Mapping[str
 
 
 @contextmanager
-def told(templates: Templates) -> Iterator[None]:
+def errors_at_places(templates: Templates) -> Iterator[None]:
     """Let what goes wrong within templates of others be a UsageError with their place."""
     try:
         yield
     except EvalpipeError:
         raise
     except Exception as error:
-        problem = _problem(templates, error)
+        problem = _problem_of_error(templates, error)
         if problem is None:
             raise
         raise UsageError(problem) from None
 
 
-def _problem(templates: Templates, error: Exception) -> Problem | None:
+def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
     """Return the problem of an error that was raised in one of the templates; None for one raised elsewhere."""
-    where = _line(templates, error.__traceback__)
+    where = _line_of_error(templates, error.__traceback__)
     if where is None:
         return None
     reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
-    said, hint = _words(error, reason)
-    return placed(templates, *where, said, hint)
+    said, hint = _message_and_hint(error, reason)
+    return problem_at(templates, *where, said, hint)
 
 
-def _words(error: Exception, reason: str) -> tuple[str, str]:
-    """Say what went wrong in a template, and the way out."""
+def _message_and_hint(error: Exception, reason: str) -> tuple[str, str]:
     for kinds, said, hint in WORDS:
         if isinstance(error, kinds):
             return said.format(reason or type(error).__name__), hint
     return f"the template fails: {type(error).__name__}: {reason}", "correct this line"
 
 
-def _line(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:
+def _line_of_error(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:
     """Return the template of others, and its line, in which an error was raised last."""
     files = {templates.shown(name): name for name in templates.texts if name != STYLES}
     last = None
@@ -340,7 +339,7 @@ TRUSTED = ("safe_svg", "safe_json")
 
 def check_templates(templates: Templates) -> None:
     """Raise UsageError with every fault of the templates that can be seen without results."""
-    problems = named(templates, _template_problems(templates))
+    problems = in_file_order(templates, _template_problems(templates))
     if problems:
         raise UsageError(*problems)
 
@@ -350,15 +349,15 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
     for name, text in templates.pages.items():
         try:
             tree = environment.parse(text, name)
-            faults = list(_Checked(templates, name).faults(tree))
+            faults = list(_TemplateChecks(templates, name).faults(tree))
             yield from faults
             if not faults:
                 environment.compile(text, name)
         except TemplateSyntaxError as error:
             message = f"this is not valid in a template: {(error.message or '').rstrip('.')}"
-            yield placed(templates, name, error.lineno, message, "correct it; the language is that of Jinja")
+            yield problem_at(templates, name, error.lineno, message, "correct it; the language is that of Jinja")
             continue
-        used |= {str(reference) for node in _references(tree) for reference in _targets(node)}
+        used |= {str(reference) for node in _references(tree) for reference in _referenced_names(node)}
     for name in templates.pages:
         if name not in used:
             guess = closest(name, [PAGE, BLOCKS])
@@ -367,25 +366,25 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
     if STYLES in templates.texts:
         sheet = templates.texts[STYLES]
         for line, message, hint in [*style_problems(sheet)] or hiding_problems(sheet, ()):
-            yield placed(templates, STYLES, line, message, hint)
+            yield problem_at(templates, STYLES, line, message, hint)
 
 
 def _references(tree: Any) -> Iterator[Any]:
     yield from tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport))
 
 
-def _targets(node: Any) -> Iterator[object]:
+def _referenced_names(node: Any) -> Iterator[object]:
     """Yield the names of templates that a reference is to; None for one that is no plain text."""
     parts = node.template.items if isinstance(node.template, nodes.Tuple | nodes.List) else [node.template]
     yield from (part.value if isinstance(part, nodes.Const) else None for part in parts)
 
 
-class _Checked:
+class _TemplateChecks:
     """The checks of one template."""
 
     def __init__(self, templates: Templates, name: str) -> None:
         self.templates = templates
-        self.problem = partial(placed, templates, name)
+        self.problem = partial(problem_at, templates, name)
 
     def faults(self, tree: Any) -> Iterator[Problem]:
         """Yield what the template asks for and may not have."""
@@ -404,7 +403,7 @@ class _Checked:
                 message = f"the filter {quoted(node.name)} is refused: {REFUSED_FILTERS[node.name]}"
                 yield self.problem(node.lineno, message, "remove it")
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Filter)):
-            attribute = _attribute(node)
+            attribute = _attribute_asked_for(node)
             if attribute is not None and attribute.startswith("_"):
                 message = f"attributes that begin with '_' are refused, as {quoted(attribute)} is"
                 yield self.problem(node.lineno, message, f"remove it: {NAMES}")
@@ -412,7 +411,7 @@ class _Checked:
     def reference(self, node: Any) -> Iterator[Problem]:
         """Check that a template takes in others of its folder, or evalpipe's own, and nothing else."""
         known = [*self.templates.pages, *OWN_TEMPLATES]
-        for target in _targets(node):
+        for target in _referenced_names(node):
             if target is None:
                 message = "the name of a template must be a text in quotes"
                 yield self.problem(node.lineno, message, "write the name itself")
@@ -422,7 +421,7 @@ class _Checked:
                 yield self.problem(node.lineno, f"{quoted(str(target))} is no template of this folder", hint)
 
 
-def _attribute(node: Any) -> str | None:
+def _attribute_asked_for(node: Any) -> str | None:
     """Return the attribute that an expression asks for by its name; None where it asks for none."""
     if isinstance(node, nodes.Getattr):
         return str(node.attr)

@@ -89,7 +89,7 @@ def style_problems(text: str) -> Iterator[Fault]:
         line = text[: min(place for place in (text.find("</"), text.find("<!--")) if place >= 0)].count("\n") + 1
         yield line, "a style sheet holds no markup", "remove the tag"
     rules = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
-    yield from sorted(_faults(rules), key=lambda fault: fault[0] or 0)
+    yield from sorted(_loading_faults(rules), key=lambda fault: fault[0] or 0)
 
 
 def hiding_problems(text: str, card_names: Collection[str]) -> Iterator[Fault]:
@@ -119,7 +119,7 @@ def _problems_of(parts: Iterable[Any], allowed: Collection[str]) -> Iterator[Fau
         elif part.lower_name not in allowed:
             hint = NEW_ELEMENTS if part.lower_name in HIDING else ALLOWED
             yield part.source_line, f"{quoted(part.name)} could hide what evalpipe writes", hint
-        elif not _modest(part.lower_name, part.value):
+        elif not _hides_nothing(part.lower_name, part.value):
             yield part.source_line, f"this {quoted(part.name)} could hide what evalpipe writes", MODEST
 
 
@@ -166,7 +166,7 @@ def _declarations(rule: Any) -> list[Any]:
 
 def _subjects(prelude: Iterable[Any]) -> Iterator[frozenset[str]]:
     """Yield the classes and ids of the elements that each selector of a rule is for: those of its last compound."""
-    for selector in _split(prelude, lambda node: node == ","):
+    for selector in _split_at(prelude, lambda node: node == ","):
         *_, last = _compounds(selector)
         yield last
 
@@ -176,12 +176,12 @@ def _compounds(selector: list[Any]) -> Iterator[frozenset[str]]:
 
     What stands in brackets, as in ``:not(.a)``, is left out.
     """
-    for compound in _split(selector, lambda node: node.type == "whitespace" or node in (">", "+", "~", ",")):
+    for compound in _split_at(selector, lambda node: node.type == "whitespace" or node in (">", "+", "~", ",")):
         yield frozenset(node.value for before, node in zip([None, *compound], compound, strict=False)
                         if node.type == "hash" or (node.type == "ident" and before == "."))
 
 
-def _split(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[Any]]:
+def _split_at(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[Any]]:
     """Return component values in the parts between those that end one; empty parts are left out."""
     parts: list[list[Any]] = [[]]
     for node in nodes:
@@ -192,7 +192,7 @@ def _split(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[Any]]
     return [part for part in parts if part] or [[]]
 
 
-def _modest(name: str, value: Iterable[Any]) -> bool:
+def _hides_nothing(name: str, value: Iterable[Any]) -> bool:
     """Tell whether the lengths of a value push nothing off the page and print nothing over other text."""
     most = LARGEST_SPACING if name in SPACING else LARGEST_LETTER_SPACING if name in LETTER_SPACING else inf
     for node in value:
@@ -215,20 +215,22 @@ def loads(value: str) -> bool:
     """Tell whether the value of an attribute that is CSS names anything but a part of its own page."""
     import tinycss2
 
-    return any(_address(node) not in (None, "#") for node in _walk(tinycss2.parse_component_value_list(value)))
+    return any(_fetched_address(node) not in (None, "#")
+               for node in _with_nested(tinycss2.parse_component_value_list(value)))
 
 
-def _faults(rules: Iterable[Any]) -> Iterator[Fault]:
+def _loading_faults(rules: Iterable[Any]) -> Iterator[Fault]:
+    """Yield rules and values that load something, and whatever is not valid CSS."""
     import tinycss2
 
     for rule in rules:
         if rule.type == "at-rule" and rule.lower_at_keyword in LOADING_RULES:
             yield rule.source_line, f"'@{rule.lower_at_keyword}' is refused in a style sheet of a card", NOTHING_LOADED
         parts = [*getattr(rule, "prelude", ()), *(getattr(rule, "content", None) or ())]
-        for node in _walk([rule] if rule.type == "error" else parts):
+        for node in _with_nested([rule] if rule.type == "error" else parts):
             if node.type == "error":
                 yield node.source_line, f"this is not valid CSS: {node.message.rstrip('.')}", "correct it"
-            elif _address(node) is not None:
+            elif _fetched_address(node) is not None:
                 yield node.source_line, "a style sheet may load nothing, whatever its address", NOTHING_LOADED
         if rule.type == "qualified-rule":
             for part in tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True):
@@ -236,14 +238,14 @@ def _faults(rules: Iterable[Any]) -> Iterator[Fault]:
                     yield part.source_line, "this is no declaration", "write it as 'property: value;'"
 
 
-def _walk(nodes: Iterable[Any]) -> Iterator[Any]:
+def _with_nested(nodes: Iterable[Any]) -> Iterator[Any]:
     """Yield all component values, those in blocks and functions too."""
     for node in nodes:
         yield node
-        yield from _walk(getattr(node, "content", None) or getattr(node, "arguments", None) or ())
+        yield from _with_nested(getattr(node, "content", None) or getattr(node, "arguments", None) or ())
 
 
-def _address(node: Any) -> str | None:
+def _fetched_address(node: Any) -> str | None:
     """Return what a value would fetch: "#" for a part of its page, an address or "" elsewhere, None for nothing."""
     if node.type == "url":
         return "#" if node.value.startswith("#") else str(node.value)

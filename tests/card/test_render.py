@@ -160,10 +160,10 @@ def test_the_templates_are_found_beside_or_inside_the_package(tmp_path: Path, mo
     inside.mkdir(parents=True)
     monkeypatch.setattr(assets, "PACKAGE", tmp_path / "evalpipe")
     with pytest.raises(InternalError) as caught:
-        assets.templates.__wrapped__()
+        assets.templates_folder.__wrapped__()
     assert caught.value.problems[0].code == "missing-templates"
     (inside / "card.html").write_text("x", encoding="utf-8")
-    assert assets.templates.__wrapped__() == inside
+    assert assets.templates_folder.__wrapped__() == inside
 
 
 def test_the_log_of_the_pdf_maker_is_silent(small: Results, caplog: pytest.LogCaptureFixture) -> None:

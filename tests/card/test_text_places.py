@@ -7,7 +7,7 @@ import re
 import pytest
 from fontTools.ttLib import TTFont
 
-from evalpipe.card.assets import templates
+from evalpipe.card.assets import templates_folder
 from evalpipe.card.figures.axes import KNOWN, SIZE, exact_width
 from evalpipe.card.figures.svg import Sheet, placed_by_the_left
 
@@ -16,7 +16,7 @@ WITHIN = 0.05
 
 
 def test_the_widths_of_letters_are_those_of_the_font() -> None:
-    font = TTFont(templates() / "fonts" / "source-sans-3-latin-400-normal.woff2")
+    font = TTFont(templates_folder() / "fonts" / "source-sans-3-latin-400-normal.woff2")
     names, advances = font.getBestCmap(), font["hmtx"]
 
     assert font["head"].unitsPerEm == 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.card.assets import templates as packaged
+from evalpipe.card.assets import templates_folder
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE, Templates
 from evalpipe.templating.sandbox import OWN, Bounded
 
@@ -11,19 +11,19 @@ EXTENDING = '{% extends "evalpipe/card.html" %}'
 
 def test_own_templates_are_kept_by_their_source_and_those_of_others_are_not() -> None:
     OWN.codes.clear()
-    environment = Bounded(Templates("look", {PAGE: EXTENDING}), packaged())
+    environment = Bounded(Templates("look", {PAGE: EXTENDING}), templates_folder())
     environment.get_template(PAGE)
     assert OWN.codes == {}
 
     environment.get_template(f"{PACKAGED}{BLOCKS}")
     (kept,) = OWN.codes.values()
-    Bounded(Templates("look", {PAGE: EXTENDING}), packaged()).get_template(f"{PACKAGED}{BLOCKS}")
+    Bounded(Templates("look", {PAGE: EXTENDING}), templates_folder()).get_template(f"{PACKAGED}{BLOCKS}")
     assert list(OWN.codes.values()) == [kept]
 
 
 def test_a_template_of_others_with_the_name_of_an_own_one_is_not_taken_for_it() -> None:
     name, ours = f"{PACKAGED}{BLOCKS}", Templates("look", {PAGE: EXTENDING})
-    macros = set(vars(Bounded(ours, packaged()).get_template(name).module))
+    macros = set(vars(Bounded(ours, templates_folder()).get_template(name).module))
     assert macros
-    assert Bounded(Templates("look", {name: "{{ 6 * 7 }}"}), packaged()).get_template(name).render() == "42"
-    assert set(vars(Bounded(ours, packaged()).get_template(name).module)) == macros
+    assert Bounded(Templates("look", {name: "{{ 6 * 7 }}"}), templates_folder()).get_template(name).render() == "42"
+    assert set(vars(Bounded(ours, templates_folder()).get_template(name).module)) == macros

@@ -42,16 +42,12 @@ HALVES = (0, 0.5, 1)
 
 def width(text: str) -> float:
     """Return the pixels that a text takes, with some room since bold letters are wider."""
-    return sum(_advance(letter) for letter in text) * SIZE / 1000 * 1.04
+    return sum(KNOWN.get(letter, WIDE if ord(letter) > 0x2E80 else OTHER) for letter in text) * SIZE / 1000 * 1.04
 
 
 def exact_width(text: str) -> float | None:
     """Return the pixels that a text takes which is not bold and not kerned; None where a letter's width is unknown."""
     return sum(KNOWN[letter] for letter in text) * SIZE / 1000 if KNOWN.keys() >= set(text) else None
-
-
-def _advance(letter: str) -> int:
-    return KNOWN.get(letter, WIDE if ord(letter) > 0x2E80 else OTHER)
 
 
 def wrap(text: str, room: float) -> list[str]:
@@ -61,18 +57,18 @@ def wrap(text: str, room: float) -> list[str]:
     """
     lines, line = list[str](), ""
     for word in text.split():
-        joined = f"{line} {word}" if line else word
-        if width(joined) <= room:
-            line = joined
+        longer = f"{line} {word}" if line else word
+        if width(longer) <= room:
+            line = longer
             continue
         lines += [line] if line else []
-        *parts, line = _parts(word, room)
+        *parts, line = _broken_word(word, room)
         lines += parts
     lines.append(line)
     return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-1]}…"]
 
 
-def _parts(word: str, room: float) -> list[str]:
+def _broken_word(word: str, room: float) -> list[str]:
     """Break a word into parts of at most so many pixels, each of one letter or more."""
     parts, begin, wide = list[str](), 0, 0.0
     for place, letter in enumerate(word):
@@ -123,9 +119,9 @@ def ticks_between(low: float, high: float, most: int = 5) -> tuple[tuple[float, 
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
-    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    multiples = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     largest = max(abs(low), abs(high))
-    return tuple((k * step, tick(float(f"{k * step:.10g}"), largest)) for k in places)
+    return tuple((k * step, tick(float(f"{k * step:.10g}"), largest)) for k in multiples)
 
 
 def tick(value: float, largest: float) -> str:
@@ -152,17 +148,17 @@ def day_axis(days: Sequence[date]) -> Axis:
     """Return the axis from the first to the last of days, by their ordinals, with some room at both ends."""
     first, last = min(days), max(days)
     room = max(0.5, 0.02 * (last - first).days)
-    ticks = tuple((float(day.toordinal()), text) for day, text in _ticks(first, last))
+    ticks = tuple((float(day.toordinal()), text) for day, text in _day_ticks(first, last))
     return Axis("", first.toordinal() - room, last.toordinal() + room, ticks)
 
 
-def _ticks(first: date, last: date) -> list[tuple[date, str]]:
+def _day_ticks(first: date, last: date) -> list[tuple[date, str]]:
     """Return the days that have ticks, with their labels: a year stands where it is another than before."""
     span = (last - first).days
     if span <= DAYS:
         step = next((step for step in STEPS_OF_DAYS if span / step <= MOST), STEPS_OF_DAYS[-1])
         days = [last - timedelta(days=back) for back in range(span // step * step, -1, -step)]
-        return _labelled(days, [f"{day.day} {MONTHS[day.month - 1]}" for day in days])
+        return _with_years(days, [f"{day.day} {MONTHS[day.month - 1]}" for day in days])
     months = span / MONTH
     step = next((step for step in STEPS_OF_MONTHS if months / step <= MOST), 12)
     while months / step > MOST:
@@ -170,10 +166,10 @@ def _ticks(first: date, last: date) -> list[tuple[date, str]]:
     starts = [date(year, month, 1) for year in range(first.year, last.year + 1) for month in range(1, 13)
               if (12 * year + month - 1) % step == 0]
     days = [day for day in starts if first <= day <= last]
-    return _labelled(days, [MONTHS[day.month - 1] for day in days])
+    return _with_years(days, [MONTHS[day.month - 1] for day in days])
 
 
-def _labelled(days: Sequence[date], labels: Sequence[str]) -> list[tuple[date, str]]:
+def _with_years(days: Sequence[date], labels: Sequence[str]) -> list[tuple[date, str]]:
     """Return days with their labels, and the year with the first of each."""
     years = [None, *(day.year for day in days)]
     return [(day, label if day.year == before else f"{label} {day.year}")

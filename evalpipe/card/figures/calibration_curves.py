@@ -13,7 +13,14 @@ from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, Panel, grid, panel
-from evalpipe.card.figures.reliability import PERFECT, diagonal, finding, limits, near_axis, reach
+from evalpipe.card.figures.reliability import (
+    PERFECT,
+    axis_upper_end,
+    draw_diagonal,
+    missed_bins,
+    near_axis,
+    points_with_limits,
+)
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, stacks
 from evalpipe.card.wording import capital
 from evalpipe.results.curves.calibration import (
@@ -59,29 +66,26 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = whole[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
-    alt = context.told("Reliability in moving windows", pairs, lambda curve: finding(curve, "windows"))
-    end = reach_of([curve for _, curve in pairs])
+    alt = context.told("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
+    end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
-    groups = [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]
-    sheets = [_windows(group, x, y, titled=len(group) == 1) for group in groups]
-    said = context.finds(pairs, lambda curve: finding(curve, "windows"))
-    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models(len(whole))
-    return drawing(key, title, (said, caption, alt), sheets)
+    sheets = []
+    for together in [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]:
+        sheet, alone = Sheet(), len(together) == 1
+        drawn = panel(sheet, x, y, title=together[0][0].label if alone else "")
+        draw_diagonal(drawn)
+        labels = [draw_windows(drawn, series, curve) for series, curve in together]
+        sheet.key([*([] if alone else label_lines(drawn, labels)), PERFECT])
+        sheets.append(sheet)
+    findings = context.finds(pairs, lambda curve: missed_bins(curve, "windows"))
+    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models_sentence(len(whole))
+    return drawing(key, title, (findings, caption, alt), sheets)
 
 
-def reach_of(curves: Iterable[CalibrationWindow]) -> float:
-    """Return up to where the axes of curves of windows reach."""
-    return reach(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
+def windows_upper_end(curves: Iterable[CalibrationWindow]) -> float:
+    """Return the upper end of the axes of curves of windows."""
+    return axis_upper_end(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
                  for value in column(values))
-
-
-def _windows(pairs: Pairs, x: Axis, y: Axis, *, titled: bool) -> Sheet:
-    sheet = Sheet()
-    drawn = panel(sheet, x, y, title=pairs[0][0].label if titled else "")
-    diagonal(drawn)
-    labels = [draw_windows(drawn, series, curve) for series, curve in pairs]
-    sheet.key([*([] if titled else label_lines(drawn, labels)), PERFECT])
-    return sheet
 
 
 def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> LineLabel:
@@ -111,7 +115,7 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     )
 
 
-def _first_models(whole: int) -> str:
+def _first_models_sentence(whole: int) -> str:
     return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
 
 
@@ -119,40 +123,39 @@ def _first_models(whole: int) -> str:
         curves=("calibration_logistic", "calibration_spline", "calibration_isotonic"))
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
-    curves = _of_each_model(context)
-    whole = [series for series in context.series if any(curves[series.name][:3])]
-    models = whole[:MOST]
-    if not models:
+    curves = _smooth_curves_by_model(context)
+    having = [(series, curves[series.name]) for series in context.series if any(curves[series.name][:3])]
+    pairs = having[:MOST]
+    if not pairs:
         return None
-    key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
-    caption = smooth_caption(context, [curves[series.name] for series in models])
-    caption += _moved(models, curves) + _first_models(len(whole))
-    pairs = [(series, curves[series.name]) for series in models]
+    caption = smooth_caption(context, [drawn for _, drawn in pairs])
+    clipped = ((series.label, or_nan(drawn.line.notes.clipped)) for series, drawn in pairs if drawn.line)
+    moved = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
+    if moved:
+        caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {moved}."
+    caption += _first_models_sentence(len(having))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {along(drawn)}." for series, drawn in pairs)
-    axes = smooth_axes([drawn for _, drawn in pairs])
-    sheets = [_sheet(context, series, drawn, axes) for series, drawn in pairs]
-    return drawing(key, title, (context.finds(pairs, along), caption, alt), sheets)
+        f"{series.label}: {smooth_finding(drawn)}." for series, drawn in pairs)
+    axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
+    for series, drawn in pairs:
+        sheets.append(sheet := Sheet())
+        framed = panel(sheet, *axes, title=series.label)
+        draw_smooth(framed, series, drawn)
+        if drawn.scores is not None:
+            _draw_scores_beneath(framed, series, drawn.scores)
+        sheet.key(smooth_entries(context, series, drawn))
+    texts = context.finds(pairs, smooth_finding), caption, alt
+    return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
 
 
 def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axis, Axis]:
     """Return axes that hold every curve that is drawn."""
-    end = reach(value for curves in drawn for curve in curves[:3] if curve is not None
+    end = axis_upper_end(value for curves in drawn for curve in curves[:3] if curve is not None
                 for values in curve.points.path for value in column(values))
     names = ("Predicted probability", "Share of events") if narrow else (
         "Predicted probability", "Observed share of events")
     x, y = (near_axis(name, end, narrow=narrow) for name in names)
     return x, y
-
-
-def _sheet(context: Context, series: Series, curves: SmoothCurves, axes: tuple[Axis, Axis]) -> Sheet:
-    sheet = Sheet()
-    drawn = panel(sheet, *axes, title=series.label)
-    draw_smooth(drawn, series, curves)
-    if curves.scores is not None:
-        _mirrored(drawn, series, curves.scores)
-    sheet.key(smooth_entries(context, series, curves))
-    return sheet
 
 
 class SmoothCurves(NamedTuple):
@@ -170,7 +173,8 @@ class SmoothCurves(NamedTuple):
         return self.spline or (present[0] if len(present) == 1 else None)
 
 
-def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
+def _smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
+    """Return the smooth curves of each model of the run, by its name."""
     def by_model(kind: type[C]) -> dict[str, C]:
         return {series.name: curve for series, curve in context.curves(kind)}
 
@@ -183,7 +187,7 @@ def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
 def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
     """Return the entries of the key of a panel of smooth curves."""
     band = f" with {context.level} band" if band_of(curves) else ""
-    looks = _looks(series, curves)
+    looks = _line_looks(series, curves)
     entries = [
         KeyEntry(f"{wording.capital(NAMES[curve.curve])}{band if curve is curves.banded else ''}", *looks[curve.curve])
         for curve in (curves.spline, curves.line, curves.isotonic) if curve is not None
@@ -191,7 +195,7 @@ def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> li
     return [*entries, PERFECT]
 
 
-def _looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
+def _line_looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
     """Return how each curve is drawn: its ink, the kind of its line, no marker, and its dashes."""
     alone = curves.banded is curves.isotonic
     return {
@@ -203,39 +207,32 @@ def _looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, st
 def band_of(curves: SmoothCurves) -> list[tuple[float, float, float]]:
     """Return where the band about the spline of a model lies, or about its only curve; nothing where it has none."""
     banded = curves.banded
-    return limits(banded.points.probability, banded.points) if banded else []
+    return points_with_limits(banded.points.probability, banded.points) if banded else []
 
 
 def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool = True) -> str:
     """Say in a caption which curves are drawn, what is about them and below, and what ``parts`` the Brier score has."""
-    said = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
+    sentences = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
     kinds = {curve.curve for curves in drawn for curve in curves[:3] if curve is not None}
-    said.append(FITTED[min(kinds)] if len(kinds) == 1 else SEVERAL)
+    sentences.append(FITTED[min(kinds)] if len(kinds) == 1 else SEVERAL)
     if any(map(band_of, drawn)):
         rest = "; limits of the other curves are in results.json" if len(kinds) > 1 else ""
         banded = next(curves.banded for curves in drawn if curves.banded and band_of(curves))
-        said.append(f"Band: interval of the {NAMES[banded.curve]} at each point{rest}.")
+        sentences.append(f"Band: interval of the {NAMES[banded.curve]} at each point{rest}.")
     if parts and any(curves.isotonic for curves in drawn):
-        said.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
+        sentences.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
     if any(curves.scores for curves in drawn):
-        said.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
+        sentences.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
                      f"{context.results.other} downwards.")
-    return " ".join(said)
-
-
-def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
-    """Say how many rows were moved off 0 and 1, for they weigh most in curves on the log odds."""
-    rows = [(series.label, or_nan(curve.notes.clipped)) for series in models if (curve := curves[series.name].line)]
-    said = ", ".join(f"{label} {numbers.count(many)}" for label, many in rows if many > 0)
-    return f" Rows with probability 0 or 1, which pull the line on the log odds: {said}." if said else ""
+    return " ".join(sentences)
 
 
 def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bool = True) -> None:
     """Draw the curves of a model with the band of one; ``parts`` of the Brier score stand beside an isotonic fit."""
-    diagonal(drawn)
-    looks = _looks(series, curves)
+    draw_diagonal(drawn)
+    looks = _line_looks(series, curves)
     if curves.isotonic and parts:
-        _parts(drawn, curves.isotonic)
+        _write_brier_parts(drawn, curves.isotonic)
     for curve, name in ((curves.isotonic, "isotonic"), (curves.spline, "spline"), (curves.line, "logistic line")):
         if curve is not None:
             x, y = map(column, curve.points.path)
@@ -245,7 +242,7 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
             drawn.line(x, y, ink, kind=kind, dash=dash, name=f"{series.label}, {name}")
 
 
-def _parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
+def _write_brier_parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
     """Write the parts of the Brier score into the corner that a fair curve leaves free."""
     notes = curve.notes
     parts = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
@@ -254,7 +251,7 @@ def _parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
                           f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
 
 
-def _mirrored(drawn: Panel, series: Series, scores: Histogram) -> None:
+def _draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None:
     """Draw the weight of events upwards and of others downwards, by probability, beneath a panel."""
     events, others = column(scores.points.events), column(scores.points.others)
     edges = [*column(scores.points.low), column(scores.points.high)[-1]]
@@ -266,25 +263,25 @@ def _mirrored(drawn: Panel, series: Series, scores: Histogram) -> None:
     drawn.sheet.bottom = strip.base + 4
 
 
-def along(curves: SmoothCurves) -> str:
+def smooth_finding(curves: SmoothCurves) -> str:
     """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
-    said, band = [], band_of(curves)
+    sentences, band = [], band_of(curves)
     if curves.banded and band:
-        said.append(_away(band, NAMES[curves.banded.curve]))
+        sentences.append(_band_off_diagonal(band, NAMES[curves.banded.curve]))
     elif curves.spline:
-        said.append(f"the spline has {numbers.number(or_nan(curves.spline.notes.edf))} degrees of freedom")
+        sentences.append(f"the spline has {numbers.number(or_nan(curves.spline.notes.edf))} degrees of freedom")
     if curves.line:
         intercept, slope = (numbers.number(or_nan(x)) for x in (curves.line.notes.intercept, curves.line.notes.slope))
-        said.append(f"the logistic line has intercept {intercept} and slope {slope}")
+        sentences.append(f"the logistic line has intercept {intercept} and slope {slope}")
     if curves.isotonic:
         notes = curves.isotonic.notes
         parts = {"miscalibration": notes.miscalibration, "discrimination": notes.discrimination,
                  "uncertainty": notes.uncertainty}
-        said.append(", ".join(f"{name} {numbers.fixed(or_nan(part), 4)}" for name, part in parts.items()))
-    return "; ".join(said)
+        sentences.append(", ".join(f"{name} {numbers.fixed(or_nan(part), 4)}" for name, part in parts.items()))
+    return "; ".join(sentences)
 
 
-def _away(band: list[tuple[float, float, float]], name: str) -> str:
+def _band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
     """List the stretches in which the band about a curve lies above or below the diagonal."""
     runs: list[tuple[str, float, float]] = []
     before = ""
@@ -297,14 +294,12 @@ def _away(band: list[tuple[float, float, float]], name: str) -> str:
         before = side
     if not runs:
         return f"the {name}'s band includes the diagonal everywhere"
-    stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in runs]
+    stretches = []
+    for side, first, last in runs:
+        ends = f"at {numbers.number(first)}" if first == last else (
+            f"from {numbers.number(first)} to {numbers.number(last)}")
+        stretches.append(f"{side} the diagonal {ends}")
     return f"the {name}'s band is {', '.join(stretches)}"
-
-
-def _stretch(first: float, last: float) -> str:
-    if first == last:
-        return f"at {numbers.number(first)}"
-    return f"from {numbers.number(first)} to {numbers.number(last)}"
 
 
 PLACES = [i / 50 for i in range(51)]
@@ -315,8 +310,8 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 @figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw at each rounded probability the event rate, and beside it what is left of the Brier score there."""
-    smoothers = _smoothers(context)
-    said = {series.name: _said(context, series, curve) for series, curve in pairs}
+    smoothers = _smooth_curve_by_model(context)
+    sizes = {series.name: _part_sizes(context, series, curve) for series, curve in pairs}
     line = next((f" Line: {NAMES[curve.curve]}." for curve in smoothers.values()), "")
     caption = (
         "The two parts of the Brier score, at each probability rounded to two decimals. Reliability: share of events "
@@ -324,39 +319,39 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         f"miscalibration adds.{line} Refinement: event rate × (1 − event rate), which is left when the event rate is "
         f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{_corrected(context)}"
     )
-    alt = context.told("Reliability and refinement", pairs, lambda curve: said[curve.model])
+    alt = context.told("Reliability and refinement", pairs, lambda curve: sizes[curve.model])
     sheets = []
-    for together in stacks(pairs):
+    for stacked in stacks(pairs):
         sheets.append(sheet := Sheet())
-        for series, curve in together:
-            _panels(sheet, series, curve, smoothers.get(series.name))
-        kinds = dict.fromkeys(smoothers[series.name].curve for series, _ in together if series.name in smoothers)
+        for series, curve in stacked:
+            _draw_both_parts(sheet, series, curve, smoothers.get(series.name))
+        kinds = dict.fromkeys(smoothers[series.name].curve for series, _ in stacked if series.name in smoothers)
         sheet.key([*(KeyEntry(capital(NAMES[kind]), "ink") for kind in kinds), PERFECT])
-    finding = listed([f"{series.label}: {said[series.name]}" for series, _ in pairs])
-    return drawing(f"d{context.place}-refinement", "Reliability and refinement", (finding, caption, alt), sheets)
+    missed_bins = listed([f"{series.label}: {sizes[series.name]}" for series, _ in pairs])
+    return drawing(f"d{context.place}-refinement", "Reliability and refinement", (missed_bins, caption, alt), sheets)
 
 
-def _panels(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
+def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
     """Draw both parts of a model side by side."""
     sheet.bottom += 8 if sheet.bottom else 0
     sheet.heading(series.label)
     x, share = unit_axis("Predicted probability", HALVES), unit_axis("Share of events", HALVES)
     least = Axis("Rate × (1 − rate)", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
-    agree, scatter = grid(sheet, [(x, share), (x, least)], [("Reliability", "ink"), ("Refinement", "ink")])
-    at, weight = column(curve.points.probability), column(curve.points.weight)
+    reliability, remaining = grid(sheet, [(x, share), (x, least)], [("Reliability", "ink"), ("Refinement", "ink")])
+    probability, weight = column(curve.points.probability), column(curve.points.weight)
     size = [1.2 + 3 * (w / max(weight)) ** 0.5 for w in weight]
-    diagonal(agree)
-    agree.marks(at, column(curve.points.event_rate), series.ink, series.marker, size=size, kind="light",
+    draw_diagonal(reliability)
+    reliability.marks(probability, column(curve.points.event_rate), series.ink, series.marker, size=size, kind="light",
                 name=f"{series.label}, reliability")
     if smoother is not None:
         across, up = map(column, smoother.points.path)
-        agree.line(across, up, "ink")
-    scatter.line(PLACES, [p * (1 - p) for p in PLACES], "muted", kind="thin", dash=DOTS)
-    scatter.marks(at, column(curve.points.refinement), series.ink, series.marker, size=size, kind="light",
+        reliability.line(across, up, "ink")
+    remaining.line(PLACES, [p * (1 - p) for p in PLACES], "muted", kind="thin", dash=DOTS)
+    remaining.marks(probability, column(curve.points.refinement), series.ink, series.marker, size=size, kind="light",
                   name=f"{series.label}, refinement")
 
 
-def _smoothers(context: Context) -> Mapping[str, SmoothCurve]:
+def _smooth_curve_by_model(context: Context) -> Mapping[str, SmoothCurve]:
     """Return the smooth curve of each model that has one: the spline before the line and the isotonic fit."""
     # One kind for all panels, which share a key.
     splines = {series.name: curve for series, curve in context.curves(CalibrationSpline)}
@@ -364,7 +359,7 @@ def _smoothers(context: Context) -> Mapping[str, SmoothCurve]:
     return splines or lines or {series.name: curve for series, curve in context.curves(CalibrationIsotonic)}
 
 
-def _said(context: Context, series: Series, curve: Refinement) -> str:
+def _part_sizes(context: Context, series: Series, curve: Refinement) -> str:
     """Say how large the parts are, with their intervals where the run has the measures."""
     estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
     measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]

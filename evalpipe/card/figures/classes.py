@@ -8,8 +8,8 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
 from evalpipe.card.figures.declare import figure, figure_of_classes
-from evalpipe.card.figures.panel import DOTS, Panel, RowLabel, grid, rows
-from evalpipe.card.figures.reliability import PERFECT, axis_of, diagonal, kind_of, standing
+from evalpipe.card.figures.panel import DOTS, RowLabel, grid, rows
+from evalpipe.card.figures.reliability import PERFECT, bin_axis_name, bin_position, draw_diagonal, kind_of
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
@@ -70,20 +70,20 @@ NAMES = {
 @figure_of_classes(Roc, part="appendix", place=150)
 def roc_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curve of each class against the rest."""
-    return _lines(context, model, pairs, "roc")
+    return _curves_of_classes(context, model, pairs, "roc")
 
 
 @figure_of_classes(Pr, part="appendix", place=152)
 def precision_recall_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Pr]]) -> Drawing:
     """Draw the precision-recall curve of each class against the rest."""
-    return _lines(context, model, pairs, "pr")
+    return _curves_of_classes(context, model, pairs, "pr")
 
 
 @figure_of_classes(
     Reliability, part="calibration", place=154, name="calibration_uniform", instead="calibration_quantile")
 def reliability_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability of each class."""
-    return _bins(context, model, pairs, cumulative=False)
+    return _reliability_of_levels(context, model, pairs, cumulative=False)
 
 
 @figure_of_classes(
@@ -91,27 +91,30 @@ def reliability_of_classes(context: Context, model: Series, pairs: list[tuple[Se
     instead="cumulative_calibration_quantile")
 def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability at each cut between ordered levels."""
-    return _bins(context, model, pairs, cumulative=True)
+    return _reliability_of_levels(context, model, pairs, cumulative=True)
 
 
-def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str) -> Drawing:
+def _curves_of_classes(
+    context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str,
+) -> Drawing:
     """Draw a curve of each class against the rest."""
     title, across, up, metric, short = NAMES[curve]
-    key = f"d{context.place}-{curve}-{_place(context, model)}"
+    key = f"d{context.place}-{curve}-{_model_number(context, model)}"
     areas = {
         level.name: context.estimate(model.name, metric, level.name) or numbers.number(or_nan(line.notes.area))
         for level, line in pairs
     }
-    first, others = _worst(pairs, lambda line: or_nan(line.notes.area))
-    caption = (f"{model.label}: each class against all others; the other classes are grey.{_left_out(others, 'areas')}")
+    drawn_levels, others = _worst_levels(pairs, lambda line: or_nan(line.notes.area))
+    caption = (f"{model.label}: each class against all others; the other classes are grey."
+               f"{_shown_classes(others, 'areas')}")
     alt = context.told(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
     frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
-    panels = grid(sheet, [frame] * len(first), [(level.label, "ink") for level, _ in first])
+    panels = grid(sheet, [frame] * len(drawn_levels), [(level.label, "ink") for level, _ in drawn_levels])
     paths = {level.name: path_of(line.points) for level, line in pairs}
-    for drawn, (level, _) in zip(panels, first, strict=True):
+    for drawn, (level, _) in zip(panels, drawn_levels, strict=True):
         if curve == "roc":
-            diagonal(drawn)
+            draw_diagonal(drawn)
         drawn.lines([path for name, path in paths.items() if name != level.name], "pale")
         x, y = paths[level.name]
         drawn.line(x, y, model.ink, name=level.label)
@@ -124,46 +127,42 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
-def _bins(
+def _reliability_of_levels(
     context: Context, model: Series, pairs: Sequence[tuple[Series, Reliability]], *, cumulative: bool
 ) -> Drawing:
     """Draw the reliability of each class, or of each cut between ordered levels."""
     title = "Reliability at each cut between levels" if cumulative else "Reliability of each class"
-    key = f"d{context.place}-{'cuts' if cumulative else 'reliability'}-{_place(context, model)}"
+    key = f"d{context.place}-{'cuts' if cumulative else 'reliability'}-{_model_number(context, model)}"
     event = "that the level lies above the cut" if cumulative else "of each class"
-    first, others = _worst(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
+    drawn_levels, others = _worst_levels(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
-        f"{model.label}: observed share against {standing(pairs[0][1])} {event}, in {kind_of(pairs[0][1])}. "
-        f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_left_out(others, 'gaps', 'widest')}"
+        f"{model.label}: observed share against {bin_position(pairs[0][1])} {event}, in {kind_of(pairs[0][1])}. "
+        f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_shown_classes(others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
-        f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest(curve)}." for level, curve in pairs)
+        f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest_gap(curve)}." for level, curve in pairs)
     sheet = Sheet()
-    frame = unit_axis(axis_of(pairs[0][1]), HALVES), unit_axis("Observed share", HALVES)
-    panels = grid(sheet, [frame] * len(first), [(names[level.name], "ink") for level, _ in first])
-    for drawn, (level, curve) in zip(panels, first, strict=True):
-        diagonal(drawn)
-        _marks(drawn, curve, model, names[level.name])
+    frame = unit_axis(bin_axis_name(pairs[0][1]), HALVES), unit_axis("Observed share", HALVES)
+    panels = grid(sheet, [frame] * len(drawn_levels), [(names[level.name], "ink") for level, _ in drawn_levels])
+    for drawn, (level, curve) in zip(panels, drawn_levels, strict=True):
+        draw_diagonal(drawn)
+        name = names[level.name]
+        points = curve.points
+        x, y, weight = column(points.position), column(points.event_rate), column(points.weight)
+        drawn.line(x, y, model.ink, kind="thin")
+        drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
     sheet.key([PERFECT])
-    finding = listed([f"{names[s.name]}: mean gap {gaps[s.name]}" for s, _ in first])
+    finding = listed([f"{names[s.name]}: mean gap {gaps[s.name]}" for s, _ in drawn_levels])
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
-def _marks(drawn: Panel, curve: Reliability, model: Series, name: str) -> None:
-    """Draw bins as marks whose area grows with their weight, joined by a thin line."""
-    points = curve.points
-    x, y, weight = column(points.position), column(points.event_rate), column(points.weight)
-    drawn.line(x, y, model.ink, kind="thin")
-    drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
-
-
-def _place(context: Context, model: Series) -> int:
+def _model_number(context: Context, model: Series) -> int:
     return [series.name for series in context.series].index(model.name) + 1
 
 
-def _worst(
+def _worst_levels(
     pairs: Sequence[tuple[Series, C]], merit: Callable[[C], float]
 ) -> tuple[Sequence[tuple[Series, C]], Sequence[tuple[Series, C]]]:
     """Part the levels into those drawn in colour, in their order, and the others."""
@@ -173,11 +172,11 @@ def _worst(
     return [p for p in pairs if p[0].name in least], [p for p in pairs if p[0].name not in least]
 
 
-def _left_out(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
+def _shown_classes(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
     return f" Shown: the classes with the {which} {what}." if others else ""
 
 
-def _widest(curve: Reliability) -> str:
+def _widest_gap(curve: Reliability) -> str:
     """Say where the observed share is furthest from the probability."""
     points = list(zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True))
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))

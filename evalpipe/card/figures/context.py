@@ -13,12 +13,14 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalpipe.base.records import OfModel
     from evalpipe.card.page import Number
     from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
     from evalpipe.results.curves import Column, Curve
 
 C = TypeVar("C", bound="Curve")
 T = TypeVar("T")
+R = TypeVar("R", bound="OfModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +57,19 @@ class Context:
 
     def curves(self, kind: type[C], name: str | None = None) -> list[tuple[Series, C]]:
         """Return the models that have a curve of this kind, with it; by ``name`` where the kind has several."""
-        curves = {c.model: c for c in self._here(kind, name) if c.variant == "original" and c.class_ is None}
+        curves = {c.model: c for c in self._curves_of_dataset(kind, name)
+                  if c.variant == "original" and c.class_ is None}
         return [(series, curves[series.name]) for series in self.series if series.name in curves]
 
     def variants(self, model: str, kind: type[C], name: str | None = None) -> dict[str, C]:
         """Return this curve of a model's original and of its recalibrated variants, by variant."""
-        return {c.variant: c for c in self._here(kind, name) if c.model == model and c.class_ is None}
+        return {c.variant: c for c in self._curves_of_dataset(kind, name) if c.model == model and c.class_ is None}
 
     def class_curves(self, kind: type[C], name: str | None = None) -> Iterator[tuple[Series, list[tuple[Series, C]]]]:
         """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
         levels = series_of([(level, level) for level in self.results.levels])
         for model in self.series:
-            here = [c for c in self._here(kind, name) if c.model == model.name and c.variant == "original"]
+            here = [c for c in self._curves_of_dataset(kind, name) if c.model == model.name and c.variant == "original"]
             curves = {c.class_: c for c in here}
             pairs = [(level, curves[level.name]) for level in levels if level.name in curves]
             if pairs:
@@ -86,21 +89,21 @@ class Context:
         """Write what a figure says: of each model what there is to ``say`` of its curve, of many the first."""
         return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
 
-    def _here(self, kind: type[C], name: str | None) -> Iterator[C]:
+    def _curves_of_dataset(self, kind: type[C], name: str | None) -> Iterator[C]:
         """Yield the curves of a kind on all rows of the dataset."""
         return curves_of(self.results, self.dataset.name, kind, name)
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
-        number = self._shown(model, metric, level)
+        number = self._estimate_number(model, metric, level)
         return None if number is None else number.text
 
     def value(self, model: str, metric: str) -> str | None:
         """Write a model's estimate of a metric without its interval, if the run has it."""
-        number = self._shown(model, metric, None)
+        number = self._estimate_number(model, metric, None)
         return None if number is None else number.value
 
-    def _shown(self, model: str, metric: str, level: str | None) -> Number | None:
+    def _estimate_number(self, model: str, metric: str, level: str | None) -> Number | None:
         metrics = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
             if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:
@@ -119,7 +122,7 @@ class Context:
         for matrix in self.results.confusion:
             of = (matrix.dataset, matrix.model, matrix.slice, matrix.variant)
             if of == (self.dataset.name, model, None, "original"):
-                return _operating(matrix, self.results.event)
+                return _operating_point(matrix, self.results.event)
         return None
 
 
@@ -129,7 +132,7 @@ def context_of(results: Results, dataset: str) -> Context:
     return Context(results, results.datasets[place], place + 1)
 
 
-def _operating(matrix: Confusion, event: str) -> Operating:
+def _operating_point(matrix: Confusion, event: str) -> Operating:
     i = matrix.levels.index(event)  # of two, so that the other one is 1 - i
     tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
     fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
@@ -182,6 +185,12 @@ def path_of(points: PathPoints) -> tuple[list[float], list[float]]:
     """Return the coordinates of a curve for drawing, across and up."""
     x, y = points.path
     return column(x), column(y)
+
+
+def with_series(series: Iterable[Series], rows: Iterable[R]) -> list[tuple[Series, R]]:
+    """Return the models that have a row, as they are drawn, each with its row; of several rows, the last."""
+    by_model = {row.model: row for row in rows}
+    return [(drawn, by_model[drawn.name]) for drawn in series if drawn.name in by_model]
 
 
 def known(values: Column) -> list[float]:

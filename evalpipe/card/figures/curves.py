@@ -93,47 +93,49 @@ def draw_curves(
     A model alone is named by the title of its panel: a marker beside its name would look like a point of the curve.
     """
     if len(curves) > MOST:
-        return _facets(frame, curves, references, layers)
+        return _panel_sheets(frame, curves, references, layers)
     if apart or len(curves) == 1:
-        return [_of_one(frame, curve, curves, references, layers) for curve in curves]
+        return [_sheet_of_one(frame, curve, curves, references, layers) for curve in curves]
     sheet = Sheet()
-    drawn = _panel(sheet, frame, references, layers)
-    taken = [box for curve in curves for box in layers.below(drawn, curve.series, single=False)]
+    drawn = _panel_with_background(sheet, frame, references, layers)
+    boxes = [box for curve in curves for box in layers.below(drawn, curve.series, single=False)]
     for curve in curves:
         drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
-        taken += layers.above(drawn, curve.series, taken)
+        boxes += layers.above(drawn, curve.series, boxes)
     models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, c.series.marker) for c in curves]
-    sheet.key(label_lines(drawn, models, _labels(references), taken))
+    sheet.key(label_lines(drawn, models, _reference_labels(references), boxes))
     return [sheet]
 
 
-def _panel(sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "") -> Panel:
+def _panel_with_background(
+    sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "",
+) -> Panel:
     """Draw a wide panel with what is behind all curves."""
     drawn = panel(sheet, frame.x, frame.y, frame.height, title=title)
-    _backed(drawn, references, layers)
+    _draw_background(drawn, references, layers)
     return drawn
 
 
-def _backed(drawn: Panel, references: Sequence[Reference], layers: CurveLayers) -> None:
+def _draw_background(drawn: Panel, references: Sequence[Reference], layers: CurveLayers) -> None:
     if layers.behind is not None:
         layers.behind(drawn)
     for reference in references:
         drawn.line(reference.x, reference.y, "muted", kind="thin", dash=reference.dash)
 
 
-def _labels(references: Sequence[Reference]) -> list[LineLabel]:
+def _reference_labels(references: Sequence[Reference]) -> list[LineLabel]:
     return [LineLabel(r.text, "muted", r.x, r.y, kind="thin", dash=r.dash) for r in references]
 
 
-def _of_one(
+def _sheet_of_one(
     frame: Frame, curve: ModelCurve, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
 ) -> Sheet:
     """Draw a wide panel of one model."""
     sheet = Sheet()
-    drawn = _panel(sheet, frame, references, layers, curve.series.label)
-    taken = _curve_of_one(drawn, curve, curves, layers)
+    drawn = _panel_with_background(sheet, frame, references, layers, curve.series.label)
+    taken = _draw_over_others(drawn, curve, curves, layers)
     own = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
-    entries = label_lines(drawn, [], _labels(references), taken, [own])
+    entries = label_lines(drawn, [], _reference_labels(references), taken, [own])
     sheet.key([*entries, OTHERS] if len(curves) > 1 else entries)
     return sheet
 
@@ -141,7 +143,7 @@ def _of_one(
 OTHERS = KeyEntry("Other models", "pale", "thin")
 
 
-def _curve_of_one(
+def _draw_over_others(
     drawn: Panel, curve: ModelCurve, curves: Sequence[ModelCurve], layers: CurveLayers
 ) -> Sequence[Box]:
     """Draw a model's curve with all others grey behind it; return the boxes that are taken."""
@@ -151,7 +153,7 @@ def _curve_of_one(
     return [*taken, *layers.above(drawn, curve.series, taken)]
 
 
-def _facets(
+def _panel_sheets(
     frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
 ) -> list[Sheet]:
     """Draw each model in a panel of its own, two side by side, with all others grey behind it."""
@@ -160,8 +162,8 @@ def _facets(
         sheet, part = Sheet(), curves[start : start + PER_SHEET]
         panels = grid(sheet, [frame.narrow] * len(part), [(c.series.label, "ink") for c in part], height=frame.small)
         for drawn, curve in zip(panels, part, strict=True):
-            _backed(drawn, references, layers)
-            _curve_of_one(drawn, curve, curves, layers)
+            _draw_background(drawn, references, layers)
+            _draw_over_others(drawn, curve, curves, layers)
         sheet.key([KeyEntry(r.text, "muted", "thin", dash=r.dash) for r in references] + [OTHERS])
         sheets.append(sheet)
     return sheets

@@ -8,14 +8,13 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.panel import DASHES, RowLabel, model_key, panel, rows
+from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, model_key, panel, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.panel import Estimated
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Estimate
     from evalpipe.results.curves import Column
@@ -24,29 +23,29 @@ if TYPE_CHECKING:
 @figure_of(Histogram, part="calibration", place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
-    shared = _one_scale(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
+    shared = _all_probabilities(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
     name = "Predicted probability" if shared else "Score"
     title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
         f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, {context.results.other} "
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
-    alt = context.told(title, pairs, lambda curve: _finding(context, curve.model), ", as histograms")
+    alt = context.told(title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
     sheets = []
     for together in stacks(pairs):
         sheets.append(sheet := Sheet())
         for series, curve in together:
             ends = [*column(curve.points.low), *column(curve.points.high)]
             x = unit_axis(name) if shared else number_axis(name, ends)
-            _mirrored(sheet, series, curve, context, x, last=not shared or curve is together[-1][1])
+            _draw_mirrored(sheet, series, curve, context, x, last=not shared or curve is together[-1][1])
         sheet.key([KeyEntry(f"{context.results.event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
                    else KeyEntry(f"{context.results.event} (event), in the model's colour", "muted", "fill"),
                    KeyEntry(str(context.results.other), "pale", "fill")])
-    finding = context.finds(pairs, lambda curve: _finding(context, curve.model))
+    finding = context.finds(pairs, lambda curve: _predicted_as_events(context, curve.model))
     return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
 
-def _finding(context: Context, model: str) -> str:
+def _predicted_as_events(context: Context, model: str) -> str:
     at = context.operating(model)
     if at is None:
         return "spread drawn"
@@ -55,18 +54,19 @@ def _finding(context: Context, model: str) -> str:
     return f"at {at.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
 
 
-def _one_scale(*scores: Column) -> bool:
+def _all_probabilities(*scores: Column) -> bool:
     """Tell whether all scores lie between 0 and 1, so that panels can share an axis."""
-    return all(0 <= score <= 1 for column in scores for score in known(column))
+    return all(0 <= score <= 1 for values in scores for score in known(values))
 
 
-def _mirrored(
+def _draw_mirrored(
     sheet: Sheet, series: Series, curve: Histogram, context: Context, x: Axis, *, last: bool
 ) -> None:
     """Draw the shares of a model's events upwards and of its other rows downwards."""
     points = curve.points
     edges = [*column(points.low), column(points.high)[-1]]
-    up, down = (_shares_of(column(weights)) for weights in (points.events, points.others))
+    up, down = ([100 * weight / sum(weights) if sum(weights) else 0.0 for weight in weights]
+                for weights in (column(points.events), column(points.others)))
     high, low = 1.1 * max(*up, 1.0), -1.1 * max(*down, 1.0)
     ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
     drawn = panel(sheet, x, Axis("Per cent", low, high, ticks), 130, title=series.label, last=last)
@@ -78,11 +78,6 @@ def _mirrored(
         drawn.rule("ink", x=chosen.value, dash=DASHES)
 
 
-def _shares_of(heights: list[float]) -> list[float]:
-    """Return weights in per cent of their sum."""
-    return [100 * height / sum(heights) if sum(heights) else 0.0 for height in heights]
-
-
 @figure_of(Ks, part="appendix", place=140)
 def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Drawing:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
@@ -91,25 +86,25 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
         f"Share of the rows of each level with a lower score: {event} as a line, {other} dashed. Vertical line: the "
         "largest distance, which is the K-S statistic."
     )
-    alt = context.told("Score distributions", pairs, _furthest)
-    sheets, shared = [], _one_scale(*(curve.points.score for _, curve in pairs))
+    alt = context.told("Score distributions", pairs, _largest_distance)
+    sheets, shared = [], _all_probabilities(*(curve.points.score for _, curve in pairs))
     for together in stacks(pairs):
         sheets.append(sheet := Sheet())
         for series, curve in together:
             x = unit_axis("Score") if shared else number_axis("Score", column(curve.points.score))
-            _distances(sheet, series, curve, x, last=not shared or curve is together[-1][1])
+            _draw_distributions(sheet, series, curve, x, last=not shared or curve is together[-1][1])
         sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
-    texts = context.finds(pairs, _furthest), caption, alt
+    texts = context.finds(pairs, _largest_distance), caption, alt
     return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
 
 
-def _furthest(curve: Ks) -> str:
+def _largest_distance(curve: Ks) -> str:
     """Say where the distributions of a model lie furthest apart."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
     return f"largest distance {distance} at score {at}"
 
 
-def _distances(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) -> None:
+def _draw_distributions(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) -> None:
     points = curve.points
     score, events, others = column(points.score), column(points.events_below), column(points.others_below)
     drawn = panel(sheet, x, unit_axis("Share below", (0, 0.5, 1)), 130, title=series.label, last=last)
@@ -126,18 +121,18 @@ def _distances(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) 
 @figure(part="appendix", place=10)
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
-    grouped = _shares(context)
+    grouped = _share_estimates(context)
     if not grouped:
         return None
     limited = any(e.lower is not None for estimates in grouped.values() for e in estimates.values())
     title = "Estimates with intervals" if limited else "Estimates"
     intervals = f", with its {context.level} interval where it has one" if limited else ""
     caption = f"Every measure that lies between 0 and 1{intervals}."
-    sentences = [_sentence(context, group, estimates) for group, estimates in grouped.items()]
+    sentences = [_row_sentence(context, group, estimates) for group, estimates in grouped.items()]
     alt = f"{title} on {context.dataset.name}. {' '.join(sentences)}"
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(str(name)) for name, _ in grouped], unit_axis("Value"), len(context.series))
-    values = [[_estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
+    values = [[estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
     drawn.estimates(context.series, values, [str(name) for name, _ in grouped])
     for middle, estimates in zip(drawn.middles, grouped.values(), strict=True):
         if all(e.value is None for e in estimates.values()):
@@ -146,11 +141,7 @@ def forest(context: Context) -> Drawing | None:
     return drawing(f"d{context.place}-forest", title, (sentences[0], caption, alt), [sheet])
 
 
-def _estimated(e: Estimate | None) -> Estimated | None:
-    return None if e is None or e.value is None else (e.value, e.lower, e.upper)
-
-
-def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
+def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
     """Return the estimates of measures that lie between 0 and 1, by measure and average, then by model."""
     unit = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
@@ -162,7 +153,6 @@ def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
     return grouped
 
 
-def _sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
-    """Say in words what a row shows: the measure, then each model with its value and interval."""
+def _row_sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
     parts = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
     return f"{group[0]}: {', '.join(parts)}."

@@ -81,14 +81,11 @@ def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, Set
         except ValueError:
             done[latex] = None
             continue
-        outlines |= {name: _outline(*path) for name, path in drawn.items()}
-        placed = tuple((name, *_rounded(x, y, scale)) for name, x, y, scale in letters)
+        outlines |= {name: _letter_path(*path) for name, path in drawn.items()}
+        placed = tuple((name, *(round(float(x), 2), round(float(y), 2), round(float(scale), 3))) for name, x, y,
+                       scale in letters)
         done[latex] = SetFormula(placed, tuple(_ends(corners) for corners, _ in lines))
     return outlines, done
-
-
-def _rounded(x: float, y: float, scale: float) -> tuple[float, float, float]:
-    return round(float(x), 2), round(float(y), 2), round(float(scale), 3)
 
 
 def prepared(formulas: Iterable[str]) -> str:
@@ -102,16 +99,16 @@ def prepared(formulas: Iterable[str]) -> str:
     return "{" + ",\n".join(parts) + "}\n"
 
 
-def _outline(vertices: Any, codes: Any) -> str:
+def _letter_path(vertices: Any, codes: Any) -> str:
     """Write the path of a letter, its coordinates with one decimal."""
-    place, written, numbered = 0, "", [int(code) for code in codes]
-    while place < len(numbered):
-        command, many = COMMANDS[numbered[place]]
+    vertex, written, numbered = 0, "", [int(code) for code in codes]
+    while vertex < len(numbered):
+        command, count = COMMANDS[numbered[vertex]]
         written += command
         if command != "z":
-            written += " ".join(f"{round(float(value), 1):g}" for point in vertices[place : place + many]
+            written += " ".join(f"{round(float(value), 1):g}" for point in vertices[vertex : vertex + count]
                                 for value in point)
-        place += many
+        vertex += count
     return written
 
 
@@ -121,7 +118,7 @@ def _ends(corners: Sequence[Point]) -> tuple[float, float, float, float]:
 
 
 def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:
-    pieces = list(_pieces(formula, outlines))
+    pieces = list(_path_commands(formula, outlines))
     left, right = (end(x for _, points in pieces for x, _ in points) for end in (min, max))
     low, high = (end(y for _, points in pieces for _, y in points) for end in (min, max))
     wide, tall = round(right - left) + 2 * PAD, round(high - low) + 2 * PAD
@@ -133,7 +130,7 @@ def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) ->
             f'<path fill="currentColor" d="{path}"/></svg>')
 
 
-def _pieces(formula: SetFormula, outlines: dict[str, str]) -> Iterator[tuple[str, list[Point]]]:
+def _path_commands(formula: SetFormula, outlines: dict[str, str]) -> Iterator[tuple[str, list[Point]]]:
     """Yield the commands of all letters and lines of a formula, each with its points; the vertical axis is upwards."""
     for name, x, y, scale in formula.letters:
         for command, given in PIECE.findall(outlines[name]):

@@ -67,17 +67,17 @@ def label_lines(
     The models are all labelled or all in the key, so that a reader looks in one place, and likewise the ``others``.
     ``taken`` are boxes that are to stay free, ``unnamed`` lines that labels keep off and that get none.
     """
-    traces = [_dense(panel, label) for label in (*models, *others, *unnamed)]
+    traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
     boxes, entries = list(taken), list[KeyEntry]()
     for labels in (models, others):
         start = 0 if labels is models else len(models)
-        places = _placed(panel, labels, traces, start, boxes)
+        places = _label_places(panel, labels, traces, start, boxes)
         if places is None:
             entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in labels]
             continue
         boxes += [box for box, _ in places]
         for label, place in zip(labels, places, strict=True):
-            _write(panel, label, *place)
+            _write_label(panel, label, *place)
     return entries
 
 
@@ -86,7 +86,7 @@ def label_ends(panel: Panel, lines: Sequence[LineLabel], taken: Sequence[Box] = 
 
     Returns the entries of a key where there is no room for all. ``taken`` are boxes that are to stay free.
     """
-    traces = [_dense(panel, label) for label in lines]
+    traces = [_points_along(panel, label) for label in lines]
     wide = max(width(label.text) for label in lines)
     places = []
     for left in (panel.left + 4, panel.left + panel.width - 4 - wide):
@@ -95,7 +95,7 @@ def label_ends(panel: Panel, lines: Sequence[LineLabel], taken: Sequence[Box] = 
         feet = [top - 3 if top - LINE > panel.top else top + LINE - 1 for top in tops]
         boxes = [(left, foot - LINE + 3, left + wide, foot + 1) for foot in feet]
         apart = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
-        if apart > LINE - 2 and not any(_meet(box, other) for box in boxes for other in taken):
+        if apart > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in taken):
             places.append((apart, left, feet))
     if not places:
         return [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in lines]
@@ -110,19 +110,20 @@ def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel])
 
     Returns the boxes that these numbers take. One that would leave the panel is not written.
     """
-    cells = _taken(point for line in lines for point in _dense(panel, line))
+    cells = _occupied_cells(point for line in lines for point in _points_along(panel, line))
     feet = panel.base - 4, panel.top + LINE, (panel.top + panel.base + LINE) / 2
     boxes: list[Box] = []
     for text, left in ((numbers.given(cut), panel.across(cut) + 3) for cut in cuts):
         right = left + width(text)
         if right < panel.left + panel.width:
-            foot = next((y for y in feet if not _holds(cells, (left, y - LINE + 3, right, y + 2), 0)), feet[0])
+            foot = next((y for y in feet if not _is_occupied_near(cells, (left, y - LINE + 3, right, y + 2), 0)),
+                        feet[0])
             panel.sheet.write(left, foot, text, "muted")
             boxes.append((left - 2, foot - LINE, right + 2, foot + 4))
     return boxes
 
 
-def _placed(
+def _label_places(
     panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
     taken: Sequence[Box],
 ) -> list[Place] | None:
@@ -131,21 +132,21 @@ def _placed(
     for place, label in enumerate(labels, start):
         wide = width(label.text) + (SIGN if label.marker else 0)
         rivals = [point for k, trace in enumerate(traces) if k != place for point in trace]
-        chosen = _place(panel, traces[place], rivals, [*taken, *(box for box, _ in places)], wide)
+        chosen = _free_place(panel, traces[place], rivals, [*taken, *(box for box, _ in places)], wide)
         if chosen is None:
             return None
         places.append(chosen)
     return places
 
 
-def _write(panel: Panel, label: LineLabel, box: Box, turned: bool) -> None:  # noqa: FBT001
+def _write_label(panel: Panel, label: LineLabel, box: Box, turned: bool) -> None:  # noqa: FBT001
     left, top, right, _ = box
     if label.marker:
         panel.sheet.marker(right - 5 if turned else left + 5, top + LINE / 2, label.marker, label.ink)
     panel.sheet.write(left + (SIGN if label.marker and not turned else 0), top + LINE - 3.5, label.text, label.ink)
 
 
-def _dense(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
+def _points_along(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
     """Return places along a line as far as it is in the panel, close to each other, in pixels."""
     points = panel.visible(list(zip(label.x, label.y, strict=True)))
     known = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
@@ -156,7 +157,7 @@ def _dense(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
     return dense
 
 
-def _taken(points: Iterable[tuple[float, float]]) -> Cells:
+def _occupied_cells(points: Iterable[tuple[float, float]]) -> Cells:
     """Return which cells of the sheet hold a point: for each row of cells a number whose bits are its columns."""
     cells: Cells = {}
     for x, y in points:
@@ -165,7 +166,7 @@ def _taken(points: Iterable[tuple[float, float]]) -> Cells:
     return cells
 
 
-def _holds(cells: Cells, box: Box, room: float) -> bool:
+def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
     """Tell whether any cell within ``room`` pixels of a box holds a point."""
     first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
     bits = ((1 << (last - first + 1)) - 1) << first
@@ -173,22 +174,22 @@ def _holds(cells: Cells, box: Box, room: float) -> bool:
     return any(cells.get(row, 0) & bits for row in rows)
 
 
-def _place(
-    panel: Panel, own: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
+def _free_place(
+    panel: Panel, line: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
     wide: float,
 ) -> Place | None:
     """Return the place for a label close to its own line and far from every other, inside the panel, if any."""
-    mine, others = _taken(own), _taken(rivals)
+    own_cells, rival_cells = _occupied_cells(line), _occupied_cells(rivals)
     best: Place | None = None
     freest = 0.0
-    for x, y in own[:: max(1, len(own) // TRIES)]:
-        for box in _boxes(x, y, wide):
+    for x, y in line[:: max(1, len(line) // TRIES)]:
+        for box in _candidate_boxes(x, y, wide):
             if box[0] < panel.left + 2 or box[2] > panel.left + panel.width - 1 or box[1] < panel.top or (
                     box[3] > panel.base):
                 continue
-            if any(_meet(box, other) for other in boxes) or _holds(mine, box, 0):
+            if any(_nearly_overlap(box, other) for other in boxes) or _is_occupied_near(own_cells, box, 0):
                 continue
-            free = next((room for room in ROOMS if not _holds(others, box, room)), 0.0)
+            free = next((room for room in ROOMS if not _is_occupied_near(rival_cells, box, room)), 0.0)
             if free > freest:
                 best, freest = (box, box[0] < x - wide / 2 - 1), free
         if freest == ROOMS[0]:
@@ -196,14 +197,14 @@ def _place(
     return best
 
 
-def _boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
+def _candidate_boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
     """Return the boxes that are tried for a label at a place of its line."""
     corners = ((x + 6, y - LINE - 3), (x - wide - 6, y - LINE - 3), (x + 6, y + 3), (x - wide - 6, y + 3),
                (x - wide / 2, y - LINE - 5), (x - wide / 2, y + 5))
     return tuple((left, top, left + wide, top + LINE) for left, top in corners)
 
 
-def _meet(a: Box, b: Box) -> bool:
+def _nearly_overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] + CLEAR and b[0] < a[2] + CLEAR and a[1] < b[3] + CLEAR and b[1] < a[3] + CLEAR
 
 
@@ -222,13 +223,13 @@ MARKED = " Small marks: the thresholds that the spec marks, with their numbers w
 class Coordinates:
     """Where a threshold lies on a curve: names of the rates across and up, as operating points and marks have them.
 
-    ``said`` are the names in words; ``side`` is where a label has the most room: below (1) or above (-1) the curve, and
-    to the right (1) or to the left (-1). A curve that is ``falling`` leaves room above and to the right of a point.
+    ``words`` are the names in words; ``side`` is where a label has the most room: below (1) or above (-1) the curve,
+    and to the right (1) or to the left (-1). A curve that is ``falling`` leaves room above and to the right of a point.
     """
 
     across: str
     up: str
-    said: tuple[str, str]
+    words: tuple[str, str]
     side: tuple[int, int]
     falling: bool = False
 
@@ -288,7 +289,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
         for cut, a, b in zip(cuts, x, y, strict=True):
             text = numbers.given(cut)
             if a == a and b == b and (point is None or point.mark != text):  # noqa: PLR0124 - NaN differs from itself
-                boxes += _label(panel, (a, b), text, series.ink, at.side, [*taken, *boxes])
+                boxes += _write_beside_point(panel, (a, b), text, series.ink, at.side, [*taken, *boxes])
         return boxes
 
     return over
@@ -312,7 +313,7 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
     return over
 
 
-def _label(
+def _write_beside_point(
     panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], taken: Sequence[Box]
 ) -> Sequence[Box]:
     """Write a label beside a point, on the first of its four sides that is free; none where none is."""
@@ -323,17 +324,17 @@ def _label(
         box = left, base - LINE + 4, left + wide, base + 3
         within = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)
-        if within and not any(_overlap(box, other) for other in taken):
+        if within and not any(_boxes_overlap(box, other) for other in taken):
             panel.sheet.write(left, base, text, ink)
             return (box,)
     return ()
 
 
-def _overlap(a: Box, b: Box) -> bool:
+def _boxes_overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def together(*draws: Over) -> Over:
+def draw_in_turn(*draws: Over) -> Over:
     """Return what draws one after the other, each with the boxes that those before took."""
 
     def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
@@ -345,22 +346,21 @@ def together(*draws: Over) -> Over:
     return over
 
 
-def said(curve: Marks | None, at: Coordinates) -> str:
+def marked_rates(curve: Marks | None, at: Coordinates) -> str:
     """Say where the marked thresholds of a model lie; nothing where it has none."""
     if curve is None:
         return ""
     x, y = at.marks(curve)
-    points = (
-        f"at marked threshold {numbers.given(cut)} {at.said[0]} {_number(a)} and {at.said[1]} {_number(b)}"
-        for cut, a, b in zip(column(curve.points.threshold), x, y, strict=True))
+    points = (f"at marked threshold {numbers.given(cut)} {at.words[0]} {_number_or_undefined(a)} and {at.words[1]} "
+              f"{_number_or_undefined(b)}" for cut, a, b in zip(column(curve.points.threshold), x, y, strict=True))
     return "; ".join(points)
 
 
-def _number(value: float) -> str:
+def _number_or_undefined(value: float) -> str:
     return "undefined" if value != value else numbers.number(value)  # noqa: PLR0124 - NaN differs from itself
 
 
-def rules(panel: Panel, context: Context, series: Series) -> list[float]:
+def draw_marked_rules(panel: Panel, context: Context, series: Series) -> list[float]:
     """Draw a line at each marked threshold of a model, in a panel over thresholds; return these thresholds."""
     curve = marks_of(context).get(series.name)
     cuts = [] if curve is None else column(curve.points.threshold)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from evalpipe.card.figures.svg import Series
+    from evalpipe.results import Estimate
 
 
 Place: TypeAlias = tuple[float, float]
@@ -34,12 +35,12 @@ def bends(places: Sequence[Place]) -> list[Place]:
     for place in places[1:]:
         if place == (last or kept[-1]):
             continue
-        angle, distance = _seen(kept[-1], place)
+        angle, distance = _direction_and_distance(kept[-1], place)
         turn = math.remainder(angle - base, math.tau)
         if last is not None and (distance < far or not low <= turn <= high):
             kept.append(last)
             last = None
-            angle, distance = _seen(kept[-1], place)
+            angle, distance = _direction_and_distance(kept[-1], place)
         if last is None:
             base, turn, low, high = angle, 0.0, -math.pi, math.pi
         half = math.asin(min(1.0, NEAR / distance))
@@ -47,7 +48,7 @@ def bends(places: Sequence[Place]) -> list[Place]:
     return kept if last is None else [*kept, last]
 
 
-def _seen(start: Place, place: Place) -> tuple[float, float]:
+def _direction_and_distance(start: Place, place: Place) -> tuple[float, float]:
     """Return the direction and the distance of a place from another."""
     across, down = place[0] - start[0], place[1] - start[1]
     return math.atan2(down, across), math.hypot(across, down)
@@ -90,14 +91,14 @@ class Panel:
              dash: str = "", steps: bool = False) -> None:
         """Draw a line through points, broken where one is missing; as ``steps``, each height holds up to the next."""
         points = _stepped(x, y) if steps else list(zip(x, y, strict=True))
-        path = self._trace(self.visible(points))
+        path = self._path_through(self.visible(points))
         if path:
             self.sheet.path(path, kind, ink, dash)
         self.record(name, x, y)
 
     def lines(self, lines: Iterable[tuple[Sequence[float], Sequence[float]]], ink: str, kind: str = "thin") -> None:
         """Draw several lines that are no data of their own, all in one path."""
-        path = "".join(self._trace(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
+        path = "".join(self._path_through(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
         if path:
             self.sheet.path(path, kind, ink)
 
@@ -116,14 +117,14 @@ class Panel:
         numbers_of = {key: list(values) for key, values in columns.items()}
         self.sheet.points.append(PointSeries(name, {"day": list(days), **numbers_of}))
 
-    def _trace(self, points: Iterable[tuple[float, float]]) -> str:
+    def _path_through(self, points: Iterable[tuple[float, float]]) -> str:
         """Write the path through points; those that would change no pixel are left out."""
         runs: list[list[tuple[float, float]]] = [[]]
         for x, y in points:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
             else:
-                place = round(self.across(self._held(x, self.x)), 1), round(self.down(self._held(y, self.y)), 1)
+                place = round(self.across(self._within(x, self.x)), 1), round(self.down(self._within(y, self.y)), 1)
                 runs[-1].append(place)
         paths = filter(lambda path: len(path) > 1, map(bends, runs))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
@@ -145,7 +146,7 @@ class Panel:
         return kept
 
     @staticmethod
-    def _held(value: float, axis: Axis) -> float:
+    def _within(value: float, axis: Axis) -> float:
         """Hold a value that lies beyond an axis at its end."""
         return min(max(value, min(axis.low, axis.high)), max(axis.low, axis.high))
 
@@ -159,7 +160,7 @@ class Panel:
             else:
                 runs[-1].append(point)
         around = ([(a, h) for a, _, h in run] + [(a, lo) for a, lo, _ in reversed(run)] for run in runs if len(run) > 1)
-        path = "".join(f"{self._trace(edge)}z" for edge in around)
+        path = "".join(f"{self._path_through(edge)}z" for edge in around)
         if path:
             self.sheet.path(path, kind, ink)
 
@@ -185,10 +186,10 @@ class Panel:
                upright: bool = True, kind: str = "range") -> None:
         """Draw an interval at each place, all in one path; upright ones are along the vertical axis."""
         path = "".join(
-            f"M{number(self.across(a))},{number(self.down(self._held(lo, self.y)))}"
-            f"V{number(self.down(self._held(hi, self.y)))}" if upright else
-            f"M{number(self.across(self._held(lo, self.x)))},{number(self.down(a))}"
-            f"H{number(self.across(self._held(hi, self.x)))}"
+            f"M{number(self.across(a))},{number(self.down(self._within(lo, self.y)))}"
+            f"V{number(self.down(self._within(hi, self.y)))}" if upright else
+            f"M{number(self.across(self._within(lo, self.x)))},{number(self.down(a))}"
+            f"H{number(self.across(self._within(hi, self.x)))}"
             for a, lo, hi in zip(at, low, high, strict=True) if not any(map(math.isnan, (a, lo, hi))))
         if path:
             self.sheet.path(path, kind, ink)
@@ -212,7 +213,7 @@ class Panel:
         for left, right, height, bottom in zip(edges, edges[1:], heights, bottoms, strict=False):
             if height:
                 a, b = self.across(left) + gap / 2, self.across(right) - gap / 2
-                y = self.down(self._held(bottom + height, self.y))
+                y = self.down(self._within(bottom + height, self.y))
                 path += f"M{number(a)},{number(self.down(bottom))}V{number(y)}H{number(b)}V{number(self.down(bottom))}z"
         if path:
             self.sheet.path(path, kind, ink)
@@ -238,28 +239,28 @@ class Panel:
 
     def span(self, low: float, high: float, ink: str = "muted", kind: str = "band") -> None:
         """Shade the panel between two values of the horizontal axis."""
-        a, b = (self.across(self._held(value, self.x)) for value in (low, high))
+        a, b = (self.across(self._within(value, self.x)) for value in (low, high))
         self.sheet.path(f"M{number(a)},{number(self.top)}H{number(b)}V{number(self.base)}H{number(a)}z", kind, ink)
 
     def box(self, left: float, right: float, below: float, above: float, ink: str) -> None:
         """Shade a rectangle between values of both axes, as far as the panel reaches."""
-        a, b = (self.across(self._held(value, self.x)) for value in (left, right))
-        c, d = (self.down(self._held(value, self.y)) for value in (below, above))
+        a, b = (self.across(self._within(value, self.x)) for value in (left, right))
+        c, d = (self.down(self._within(value, self.y)) for value in (below, above))
         self.sheet.path(f"M{number(a)},{number(c)}H{number(b)}V{number(d)}H{number(a)}z", "band", ink)
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "") -> None:
         """Write at values of the axes, in the middle of a line's height."""
         self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
 
-    def tell(self) -> None:
-        """Leave the axes with the sheet, so that values can be read off it; not where ticks are other than numbers."""
+    def keep_axes(self) -> None:
+        """Keep the axes with the sheet, so that values can be read off it; not where ticks are other than numbers."""
         if all(text == numbers.plain(value) for axis in (self.x, self.y) for value, text in axis.ticks):
             place = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
             self.sheet.axes.append((*place, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
 
     def frame(self, *, across: bool = True, up: bool = True) -> None:
         """Draw the grid at the ticks, the axes and the numbers: of those ``across`` and ``up``."""
-        self.tell()
+        self.keep_axes()
         xs = [self.across(value) for value, _ in self.x.ticks]
         ys = [self.down(value) for value, _ in self.y.ticks]
         grid = "".join(f"M{number(x)},{number(self.top)}V{number(self.base)}" for x in xs)
@@ -284,6 +285,7 @@ class Panel:
 
 
 def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the corners of a line of steps: each height holds up to the next place."""
     points: list[tuple[float, float]] = []
     for a, b in zip(x, y, strict=True):
         points += [(a, points[-1][1]), (a, b)] if points else [(a, b)]
@@ -315,14 +317,14 @@ def panel(
     drawn.frame(across=last, up=first)
     sheet.bottom = drawn.base + (BELOW + 2 if last else 4)
     if last and x.name:
-        _name_across(drawn, left, room)
+        _write_axis_name(drawn, left, room)
     return drawn
 
 
-def _name_across(drawn: Panel, left: float, room: float) -> None:
-    """Name the horizontal axis beneath its middle, as far as there is room from ``left``."""
+def _write_axis_name(drawn: Panel, left: float, room: float) -> None:
+    """Write the name of the horizontal axis beneath its middle, as far as there is room from ``left``."""
     sheet = drawn.sheet
-    for line in wrap(drawn.x.name, room):
+    for line in wrap(drawn.x.name, room) if drawn.x.name else ():
         sheet.bottom += LINE - 1
         middle = min(drawn.left + drawn.width / 2, left + room - width(line) / 2)
         sheet.write(middle, sheet.bottom, line, "muted", "middle")
@@ -382,6 +384,11 @@ SHARE = 0.42
 
 Estimated = tuple[float, float | None, float | None]
 """A value with its limits, None where it has none."""
+
+
+def estimated(estimate: Estimate | None) -> Estimated | None:
+    """Return the value of an estimate with its limits; None where there is no value."""
+    return None if estimate is None or estimate.value is None else (estimate.value, estimate.lower, estimate.upper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,19 +452,9 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")
-    _name_beneath(panel)
-    return RowPanel(panel, middles)
-
-
-def _name_beneath(panel: Panel) -> None:
-    """Write the name of the axis below its numbers, in the middle of the panel as far as it fits."""
-    sheet = panel.sheet
     sheet.bottom = panel.base + BELOW + 2
-    for line in wrap(panel.x.name, sheet.width) if panel.x.name else ():
-        sheet.bottom += LINE - 1
-        middle = min(panel.left + panel.width / 2, sheet.width - width(line) / 2)
-        sheet.write(middle, sheet.bottom, line, "muted", "middle")
-    sheet.bottom += 3
+    _write_axis_name(panel, 0.0, sheet.width)
+    return RowPanel(panel, middles)
 
 
 def model_key(models: Sequence[Series]) -> list[KeyEntry]:

@@ -14,12 +14,12 @@ from evalpipe.card.figures.labels import (
     GROUPED,
     MARKED,
     Coordinates,
+    draw_in_turn,
     group_points,
     marked_points,
+    marked_rates,
     marks_of,
     operating_points,
-    said,
-    together,
 )
 from evalpipe.card.figures.panel import DASHES, DOTS
 from evalpipe.card.figures.svg import drawing
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.svg import Drawing, Series
 
 
-def shade(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
+def band_layer(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
     """Return what shades the band of a model: light for the whole curve, darker for each point alone."""
     bands = {series.name: band for series, band in context.curves(kind)}
 
@@ -48,7 +48,7 @@ def shade(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable
     return under
 
 
-def explained(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
+def band_caption(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
     """Say in a caption what the bands are; nothing where there are none."""
     if not context.curves(kind):
         return ""
@@ -90,21 +90,22 @@ class Plot:
     groups: Over | None = None
 
 
-def _unit(x: str, y: str) -> Frame:
+def _unit_frame(x: str, y: str) -> Frame:
     return Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
 
 
-def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
+def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     """Draw curves: all models, the reference lines, the operating points, the marked thresholds."""
     marked = bool(marks_of(context))
     caption = plot.caption + (GROUPED if plot.groups else "") + (MARKED if marked else "")
-    caption += explained(context, plot.band) if plot.band else ""
+    caption += band_caption(context, plot.band) if plot.band else ""
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
     given = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
     overs = [over for over in given if over is not None]
-    layers = CurveLayers(plot.behind, plot.alone, shade(context, plot.band) if plot.band else None, together(*overs))
+    layers = CurveLayers(plot.behind, plot.alone, band_layer(context, plot.band) if plot.band else None,
+                         draw_in_turn(*overs))
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
     sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
     values = [f"{series.label} {value}" for (series, _), value in zip(pairs, plot.values, strict=True) if value]
@@ -117,48 +118,49 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
 
     def say(curve: Roc) -> str:
         area, at = context.estimate(curve.model, "roc_auc"), context.operating(curve.model)
-        parts = [f"ROC AUC {area}" if area else None, _named("Gini", _gini(context, curve.model))]
+        parts = [f"ROC AUC {area}" if area else None, _after_name("Gini", _gini_text(context, curve.model))]
         if at and at.sensitivity is not None and at.false_positive_rate is not None:
             parts.append(
                 f"at {at.cut} sensitivity {numbers.number(at.sensitivity)} and false positive rate "
                 f"{numbers.number(at.false_positive_rate)}"
             )
-        parts.append(said(marks_of(context).get(curve.model), ON_ROC))
+        parts.append(marked_rates(marks_of(context).get(curve.model), ON_ROC))
         return "; ".join(filter(None, parts)) or "curve drawn"
 
     def value(series: Series, curve: Roc) -> str:
-        area = _named("AUC", context.estimate(series.name, "roc_auc"))
-        return ", ".join(filter(None, (area, _named("Gini", _gini(context, series.name))))) or say(curve)
+        area = _after_name("AUC", context.estimate(series.name, "roc_auc"))
+        return ", ".join(filter(None, (area, _after_name("Gini", _gini_text(context, series.name))))) or say(curve)
 
     shaded = len(pairs) == 1 or bool(marks_of(context))
-    return _draw(context, pairs, Plot(
-        key="roc", frame=_unit("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
+    return _draw_plot(context, pairs, Plot(
+        key="roc", frame=_unit_frame("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
         reference=(Reference("Chance", (0, 1), (0, 1)),), at=ON_ROC,
         values=[value(series, curve) for series, curve in pairs],
         title="ROC curve",
         caption="Sensitivity against false positive rate over all thresholds. Marker: threshold in use, with its "
                 "value. Dotted diagonal: chance." + (
                     " Shaded between the curve and the diagonal: half the Gini coefficient." if shaded else ""),
-        alt=context.told("ROC curve", pairs, say), alone=_area(context, pairs),
+        alt=context.told("ROC curve", pairs, say), alone=_area_layer(context, pairs),
     ))
 
 
-def _gini(context: Context, model: str) -> str | None:
+def _gini_text(context: Context, model: str) -> str | None:
     """Write the Gini coefficient of a model: its estimate, or the number that is with the marked thresholds."""
     marks = marks_of(context).get(model)
     noted = None if marks is None or marks.notes.gini is None else numbers.number(marks.notes.gini)
     return context.estimate(model, "gini") or noted
 
 
-def _area(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[Panel, Series], Sequence[Box]]:
+def _area_layer(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[Panel, Series], Sequence[Box]]:
     """Return what shades the area between a model's ROC curve and the diagonal, and writes its size in the corner."""
     curves = {series.name: curve.points for series, curve in pairs}
 
     def alone(panel: Panel, series: Series) -> Sequence[Box]:
         across, up = path_of(curves[series.name])
         panel.band(across, across, up, series.ink, "faint")
-        gini = _gini(context, series.name)
-        lines = [_named("AUC", context.value(series.name, "roc_auc")), _named("Gini", gini and gini.split(" ")[0])]
+        gini = _gini_text(context, series.name)
+        lines = [_after_name("AUC", context.value(series.name, "roc_auc")),
+                 _after_name("Gini", gini and gini.split(" ")[0])]
         texts, right = [text for text in lines if text], panel.left + panel.width - 6
         for place, text in enumerate(reversed(texts)):
             panel.sheet.write(right, panel.base - 8 - LINE * place, text, series.ink, "end")
@@ -168,7 +170,7 @@ def _area(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[Panel,
     return alone
 
 
-def _named(name: str, text: str | None) -> str | None:
+def _after_name(name: str, text: str | None) -> str | None:
     return f"{name} {text}" if text else None
 
 
@@ -180,20 +182,20 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         return None
 
     def area(model: str) -> str | None:
-        average = _named("AP", context.estimate(model, "average_precision"))
-        return average or _named("AUC", context.estimate(model, "pr_auc"))
+        average = _after_name("AP", context.estimate(model, "average_precision"))
+        return average or _after_name("AUC", context.estimate(model, "pr_auc"))
 
     def say(curve: Pr) -> str:
         at, parts = context.operating(curve.model), [area(curve.model) or ""]
         if at and at.sensitivity is not None:
             precise = "undefined" if at.precision is None else numbers.number(at.precision)
             parts.append(f"at {at.cut} recall {numbers.number(at.sensitivity)} and precision {precise}")
-        parts.append(said(marks_of(context).get(curve.model), ON_PR))
+        parts.append(marked_rates(marks_of(context).get(curve.model), ON_PR))
         return "; ".join(filter(None, parts)) or "curve drawn"
 
     base = numbers.number(prevalence)
-    return _draw(context, pairs, Plot(
-        key="pr", frame=_unit("Recall (sensitivity)", "Precision"), band=PrBand,
+    return _draw_plot(context, pairs, Plot(
+        key="pr", frame=_unit_frame("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(Reference(f"Prevalence {base}", (0, 1), (prevalence, prevalence)),),
         at=ON_PR,
         values=[area(series.name) or say(curve) for series, curve in pairs],
@@ -215,35 +217,36 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
         return f"{numbers.percent(or_nan(curve.notes.found_in_first_10_percent), 1)} in the first 10%"
 
     def half(curve: Gain) -> str:
-        return f"half of the events are in the first {_half(curve)}"
+        return f"half of the events are in the first {_share_for_half(curve)}"
 
     def say(curve: Gain) -> str:
         share = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
         whole = f"of the events, {tenth(curve)} and {share} in the first 50% of the ranked rows; {half(curve)}"
-        return "; ".join(filter(None, (whole, said(marks_of(context).get(curve.model), ON_GAIN))))
+        return "; ".join(filter(None, (whole, marked_rates(marks_of(context).get(curve.model), ON_GAIN))))
 
     perfect = Reference("Perfect ranking", (0, prevalence, 1), (0, 1, 1), DASHES)
-    return _draw(context, pairs, Plot(
-        key="gain", frame=_unit("Share of rows tested, highest scores first", "Share of events found"), band=GainBand,
-        reference=(perfect, Reference("Random order", (0, 1), (0, 1))), at=ON_GAIN,
-        values=[f"has half of the events in the first {_half(curve)} of the rows, and {tenth(curve)}"
-                for _, curve in pairs],
-        title="Cumulative gain",
-        caption="Share of all events found when rows are taken in order of score, highest first. Marker: threshold "
-                "in use. Shaded: between random and perfect order. Dotted guide: the rows with half of the events.",
-        alt=context.told("Cumulative gain", pairs, say),
-        behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale", "faint"), over=_guide(pairs),
-        groups=group_points(context, "cumulative_captured"),
-    ))
+    return _draw_plot(context, pairs, Plot(key="gain", frame=_unit_frame("Share of rows tested, highest scores first",
+                                                                         "Share of events found"), band=GainBand,
+                                           reference=(perfect, Reference("Random order", (0, 1), (0, 1))), at=ON_GAIN,
+                                           values=[f"has half of the events in the first {_share_for_half(curve)} of "
+                                                   f"the rows, and {tenth(curve)}" for _, curve in pairs],
+                                           title="Cumulative gain", caption="Share of all events found when rows are "
+                                           "taken in order of score, highest first. Marker: threshold in use. Shaded: "
+                                           "between random and perfect order. Dotted guide: the rows with half of the "
+                                           "events.", alt=context.told("Cumulative gain", pairs, say),
+                                           behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale",
+                                                                           "faint"), over=_half_layer(pairs),
+                                           groups=group_points(context, "cumulative_captured")))
 
 
-def _half(curve: Gain) -> str:
+def _share_for_half(curve: Gain) -> str:
+    """Write the share of the rows, highest scores first, that hold half of the events."""
     return numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
 
 
-def _guide(pairs: list[tuple[Series, Gain]]) -> Over:
+def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
     """Return what draws how many rows hold half of the events: across to the curve, and down to their share."""
-    shares = {series.name: (curve.notes.tested_for_half_of_events, _half(curve)) for series, curve in pairs}
+    shares = {series.name: (curve.notes.tested_for_half_of_events, _share_for_half(curve)) for series, curve in pairs}
 
     def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
         share, text = shares[series.name]
@@ -271,11 +274,11 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     def say(curve: Lift) -> str:
         at, first = context.operating(curve.model), f"lift {early[curve.model]} in the first 10% of the ranked rows"
         used = None if at is None or at.lift is None else f"at {at.cut} lift {numbers.number(at.lift)}"
-        return "; ".join(filter(None, (first, used, said(marks_of(context).get(curve.model), ON_LIFT))))
+        return "; ".join(filter(None, (first, used, marked_rates(marks_of(context).get(curve.model), ON_LIFT))))
 
     top = max(1.2, 1.06 * max(height for _, curve in pairs for height in known(curve.points.lift)))
     y, name = Axis("Lift", 0, top, ticks_between(0, top)), "Share of rows tested, highest scores first"
-    return _draw(context, pairs, Plot(
+    return _draw_plot(context, pairs, Plot(
         key="lift", frame=Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110), band=None,
         reference=(Reference("Random order", (0, 1), (1, 1)),), at=ON_LIFT,
         values=[f"lift {early[series.name]} in the first 10%" for series, _ in pairs],

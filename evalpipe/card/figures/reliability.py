@@ -38,7 +38,6 @@ MOST = 3
 """Models in one panel; of more, each has one of its own."""
 
 
-
 @figure_of(Reliability, part="calibration", place=80, name="calibration_uniform", instead="calibration_quantile")
 @figure_of(Reliability, part="appendix", place=90, name="calibration_quantile", beside="calibration_uniform")
 def reliability(context: Context, pairs: Pairs) -> Drawing:
@@ -47,16 +46,15 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     kind, scores = kind_of(pairs[0][1]), context.curves(Histogram)
     rugs = {series.name: curve for series, curve in context.curves(Rug)}
     below = f" {BELOW}" if scores and len(pairs) <= MOST else ""
-    caption = (
-        f"Observed share of events in each bin against {standing(pairs[0][1])}. Dotted diagonal: perfect "
-        f"calibration.{bars(context, [curve for _, curve in pairs])}{rug_caption(context, rugs.values())}{below}"
-    )
-    alt = context.told("Reliability diagram", pairs, finding, f", {kind}")
-    axes = axis_of(pairs[0][1]), "Observed share of events"
+    caption = (f"Observed share of events in each bin against {bin_position(pairs[0][1])}. Dotted diagonal: perfect "
+               f"calibration.{interval_caption(context, [curve for _, curve in pairs])}"
+               f"{rug_caption(context, rugs.values())}{below}")
+    alt = context.told("Reliability diagram", pairs, missed_bins, f", {kind}")
+    axes = bin_axis_name(pairs[0][1]), "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
-    end = _end(pairs)
-    sheets = [sheet for group in groups for sheet in _diagram(group, axes, scores, rugs, end)]
-    return drawing(key, f"Reliability, {kind}", (context.finds(pairs, finding), caption, alt), sheets)
+    end = _upper_end(pairs)
+    sheets = [sheet for group in groups for sheet in _diagram_sheets(group, axes, scores, rugs, end)]
+    return drawing(key, f"Reliability, {kind}", (context.finds(pairs, missed_bins), caption, alt), sheets)
 
 
 @figure_of(
@@ -66,13 +64,13 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
-        f"Share of correct predictions against {standing(pairs[0][1], 'probability of the predicted level')}, in "
+        f"Share of correct predictions against {bin_position(pairs[0][1], 'probability of the predicted level')}, in "
         f"{kind_of(pairs[0][1])}. "
-        f"Dotted diagonal: perfect calibration.{bars(context, [curve for _, curve in pairs])}"
+        f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
-    axes = axis_of(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
-    texts = context.finds(pairs, finding), caption, context.told(title, pairs, finding)
-    return drawing(key, title, texts, _diagram(pairs, axes, [], {}, _end(pairs)))
+    axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
+    texts = context.finds(pairs, missed_bins), caption, context.told(title, pairs, missed_bins)
+    return drawing(key, title, texts, _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
 def kind_of(curve: Reliability) -> str:
@@ -80,22 +78,22 @@ def kind_of(curve: Reliability) -> str:
     return BINS[curve.curve.rpartition("_")[2]]
 
 
-def standing(curve: Reliability, of: str = "predicted probability") -> str:
+def bin_position(curve: Reliability, of: str = "predicted probability") -> str:
     """Say where bins stand across: at the mean of the probabilities ``of`` their rows, or at their middles."""
     return f"the mean {of}" if curve.points.midpoint is None else f"the middle of each bin of the {of}"
 
 
-def axis_of(curve: Reliability, of: str = "predicted probability") -> str:
+def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
     """Name the axis on which bins stand."""
     return f"Mean {of}" if curve.points.midpoint is None else f"{wording.capital(of)}, middle of the bin"
 
 
-def _end(pairs: Pairs) -> float:
+def _upper_end(pairs: Pairs) -> float:
     """Return up to where the axes of all models reach."""
-    return reach(value for _, curve in pairs for values in _drawn(curve) for value in column(values))
+    return axis_upper_end(value for _, curve in pairs for values in _drawn_columns(curve) for value in column(values))
 
 
-def _diagram(
+def _diagram_sheets(
     pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float
 ) -> list[Sheet]:
     """Draw the bins of models and their ``rugs``, on axes of these ``names``, above the spread of the ``scores``."""
@@ -104,46 +102,46 @@ def _diagram(
         axes = tuple(near_axis(name, end, narrow=True) for name in names)
         panels = grid(sheet, [(axes[0], axes[1])] * len(pairs), [(series.label, "ink") for series, _ in pairs])
         for drawn, (series, curve) in zip(panels, pairs, strict=True):
-            diagonal(drawn)
-            rug(drawn, series, rugs.get(series.name))
-            bins(drawn, series, curve)
+            draw_diagonal(drawn)
+            draw_rug(drawn, series, rugs.get(series.name))
+            draw_bins(drawn, series, curve)
         sheet.key([PERFECT])
         return [sheet]
     x, y = (near_axis(name, end) for name in names)
     alone = len(pairs) == 1
     drawn = panel(sheet, x, y, title=pairs[0][0].label if alone else "")
-    diagonal(drawn)
+    draw_diagonal(drawn)
     for series, curve in pairs:
-        rug(drawn, series, rugs.get(series.name))
-        bins(drawn, series, curve)
-    sheet.key([PERFECT] if alone else _labels(drawn, pairs))
+        draw_rug(drawn, series, rugs.get(series.name))
+        draw_bins(drawn, series, curve)
+    sheet.key([PERFECT] if alone else _label_models(drawn, pairs))
     for series, _ in pairs if scores else ():
-        strip(drawn, series, spread.get(series.name))
+        draw_score_strip(drawn, series, spread.get(series.name))
     return [sheet]
 
 
-def _labels(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
+def _label_models(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
     labels = [LineLabel(s.label, s.ink, column(c.points.position), column(c.points.event_rate), s.marker)
               for s, c in pairs]
     perfect = LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high), kind="thin", dash=DOTS)
-    return label_lines(drawn, labels, [perfect], [box for _, curve in pairs for box in _bars(drawn, curve)])
+    return label_lines(drawn, labels, [perfect], [box for _, curve in pairs for box in _interval_boxes(drawn, curve)])
 
 
-def _bars(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
+def _interval_boxes(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
     """Yield the boxes that the intervals of the bins take, of all bins together where there are such."""
     points = curve.points
     together = points.simultaneous_lower or [], points.simultaneous_upper or []
-    low, high = map(column, together if _together(curve) else (points.lower, points.upper))
+    low, high = map(column, together if _has_joint_limits(curve) else (points.lower, points.upper))
     for x, lower, upper in zip(column(points.position), low, high, strict=True):
         if not math.isnan(x + lower + upper):
             yield drawn.across(x) - 1, drawn.down(upper), drawn.across(x) + 1, drawn.down(lower)
 
 
-def _drawn(curve: Reliability) -> tuple[Column, ...]:
+def _drawn_columns(curve: Reliability) -> tuple[Column, ...]:
     return curve.points.position, curve.points.event_rate, curve.points.upper
 
 
-def reach(values: Iterable[float]) -> float:
+def axis_upper_end(values: Iterable[float]) -> float:
     """Return up to where axes of probabilities reach: to 1, or less far where all is in a low range."""
     end = max((value for value in values if value == value), default=1.0)  # noqa: PLR0124 - NaN differs from itself
     return 1.0 if end > NARROW else next(step for step in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0) if step >= end)
@@ -156,34 +154,34 @@ def near_axis(name: str, end: float, *, narrow: bool = False) -> Axis:
     return Axis(name, -0.015 * end, 1.015 * end, ticks_between(0, end, 2 if narrow else 4))
 
 
-def diagonal(drawn: Panel) -> None:
+def draw_diagonal(drawn: Panel) -> None:
     """Draw the dotted line on which both coordinates agree."""
     drawn.line((0, drawn.x.high), (0, drawn.x.high), "muted", kind="thin", dash=DOTS)
 
 
-def bars(context: Context, curves: list[Reliability]) -> str:
+def interval_caption(context: Context, curves: list[Reliability]) -> str:
     """Say in a caption what the bars of a reliability diagram are; nothing where it has none."""
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods)
     if names == wording.method("none"):
         return ""
-    together = " Thin bars: for all bins together." if any(_together(curve) for curve in curves) else ""
-    judged = " The intervals are set against the diagonal at the mean probability of the rows." if any(
+    joint = " Thin bars: for all bins together." if any(_has_joint_limits(curve) for curve in curves) else ""
+    at_means = " The intervals are set against the diagonal at the mean probability of the rows." if any(
         curve.points.midpoint is not None for curve in curves) else ""
-    return f" Bars are {context.level} intervals ({names}).{together}{judged}{wording.cautions(methods)}"
+    return f" Bars are {context.level} intervals ({names}).{joint}{at_means}{wording.cautions(methods)}"
 
 
-def _together(curve: Reliability) -> bool:
+def _has_joint_limits(curve: Reliability) -> bool:
     """Tell whether the curve has limits for all bins at once."""
-    limits = (curve.points.simultaneous_lower, curve.points.simultaneous_upper)
-    return all(any(value is not None for value in values or ()) for values in limits)
+    points_with_limits = (curve.points.simultaneous_lower, curve.points.simultaneous_upper)
+    return all(any(value is not None for value in values or ()) for values in points_with_limits)
 
 
-def bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) -> None:
+def draw_bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) -> None:
     """Draw the bins of a reliability diagram with their intervals; ``size`` is that of a marker."""
     points = curve.points
     x, y = column(points.position), column(points.event_rate)
-    if _together(curve):
+    if _has_joint_limits(curve):
         low, high = (column(values or []) for values in (points.simultaneous_lower, points.simultaneous_upper))
         drawn.ranges(x, low, high, series.ink, kind="thin")
     drawn.ranges(x, column(points.lower), column(points.upper), series.ink)
@@ -192,7 +190,7 @@ def bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) ->
     drawn.record(series.label, x, y, lower=column(points.lower), upper=column(points.upper))
 
 
-def rug(drawn: Panel, series: Series, curve: Rug | None) -> None:
+def draw_rug(drawn: Panel, series: Series, curve: Rug | None) -> None:
     """Mark the probabilities of events at the upper edge of a panel and those of non-events at the lower edge."""
     if curve is None:
         return
@@ -217,11 +215,11 @@ def rug_caption(context: Context, rugs: Iterable[Rug]) -> str:
             f"{context.results.other}.{joined}")
 
 
-def strip(drawn: Panel, series: Series, scores: Histogram | None, height: float = 26) -> None:
+def draw_score_strip(drawn: Panel, series: Series, scores: Histogram | None, height: float = 26) -> None:
     """Draw the spread of a model's probabilities in a strip on the scale of the diagram above it."""
     if scores is None:
         return
-    sheet, (edges, heights) = drawn.sheet, stacked(scores)
+    sheet, (edges, heights) = drawn.sheet, score_weights(scores)
     y = Axis("", 0, max(heights) or 1)
     foot = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
     foot.bars(edges, heights, series.ink, kind="light")
@@ -230,14 +228,16 @@ def strip(drawn: Panel, series: Series, scores: Histogram | None, height: float 
     sheet.bottom = foot.base + 4
 
 
-def stacked(scores: Histogram) -> tuple[list[float], list[float]]:
+def score_weights(scores: Histogram) -> tuple[list[float], list[float]]:
     """Return the edges of the bins of a histogram [k + 1], and what the rows of both classes in each weigh [k]."""
     points = scores.points
     heights = [a + b for a, b in zip(column(points.events), column(points.others), strict=True)]
     return [*column(points.low), column(points.high)[-1]], heights
 
 
-def limits(across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoints) -> list[tuple[float, float, float]]:
+def points_with_limits(
+    across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoints,
+) -> list[tuple[float, float, float]]:
     """Return the place and the limits of each point that has any; ``across`` are the places.
 
     Limits without width, such as Wald's at 0 and 1, are left out: they do not say what they exclude.
@@ -247,7 +247,7 @@ def limits(across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoin
             if x is not None and low is not None and high is not None and low < high]
 
 
-def finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
+def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
     """Say how many intervals miss the diagonal and where the gap is widest; ``what`` are the points."""
     places = zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
     points = [(mean, rate) for mean, rate in places if mean is not None and rate is not None]
@@ -255,6 +255,6 @@ def finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
         return f"no {what.removesuffix('s')} has rows"
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
     widest = f"widest gap at mean probability {at}, where the share of events is {share}"
-    limited = limits(curve.points.mean_probability, curve.points)
+    limited = points_with_limits(curve.points.mean_probability, curve.points)
     missed = sum(not low <= mean <= high for mean, low, high in limited)
     return f"in {missed} of {len(limited)} {what} the interval excludes the diagonal; {widest}" if limited else widest

@@ -12,7 +12,7 @@ from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
-from evalpipe.card.figures.scatter import named, short, with_unit
+from evalpipe.card.figures.scatter import axis_name, short, with_unit
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, number
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import (
@@ -35,38 +35,29 @@ if TYPE_CHECKING:
 def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -> Drawing:
     """Draw each model's residuals in bins of equal width."""
     key, title = f"d{context.place}-residual-histogram", "Histogram of residuals"
-    right = "" if context.results.levels and context.results.event is None else "; right of it predictions are too low"
-    caption = f"Share of rows by {_meaning(context)}, in bins of equal width. Line: no error{right}."
-    alt = context.told(title, pairs, lambda curve: _fullest(context, curve))
+    several = bool(context.results.levels) and context.results.event is None
+    right = "" if several else "; right of it predictions are too low"
+    meaning = ("residual: 1 − probability of the true level" if several else
+               "residual: 1 − p of an event, −p of the others" if context.results.levels else
+               "residual = observed − predicted")
+    caption = f"Share of rows by {meaning}, in bins of equal width. Line: no error{right}."
+    alt = context.told(title, pairs, lambda curve: _fullest_bin(context, curve))
     ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
-    x, sheet = number_axis(named(context, "Residual"), [*ends, 0.0]), Sheet()
-    for place, (series, curve) in enumerate(pairs):
-        _bars(sheet, series, curve, x, last=place == len(pairs) - 1)
-    finding = context.finds(pairs, lambda curve: _fullest(context, curve))
+    x, sheet = number_axis(axis_name(context, "Residual"), [*ends, 0.0]), Sheet()
+    for series, curve in pairs:
+        edges, weights = [*column(curve.points.low), column(curve.points.high)[-1]], column(curve.points.weight)
+        shares = [100 * weight / sum(weights) for weight in weights]
+        top = 1.1 * max(shares)
+        y = Axis("Per cent of rows", 0, top, ticks_between(0, top, 4))
+        drawn = panel(sheet, x, y, 120, title=series.label, last=curve is pairs[-1][1])
+        drawn.bars(edges, shares, series.ink, name=series.label)
+        drawn.rule("ink", x=0)
+    finding = context.finds(pairs, lambda curve: _fullest_bin(context, curve))
     return drawing(key, title, (finding, caption, alt), [sheet])
 
 
-def _meaning(context: Context) -> str:
-    """Say what a residual is."""
-    if not context.results.levels:
-        return "residual = observed − predicted"
-    if context.results.event is not None:
-        return "residual: 1 − p of an event, −p of the others"
-    return "residual: 1 − probability of the true level"
-
-
-def _bars(sheet: Sheet, series: Series, curve: ResidualHistogram, x: Axis, *, last: bool) -> None:
-    points = curve.points
-    edges, weights = [*column(points.low), column(points.high)[-1]], column(points.weight)
-    shares = [100 * weight / sum(weights) for weight in weights]
-    top = 1.1 * max(shares)
-    drawn = panel(sheet, x, Axis("Per cent of rows", 0, top, ticks_between(0, top, 4)), 120, title=series.label,
-                  last=last)
-    drawn.bars(edges, shares, series.ink, name=series.label)
-    drawn.rule("ink", x=0)
-
-
-def _fullest(context: Context, curve: ResidualHistogram) -> str:
+def _fullest_bin(context: Context, curve: ResidualHistogram) -> str:
+    """Say from where to where residuals reach, and which bin holds most rows."""
     low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
     place = weights.index(max(weights))
     share = numbers.percent(weights[place], sum(weights))
@@ -86,34 +77,34 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
         "sooner is better."
     )
     alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
-        _exceeded(context, curve, quantiles.get(curve.model))))
-    medians = {name: short(_at(curve, 0.5)) for name, curve in quantiles.items()}
+        _quantile_sizes(context, curve, quantiles.get(curve.model))))
+    medians = {name: short(_absolute_quantile(curve, 0.5)) for name, curve in quantiles.items()}
     far = [value for _, curve in pairs for value in column(curve.points.absolute_residual)]
-    x = number_axis(named(context, "Absolute residual"), far, zero=True, room=0.0)
+    x = number_axis(axis_name(context, "Absolute residual"), far, zero=True, room=0.0)
     narrow = Axis(x.name, x.low, x.high, ticks_between(x.low, x.high, 2))
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
-    curves = [ModelCurve(_named(series, medians.get(series.name)), column(c.points.absolute_residual),
+    curves = [ModelCurve(_with_median(series, medians.get(series.name)), column(c.points.absolute_residual),
                     column(c.points.share_above), steps=True) for series, c in pairs]
-    finding = context.finds(pairs, lambda curve: _exceeded(context, curve, quantiles.get(curve.model)))
+    finding = context.finds(pairs, lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
-def _named(series: Series, median: str | None) -> Series:
+def _with_median(series: Series, median: str | None) -> Series:
     """Return a model with its median residual in its name."""
     return series if median is None else replace(series, label=f"{series.label}: median {median}")
 
 
-def _at(quantiles: ResidualQuantiles, share: float) -> float:
+def _absolute_quantile(quantiles: ResidualQuantiles, share: float) -> float:
     """Return the absolute residual that this share of the rows does not exceed."""
     points = quantiles.points
     return dict(zip(column(points.share), column(points.absolute_residual), strict=True))[share]
 
 
-def _exceeded(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> str:
+def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> str:
     largest = f"the largest is {with_unit(context, column(curve.points.absolute_residual)[-1])}"
     if quantiles is None:
         return largest
-    half, ninth = (short(_at(quantiles, share)) for share in (0.5, 0.9))
+    half, ninth = (short(_absolute_quantile(quantiles, share)) for share in (0.5, 0.9))
     return f"half of the rows are within {half}, nine in ten within {ninth}; {largest}"
 
 
@@ -130,22 +121,22 @@ def box_caption() -> str:
 def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
-    alt = context.told(title, pairs, lambda curve: _boxed(context, curve))
+    alt = context.told(title, pairs, lambda curve: _box_sizes(context, curve))
     beyond = {series.name: curve for series, curve in context.curves(residuals.ResidualOutliers)}
     far = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
     far += [value for curve in beyond.values() for value in column(curve.points.absolute_residual)]
     far += [or_nan(curve.notes.rmse) for _, curve in pairs]
     sheet = Sheet()
-    axis = number_axis(named(context, "Absolute residual"), far, zero=True, most=4)
+    axis = number_axis(axis_name(context, "Absolute residual"), far, zero=True, most=4)
     drawn = rows(sheet, [RowLabel(series.label) for series, _ in pairs], axis, 3)
     for place, (series, curve) in enumerate(pairs):
-        _box(drawn, place, series, curve, beyond.get(series.name))
+        _draw_model_box(drawn, place, series, curve, beyond.get(series.name))
     sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
-    finding = context.finds(pairs, lambda curve: _boxed(context, curve))
+    finding = context.finds(pairs, lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
-def _box(
+def _draw_model_box(
     drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None
 ) -> None:
     panel_of, y = drawn.panel, drawn.middles[row]
@@ -153,13 +144,13 @@ def _box(
         far = column(beyond.points.absolute_residual)
         panel_of.dots(far, [y] * len(far), "pale")
     values = [column(values)[0] for values in curve.points.columns.values()]
-    box(drawn, row, values, series.ink)
+    draw_box(drawn, row, values, series.ink)
     panel_of.marks([or_nan(curve.notes.rmse)], [y], "ink", "D")
     columns = dict(zip(curve.points.columns, ([value] for value in values), strict=True))
     panel_of.record_values(series.label, **columns, rmse=[or_nan(curve.notes.rmse)])
 
 
-def box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
+def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
     """Draw the box of a row, from where a whisker begins to where the other ends."""
     panel_of, at = drawn.panel, drawn.panel.down(drawn.middles[row])
     low, first, median, third, high = map(panel_of.across, five)
@@ -169,7 +160,7 @@ def box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
     panel_of.sheet.path(f"M{number(median)},{number(at - 8)}v16", "line", ink)
 
 
-def _boxed(context: Context, curve: ResidualBox) -> str:
+def _box_sizes(context: Context, curve: ResidualBox) -> str:
     points = curve.points
     low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
     outliers = or_nan(curve.notes.outliers)
@@ -186,7 +177,7 @@ Groups = dict[str, list[float]]
 """The points of one column, by their names."""
 
 
-def _of_column(curve: ResidualAgainst, place: int) -> Groups:
+def _points_of_column(curve: ResidualAgainst, place: int) -> Groups:
     columns = {name: column(values) for name, values in curve.points.columns.items()}
     kept = [row for row, of in enumerate(columns["column"]) if of == place]
     return {name: [values[row] for row in kept] for name, values in columns.items()}
@@ -198,17 +189,17 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
     notes = pairs[0][1].notes
     sheets: list[Sheet] = []
     for place, name in enumerate(notes.columns):
-        of_models = [(series, _of_column(curve, place)) for series, curve in pairs]
+        of_models = [(series, _points_of_column(curve, place)) for series, curve in pairs]
         up = _axis(context, notes.kind, [groups for _, groups in of_models])
         for series, groups in of_models:
             if groups["value"]:
-                sheets.append(_boxes(series, groups, notes.levels[name], name, up) if name in notes.levels
-                              else _bands(series, groups, number_axis(name, groups["value"]), up))
+                sheets.append(_box_sheet(series, groups, notes.levels[name], name, up) if name in notes.levels
+                              else _band_sheet(series, groups, number_axis(name, groups["value"]), up))
     if not sheets:
         return None
-    said = [(series, _furthest(curve)) for series, curve in pairs]
-    groups_drawn = _groups(notes.least, bands=len(notes.levels) < len(notes.columns), boxes=bool(notes.levels))
-    caption = f"{_column_meaning(context, notes.kind)} {groups_drawn}{_absent(pairs)}"
+    said = [(series, _furthest_groups(curve)) for series, curve in pairs]
+    groups_drawn = _group_caption(notes.least, bands=len(notes.levels) < len(notes.columns), boxes=bool(notes.levels))
+    caption = f"{_residual_definition(context, notes.kind)} {groups_drawn}{_left_out_rows(pairs)}"
     title = "Residuals against columns of the data"
     return drawing(f"d{context.place}-residual-against", title, (
         listed([f"{series.label}: {text}" for series, text in said]), caption,
@@ -224,16 +215,16 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
     up = _axis(context, notes.kind, [groups for _, groups in of_models])
     x = number_axis(f"Place in the order of {notes.column}", [1.0, float(notes.values)], room=0.02)
     title = "Residuals in order"
-    caption = (f"{_column_meaning(context, notes.kind)} {_groups(notes.least, bands=True, boxes=False)} Rows of one "
-               f"value of {notes.column} have one place, and count as their mean for the autocorrelation, at lag 1, "
-               "and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where they are "
-               "alike.")
+    caption = (f"{_residual_definition(context, notes.kind)} {_group_caption(notes.least, bands=True, boxes=False)} "
+               f"Rows of one value of {notes.column} have one place, and count as their mean for the autocorrelation, "
+               "at lag 1, and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where "
+               "they are alike.")
     return drawing(f"d{context.place}-residual-order", title, (
         context.finds(pairs, _related), caption, context.told(title, pairs, _related)),
-        [_bands(series, groups, x, up) for series, groups in of_models])
+        [_band_sheet(series, groups, x, up) for series, groups in of_models])
 
 
-def _column_meaning(context: Context, kind: str) -> str:
+def _residual_definition(context: Context, kind: str) -> str:
     if kind == "pearson":
         return "Pearson residual: (observed − predicted) over the root of the prediction."
     if not context.results.levels:
@@ -243,7 +234,7 @@ def _column_meaning(context: Context, kind: str) -> str:
     return "Residual: 1 − probability of the true level."
 
 
-def _groups(least: int, *, bands: bool, boxes: bool) -> str:
+def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
     """Say how groups are drawn."""
     parts = [f"No single row is drawn, but groups of at least {numbers.count(least)}."]
     if bands:
@@ -256,10 +247,10 @@ def _groups(least: int, *, bands: bool, boxes: bool) -> str:
 
 def _axis(context: Context, kind: str, groups: Sequence[Groups]) -> Axis:
     values = [value for of in groups for name in ("low", "high", "mean", "expected") for value in of[name]]
-    return number_axis("Pearson residual" if kind == "pearson" else named(context, "Residual"), [*values, 0.0])
+    return number_axis("Pearson residual" if kind == "pearson" else axis_name(context, "Residual"), [*values, 0.0])
 
 
-def _bands(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
+def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     """Draw how residuals are distributed along a column of numbers."""
     sheet, at = Sheet(), groups["value"]
     drawn = panel(sheet, x, up, 200, title=series.label)
@@ -274,7 +265,7 @@ def _bands(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     return sheet
 
 
-def _boxes(series: Series, groups: Groups, levels: Sequence[str], name: str, along: Axis) -> Sheet:
+def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str, along: Axis) -> Sheet:
     """Draw a box for each level of a column."""
     sheet = Sheet()
     sheet.heading(series.label)
@@ -282,7 +273,7 @@ def _boxes(series: Series, groups: Groups, levels: Sequence[str], name: str, alo
     axis = Axis(f"{along.name}, by {name}", along.low, along.high, ticks_between(along.low, along.high, 4))
     drawn = rows(sheet, [RowLabel(label) for label in labels], axis, 3)
     for row, label in enumerate(labels):
-        box(drawn, row, [groups[part][row] for part in FIVE], series.ink)
+        draw_box(drawn, row, [groups[part][row] for part in FIVE], series.ink)
         drawn.panel.record_values(f"{series.label}, {label}", **{
             part: [groups[part][row]] for part in ("mean", *FIVE, "weight")})
     expected = KeyEntry("Expected", "ink", "thin", dash=DOTS)
@@ -296,11 +287,11 @@ def _boxes(series: Series, groups: Groups, levels: Sequence[str], name: str, alo
     return sheet
 
 
-def _furthest(curve: ResidualAgainst) -> str:
+def _furthest_groups(curve: ResidualAgainst) -> str:
     """Say in which group of each column the mean is furthest from what is expected."""
     parts = []
     for place, name in enumerate(curve.notes.columns):
-        groups = _of_column(curve, place)
+        groups = _points_of_column(curve, place)
         if not groups["value"]:
             parts.append(f"too few rows by {name}")
             continue
@@ -312,7 +303,7 @@ def _furthest(curve: ResidualAgainst) -> str:
     return "; ".join(parts)
 
 
-def _absent(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
+def _left_out_rows(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
     """Say which rows and levels are in no group."""
     notes = pairs[0][1].notes
     missing = [f"{numbers.count(rows)} without {name}" for name, rows in notes.missing.items()]

@@ -67,21 +67,30 @@ class ScatterPanel:
             yield self.smooth.points.path
 
 
-def which(panels: Sequence[ScatterPanel], across: str = "prediction") -> str:
+def _panels(
+    context: Context, pairs: Sequence[tuple[Series, CurveOf[Any, Any, Any]]], smooth: type[CurveOf[Any, Any, Any]],
+    name: str | None = None,
+) -> list[ScatterPanel]:
+    """Return what the panel of each model holds: its rows, and its curve of the kind ``smooth``, where it has one."""
+    lines = {series.name: line for series, line in context.curves(smooth, name)}
+    return [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+
+
+def point_sentence(panels: Sequence[ScatterPanel], across: str = "prediction") -> str:
     """Say what a point is; where not all rows are drawn, along what they are spread."""
     if any(panel.rows.notes.points_of is not None for panel in panels):
         return f"Each point is a row; of many rows, a part is drawn, spread evenly by {across}."
     return "Each point is a row."
 
 
-def smooth_line(panels: Sequence[ScatterPanel]) -> str:
+def line_sentence(panels: Sequence[ScatterPanel]) -> str:
     """Say what the line is."""
     smoothed = [panel.smooth.notes.smoothed for panel in panels if panel.smooth is not None]
     spline, means = "a smoothing spline through all rows", "the mean at each distinct prediction"
     return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
-def cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Straight) -> Sheet:
+def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Straight) -> Sheet:
     """Draw the rows of a model as points, with the smooth line and the one that rows are held to."""
     sheet, series = Sheet(), panel_of.series
     alike = axes[0].low == axes[1].low and axes[0].high == axes[1].high
@@ -121,7 +130,7 @@ def short(value: float) -> str:
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
 
 
-def named(context: Context, name: str) -> str:
+def axis_name(context: Context, name: str) -> str:
     """Name what an axis shows, with the unit of the outcome."""
     unit = context.results.unit
     return f"{name} ({unit})" if unit else name
@@ -136,46 +145,41 @@ def with_unit(context: Context, value: float) -> str:
 @figure_of(ObservedPredicted, part="calibration", place=180)
 def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredicted]]) -> Drawing:
     """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
-    lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
-    caption = (
-        f"{which(panels)} Dotted diagonal: observed = predicted. {smooth_line(panels)} Below the diagonal predictions "
-        "are too high, above it too low."
-    )
+    panels = _panels(context, pairs, residuals.ObservedPredictedSmooth)
+    caption = (f"{point_sentence(panels)} Dotted diagonal: observed = predicted. {line_sentence(panels)} Below the "
+               "diagonal predictions are too high, above it too low.")
     if any(panel.fitted for panel in panels):
         caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
-    return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
+    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption, _observed_sentence)
 
 
 @figure_of(ResidualPredicted, part="calibration", place=190)
 def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredicted]]) -> Drawing:
     """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
-    lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
-    caption = (
-        f"Residual = observed − predicted. {which(panels)} {smooth_line(panels)} A line away from zero shows bias; a "
-        "widening spread shows errors that grow with the prediction."
-    )
-    return _scatter(context, panels, "residual", "Residual against predicted", caption, _residual)
+    panels = _panels(context, pairs, residuals.ResidualPredictedSmooth)
+    caption = (f"Residual = observed − predicted. {point_sentence(panels)} {line_sentence(panels)} A line away from "
+               "zero shows bias; a widening spread shows errors that grow with the prediction.")
+    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption, _residual_sentence)
 
 
-def _scatter(
+def _observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
     say: Callable[[Context, ScatterPanel], str],
 ) -> Drawing:
     of_panels = [(panel.series, panel) for panel in panels]
     alt = context.told(title, of_panels, lambda panel: say(context, panel))
-    axes = _axes(context, panels, y)
-    sheets = [cloud(panel, axes, "No residual" if y == "residual" else "Observed = predicted") for panel in panels]
+    axes = _shared_axes(context, panels, y)
+    sheets = [scatter_sheet(panel, axes, "No residual" if y == "residual" else "Observed = predicted")
+              for panel in panels]
     texts = context.finds(of_panels, lambda panel: say(context, panel)), caption, alt
     return drawing(f"d{context.place}-{y}-predicted", title, texts, sheets)
 
 
-def _axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, Axis]:
+def _shared_axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, Axis]:
     """Return the axes that all panels share; of observed against predicted numbers both are alike where they can be."""
     xs = [value for panel in panels for values, _ in panel.paths for value in known(values)]
     ys = [value for panel in panels for _, values in panel.paths for value in known(values)]
-    names = named(context, "Predicted"), named(context, y.capitalize())
+    names = axis_name(context, "Predicted"), axis_name(context, y.capitalize())
     if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
         return number_axis(names[0], xs + ys), number_axis(names[1], xs + ys)
     return number_axis(names[0], xs), number_axis(names[1], [*ys, *([0.0] if y == "residual" else [])])
@@ -185,7 +189,7 @@ def _from_to(context: Context, values: list[float]) -> str:
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
-def _observed(context: Context, panel: ScatterPanel) -> str:
+def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
     predicted, observed = map(known, panel.rows.points.path)
     text = (
         f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
@@ -203,7 +207,7 @@ def _observed(context: Context, panel: ScatterPanel) -> str:
     )
 
 
-def _residual(context: Context, panel: ScatterPanel) -> str:
+def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
     text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
     if panel.smooth is None:
         return text
@@ -221,19 +225,19 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
         "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
         "more."
     )
-    alt = context.told(title, pairs, _rooted)
-    sheets = [_hang(context, series, curve) for series, curve in pairs]
-    return drawing(key, title, (context.finds(pairs, _rooted), caption, alt), sheets)
+    alt = context.told(title, pairs, _largest_count_gap)
+    sheets = [_rootogram_sheet(context, series, curve) for series, curve in pairs]
+    return drawing(key, title, (context.finds(pairs, _largest_count_gap), caption, alt), sheets)
 
 
-def _hang(context: Context, series: Series, curve: Rootogram) -> Sheet:
+def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Sheet:
     points, sheet = curve.points, Sheet()
     count, observed, expected = column(points.count), column(points.observed), column(points.expected)
     tops = [math.sqrt(value) for value in expected]
     lengths = [-math.sqrt(value) for value in observed]
     low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
     room = 0.06 * (high - low)
-    x = Axis(named(context, "Count"), count[0] - 0.9, count[-1] + 0.9, _counts(curve, count))
+    x = Axis(axis_name(context, "Count"), count[0] - 0.9, count[-1] + 0.9, _count_ticks(curve, count))
     drawn = panel(sheet, x, Axis("Root of rows", low - room, high + room, ticks_between(low, high)), 210,
                   title=series.label)
     for at, length, top in zip(count, lengths, tops, strict=True):
@@ -250,7 +254,7 @@ def _hang(context: Context, series: Series, curve: Rootogram) -> Sheet:
     return sheet
 
 
-def _counts(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ...]:
+def _count_ticks(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ...]:
     """Return the ticks of the counts; the last says whether it holds all larger ones."""
     step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
     ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
@@ -258,7 +262,7 @@ def _counts(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ..
     return (*((at, f"{at:.0f}") for at in ticks), (count[-1], f"{count[-1]:.0f}{more}"))
 
 
-def _rooted(curve: Rootogram) -> str:
+def _largest_count_gap(curve: Rootogram) -> str:
     points = curve.points
     rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
     count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
@@ -272,69 +276,62 @@ def _rooted(curve: Rootogram) -> str:
     )
 
 
-MEANT = {"raw": "standardised residual", "deviance": "deviance residual", "pearson": "Pearson residual"}
+RESIDUAL_NAMES = {"raw": "standardised residual", "deviance": "deviance residual", "pearson": "Pearson residual"}
 """What the residual of a figure is, by its kind."""
 
 
 STANDARDISED = " Standardised: over the root mean square of all."
 
 
-def _against(
+def _against_predictions(
     context: Context, panels: Sequence[ScatterPanel], key: str, heads: tuple[str, str], caption: str,
     say: Callable[[ScatterPanel], str],
 ) -> Drawing:
     """Draw a scatter for each model; ``heads`` are the title and the name of the vertical axis."""
     title, up = heads
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
-    ys = [value for panel_of in panels for _, values in panel_of.paths for value in known(values)]
-    axes = _predictions(context, panels), number_axis(up, ys, zero=True)
+    xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
+              for side in (0, 1))
+    x = unit_axis("Predicted probability") if context.results.levels else (
+        number_axis(axis_name(context, "Predicted"), xs))
     texts = context.finds(of_panels, say), caption, context.told(title, of_panels, say)
-    return drawing(f"d{context.place}-{key}", title, texts, [cloud(panel_of, axes, "Expected") for panel_of in panels])
+    sheets = [scatter_sheet(panel_of, (x, number_axis(up, ys, zero=True)), "Expected") for panel_of in panels]
+    return drawing(f"d{context.place}-{key}", title, texts, sheets)
 
 
-def _predictions(context: Context, panels: Sequence[ScatterPanel]) -> Axis:
-    """Return the axis of predictions: of probabilities from 0 to 1."""
-    if context.results.levels:
-        return unit_axis("Predicted probability")
-    return number_axis(named(context, "Predicted"), (
-        value for panel_of in panels for values, _ in panel_of.paths for value in known(values)))
-
-
-def _of_kind(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
+def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
     """Draw each model's residuals of a kind against its predictions."""
-    lines = {series.name: line for series, line in context.curves(
-        residuals.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
-    name = MEANT[kind].capitalize().replace("pearson", "Pearson")
+    panels = _panels(context, pairs, residuals.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")
+    name = RESIDUAL_NAMES[kind].capitalize().replace("pearson", "Pearson")
     branches = " Events lie above zero, the others below." if context.results.levels else ""
-    caption = (f"{which(panels)}{branches} {smooth_line(panels)} Dotted: its mean if outcomes were drawn as "
+    caption = (f"{point_sentence(panels)}{branches} {line_sentence(panels)} Dotted: its mean if outcomes were drawn as "
                f"predicted{'' if kind == 'pearson' else ', which need not be zero'}. A line away from it shows bias.")
-    return _against(context, panels, f"{kind}-residual-predicted", (f"{name} against predicted", name), caption,
-                    _furthest)
+    return _against_predictions(context, panels, f"{kind}-residual-predicted", (f"{name} against predicted", name),
+                                caption, _furthest_from_expected)
 
 
 @figure_of(KindPredicted, part="calibration", place=192, name="deviance_residual_predicted")
 def deviance_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's deviance residuals against its predictions."""
-    return _of_kind(context, pairs, "deviance")
+    return _kind_against_predictions(context, pairs, "deviance")
 
 
 @figure_of(KindPredicted, part="calibration", place=194, name="pearson_residual_predicted")
 def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's Pearson residuals against its predictions."""
-    return _of_kind(context, pairs, "pearson")
+    return _kind_against_predictions(context, pairs, "pearson")
 
 
-def _furthest(panel_of: ScatterPanel) -> str:
+def _furthest_from_expected(panel_of: ScatterPanel) -> str:
     ys = known(panel_of.rows.points.path[1])
     text = f"residuals drawn from {short(min(ys))} to {short(max(ys))}"
     if panel_of.smooth is None:
         return text
     points = panel_of.smooth.points
-    return f"{text}; {_apart(points.predicted, points.residual, points.expected)}"
+    return f"{text}; {_largest_gap(points.predicted, points.residual, points.expected)}"
 
 
-def _apart(predicted: Column, line: Column, expected: Column) -> str:
+def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
     """Say where a smooth line is furthest from what is expected."""
     x, y, of_model = max(zip(known(predicted), known(line), known(expected), strict=True),
                          key=lambda point: abs(point[1] - point[2]))
@@ -345,21 +342,22 @@ def _apart(predicted: Column, line: Column, expected: Column) -> str:
 @figure_of(ScaleLocation, part="calibration", place=196)
 def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
     """Draw the root of the size of each model's residuals against its predictions."""
-    lines = {series.name: line for series, line in context.curves(residuals.ScaleLocationSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    panels = _panels(context, pairs, residuals.ScaleLocationSmooth)
     kind = pairs[0][1].notes.kind
     right = "residuals were normal with one spread" if kind == "raw" else "outcomes were drawn as predicted"
-    caption = (f"The root of the absolute {MEANT[kind]}. {which(panels)} {smooth_line(panels)} Dotted: its mean if "
-               f"{right}. Above it residuals are larger, below it smaller.{STANDARDISED if kind == 'raw' else ''}")
-    return _against(context, panels, "scale-location", ("Scale-location plot", f"Root of the absolute {MEANT[kind]}"),
-                    caption, _scaled)
+    caption = (f"The root of the absolute {RESIDUAL_NAMES[kind]}. {point_sentence(panels)} {line_sentence(panels)} "
+               f"Dotted: its mean if {right}. Above it residuals are larger, below it "
+               f"smaller.{STANDARDISED if kind == 'raw' else ''}")
+    return _against_predictions(context, panels, "scale-location",
+                                ("Scale-location plot", f"Root of the absolute {RESIDUAL_NAMES[kind]}"), caption,
+                                _scale_gap)
 
 
-def _scaled(panel_of: ScatterPanel) -> str:
+def _scale_gap(panel_of: ScatterPanel) -> str:
     if panel_of.smooth is None:
         return f"roots drawn up to {short(max(known(panel_of.rows.points.path[1])))}"
     points = panel_of.smooth.points
-    return _apart(points.predicted, points.root_size, points.expected)
+    return _largest_gap(points.predicted, points.root_size, points.expected)
 
 
 @figure_of(HalfNormal, part="calibration", place=198)
@@ -369,20 +367,20 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
     right = "residuals were normal" if kind == "raw" else "outcomes were drawn as predicted"
     band = (" Rows are clustered, so there are no limits." if level is None else
             f" Band: where each would lie in {wording.level(level)} of samples, each place for itself.")
-    caption = (f"The absolute {MEANT[kind]}, ascending, against quantiles of the half-normal distribution. Dotted: "
-               f"what is expected if {right}.{band} Above it residuals are larger than the model says."
-               f"{STANDARDISED if kind == 'raw' else ''}")
+    caption = (f"The absolute {RESIDUAL_NAMES[kind]}, ascending, against quantiles of the half-normal distribution. "
+               f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model "
+               f"says.{STANDARDISED if kind == 'raw' else ''}")
     title, key = "Half-normal plot", f"d{context.place}-half-normal"
     xs = [value for _, curve in pairs for value in known(curve.points.half_normal)]
     ys = [value for _, curve in pairs for values in (curve.points.absolute_residual, curve.points.upper or ())
           for value in known([*values])]
     axes = (number_axis("Half-normal quantile", xs, zero=True),
-            number_axis(f"Absolute {MEANT[kind]}", ys, zero=True))
-    texts = context.finds(pairs, _held), caption, context.told(title, pairs, _held)
-    return drawing(key, title, texts, [_ranked(series, curve, axes) for series, curve in pairs])
+            number_axis(f"Absolute {RESIDUAL_NAMES[kind]}", ys, zero=True))
+    texts = context.finds(pairs, _beyond_limits), caption, context.told(title, pairs, _beyond_limits)
+    return drawing(key, title, texts, [_half_normal_sheet(series, curve, axes) for series, curve in pairs])
 
 
-def _ranked(series: Series, curve: HalfNormal, axes: tuple[Axis, Axis]) -> Sheet:
+def _half_normal_sheet(series: Series, curve: HalfNormal, axes: tuple[Axis, Axis]) -> Sheet:
     sheet, points = Sheet(), curve.points
     at, expected = column(points.half_normal), column(points.expected)
     drawn = panel(sheet, *axes, 220, title=series.label)
@@ -396,7 +394,7 @@ def _ranked(series: Series, curve: HalfNormal, axes: tuple[Axis, Axis]) -> Sheet
     return sheet
 
 
-def _held(curve: HalfNormal) -> str:
+def _beyond_limits(curve: HalfNormal) -> str:
     """Say how many of the points lie beyond the limits, and how large the largest residual is."""
     points = curve.points
     sizes = known(points.absolute_residual)
@@ -412,15 +410,14 @@ def _held(curve: HalfNormal) -> str:
 @figure_of(PredictedObserved, part="calibration", place=182)
 def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObserved]]) -> Drawing:
     """Draw each model's predicted numbers against the observed ones."""
-    lines = {series.name: line for series, line in context.curves(residuals.PredictedObservedSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
+    panels = _panels(context, pairs, residuals.PredictedObservedSmooth)
     title = "Predicted against observed"
-    caption = (f"{which(panels, 'observation')} Dotted diagonal: predicted = observed. {smooth_line(panels)} Dashed: "
-               "the least-squares line of the predictions on the truth. Its slope is below 1 for a calibrated model "
-               "too; calibration is read off observed against predicted.")
+    caption = (f"{point_sentence(panels, 'observation')} Dotted diagonal: predicted = observed. "
+               f"{line_sentence(panels)} Dashed: the least-squares line of the predictions on the truth. Its slope is "
+               "below 1 for a calibrated model too; calibration is read off observed against predicted.")
     xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
               for side in (0, 1))
-    axes = number_axis(named(context, "Observed"), xs + ys), number_axis(named(context, "Predicted"), xs + ys)
+    axes = number_axis(axis_name(context, "Observed"), xs + ys), number_axis(axis_name(context, "Predicted"), xs + ys)
 
     def say(panel_of: ScatterPanel) -> str:
         text = f"{numbers.count(len(panel_of.rows.points.observed))} points"
@@ -433,4 +430,4 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
     return drawing(f"d{context.place}-predicted-observed", title, (
         context.finds(of_panels, say), caption, context.told(title, of_panels, say)),
-        [cloud(panel_of, axes, "Observed = predicted") for panel_of in panels])
+        [scatter_sheet(panel_of, axes, "Observed = predicted") for panel_of in panels])

@@ -81,7 +81,7 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
     tables = []
     for columns, members in groups.items():
         most = max(LEAST_POINTS, MOST_POINTS // len(members))
-        rows = [(member.name, *map(_written, values)) for member in members
+        rows = [(member.name, *map(_value_text, values)) for member in members
                 for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
         whole = sum(len(next(iter(member.columns.values()))) for member in members)
         tables.append(PointTable(("Series", *columns), tuple(rows), whole - len(rows)))
@@ -89,12 +89,14 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
 
 
 def _thinned(rows: list[tuple[float | str, ...]], most: int) -> list[tuple[float | str, ...]]:
+    """Return at most so many rows, evenly spaced, the first and the last among them."""
     if len(rows) <= most:
         return rows
     return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
 
 
-def _written(value: float | str) -> str:
+def _value_text(value: float | str) -> str:
+    """Write a value of the table behind a figure; a dash where it is undefined."""
     if isinstance(value, str):
         return value
     return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
@@ -196,14 +198,14 @@ class Sheet:
             if not started or left + wide > self.width:
                 self.bottom += LINE + 3
                 left, started = 0.0, True
-            self._sample(entry, left, self.bottom - 4)
+            self._draw_sample(entry, left, self.bottom - 4)
             for place, line in enumerate(lines):
                 self.bottom += LINE if place else 0
                 self.write(left + SWATCH + 6, self.bottom, line)
             left += wide + GAP if len(lines) == 1 else self.width
         self.bottom += 4
 
-    def _sample(self, entry: KeyEntry, left: float, y: float) -> None:
+    def _draw_sample(self, entry: KeyEntry, left: float, y: float) -> None:
         if entry.kind in {"band", "faint", "fill", "light", "solid"}:
             self.path(f"M{number(left)},{number(y - 5)}h{SWATCH}v10h-{SWATCH}z", entry.kind, entry.ink)
         elif entry.kind not in {"mark", "ring", "hollow"}:
@@ -216,12 +218,12 @@ class Sheet:
         """Write the SVG, for the screen in classes, or for print with its own colours."""
         high = number(self.bottom + 3)
         own = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
-               else f'class="chart" aria-hidden="true"{self._axes()}')
+               else f'class="chart" aria-hidden="true"{self._axes_attribute()}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         wide = number(self.width)
         return f'<svg {own} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
 
-    def _axes(self) -> str:
+    def _axes_attribute(self) -> str:
         """Write the axes of the panels for whatever reads values off the figure."""
         return f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
 

@@ -10,7 +10,7 @@ from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between,
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import PLAIN, CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.labels import LineLabel, label_lines, label_rules, marks_of, rules
+from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
 from evalpipe.card.figures.panel import DASHES, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.calibration import NetBenefit
@@ -37,9 +37,9 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
             RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
         for series, points in ((series, curve.points) for series, curve in pairs)}
-    texts = (context.finds(pairs, _crossing), f"Rates at every threshold.{_read(context)}",
-             context.told("Rates by threshold", pairs, _crossing))
-    sheets = _stacked(context, [series for series, _ in pairs], lines)
+    texts = (context.finds(pairs, _closest_rates), f"Rates at every threshold.{_line_caption(context)}",
+             context.told("Rates by threshold", pairs, _closest_rates))
+    sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
 
@@ -52,10 +52,10 @@ def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) 
             ("False positive rate", DASHES, points.false_positive_rate))]
         for series, points in ((series, curve.points) for series, curve in pairs)}
     caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
-               f"{_read(context)}")
+               f"{_line_caption(context)}")
     title = "True and false positive rate by threshold"
     texts = context.finds(pairs, _furthest_apart), caption, context.told(title, pairs, _furthest_apart)
-    sheets = _stacked(context, [series for series, _ in pairs], lines)
+    sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
 
 
@@ -69,13 +69,13 @@ class RateLine:
     heights: list[float]
 
 
-def _read(context: Context) -> str:
+def _line_caption(context: Context) -> str:
     """Say what the vertical lines are."""
     marked = " Dotted: the thresholds that the spec marks." if marks_of(context) else ""
     return f" Dashed vertical line: threshold in use.{marked}"
 
 
-def _stacked(context: Context, models: Sequence[Series], lines: Mapping[str, Sequence[RateLine]]) -> list[Sheet]:
+def _rate_sheets(context: Context, models: Sequence[Series], lines: Mapping[str, Sequence[RateLine]]) -> list[Sheet]:
     """Draw the rates of each model in a panel of its own, one below the other."""
     cuts = [cut for drawn in lines.values() for cut in drawn[0].at if not math.isnan(cut)]
     unit, sheets = all(0 <= cut <= 1 for cut in cuts), list[Sheet]()
@@ -87,15 +87,15 @@ def _stacked(context: Context, models: Sequence[Series], lines: Mapping[str, Seq
                 "Threshold", [cut for cut in lines[series.name][0].at if not math.isnan(cut)])
             last = not unit or series is together[-1]
             drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
-            unplaced = _rates(drawn, context, series, lines[series.name]) or unplaced
+            unplaced = _draw_rates(drawn, context, series, lines[series.name]) or unplaced
         sheet.key(unplaced)
     return sheets
 
 
-def _rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
+def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
     """Draw the rates of a model; return the key where the lines have no room for labels."""
     chosen, marked = context.threshold(series.name), marks_of(context).get(series.name)
-    cuts = rules(drawn, context, series)
+    cuts = draw_marked_rules(drawn, context, series)
     if chosen is not None:
         drawn.rule("ink", x=chosen.value, dash=DASHES)
     labels = []
@@ -103,7 +103,7 @@ def _rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateL
         drawn.line(line.at, line.heights, series.ink, name=f"{series.label}, {line.name.lower()}", dash=line.dash)
         labels.append(LineLabel(line.name, series.ink, line.at, line.heights, dash=line.dash))
     if marked is not None:
-        _mark(drawn, series, marked, [line.name for line in lines])
+        _draw_marks(drawn, series, marked, [line.name for line in lines])
     return label_lines(drawn, labels, taken=label_rules(drawn, cuts, labels))
 
 
@@ -112,7 +112,7 @@ COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precisio
 """The columns of marked thresholds that have the rates of these names."""
 
 
-def _mark(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> None:
+def _draw_marks(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> None:
     """Draw a point on each rate at the marked thresholds, and keep their numbers."""
     at = column(marked.points.threshold)
     rates = {name: column(getattr(marked.points, COLUMNS[name])) for name in names}
@@ -121,7 +121,7 @@ def _mark(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> 
     drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
 
 
-def _crossing(curve: Thresholds) -> str:
+def _closest_rates(curve: Thresholds) -> str:
     """Say where sensitivity and specificity are closest."""
     at = curve.notes.closest
     if at is None:
@@ -152,27 +152,23 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
         "model is useful where it is above both acting on all cases and acting on none." + (
             f" {context.level} interval at each point." if banded else "")
     )
-    alt = context.told("Decision curve", pairs, _gained)
+    alt = context.told("Decision curve", pairs, _largest_gain)
     curves = [ModelCurve(series, column(c.points.threshold), column(c.points.net_benefit)) for series, c in pairs]
     first = pairs[0][1].points
     references = (
         Reference("Acting on all cases", column(first.threshold), column(first.treat_all), DASHES),
         Reference("Acting on none", (0, 1), (0, 0)))
-    sheets = draw_curves(_frame(pairs), curves, references, CurveLayers(under=_band(pairs)) if banded else PLAIN)
-    texts = context.finds(pairs, _gained), caption, alt
-    return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
-
-
-def _frame(pairs: list[tuple[Series, NetBenefit]]) -> Frame:
-    """Return the axes, from a little below zero to the highest of all curves."""
     heights = [(curve.points.net_benefit, curve.points.treat_all) for _, curve in pairs]
     top = max(0.01, *(max(column(height)) for both in heights for height in both))
     y = Axis("Net benefit", -0.2 * top, 1.12 * top, ticks_between(-0.2 * top, 1.12 * top))
     name = "Threshold probability"
-    return Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120)
+    sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
+                         CurveLayers(under=_band_layer(pairs)) if banded else PLAIN)
+    texts = context.finds(pairs, _largest_gain), caption, alt
+    return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 
 
-def _band(pairs: list[tuple[Series, NetBenefit]]) -> Callable[[Panel, Series], None]:
+def _band_layer(pairs: list[tuple[Series, NetBenefit]]) -> Callable[[Panel, Series], None]:
     curves = {series.name: curve.points for series, curve in pairs}
 
     def under(panel: Panel, series: Series) -> None:
@@ -182,7 +178,7 @@ def _band(pairs: list[tuple[Series, NetBenefit]]) -> Callable[[Panel, Series], N
     return under
 
 
-def _gained(curve: NetBenefit) -> str:
+def _largest_gain(curve: NetBenefit) -> str:
     """Say where a model gains most over the better of the policies that need none."""
     gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
     if gain < LEAST:

@@ -6,11 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
+from evalpipe.card.figures.axes import number_axis, unit_axis
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Sheet, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
+from evalpipe.card.tables import ranged
 from evalpipe.card.wording import group, joined, names_of
 from evalpipe.chapters.desirability.card import CAVEAT, SOURCES, form
 from evalpipe.findings import weights
@@ -33,12 +34,12 @@ MOST_NAMED = 3
 def goal_titles(results: Results) -> dict[str, str]:
     """Return what each goal is called, by its name: what it is of, with its form where that alone is not enough."""
     goals = results.candidates.goals
-    titles = [_title(results, goal) for goal in goals]
+    titles = [_goal_title(results, goal) for goal in goals]
     return {goal.goal: f"{title} ({goal.kind})" if titles.count(title) > 1 else title
             for goal, title in zip(goals, titles, strict=True)}
 
 
-def _title(results: Results, goal: CandidateGoal) -> str:
+def _goal_title(results: Results, goal: CandidateGoal) -> str:
     """Name what a goal is of; no candidate has other options of a measure, so they go without saying."""
     if goal.metric is not None:
         prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
@@ -49,19 +50,17 @@ def _title(results: Results, goal: CandidateGoal) -> str:
 
 def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
     """Return how each value of each column of ids is written: with as few digits as tell it from all others."""
-    return {column: _written([candidate.id[column] for candidate in candidates.ranking]) for column in candidates.id}
-
-
-def _written(values: Sequence[Scalar | None]) -> dict[Scalar | None, str]:
-    distinct = list(dict.fromkeys(values))
-    fractions = [value for value in distinct if isinstance(value, float) and not isinstance(value, bool)]
-    for digits in range(numbers.USUAL_DIGITS, 17):
-        short = {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
-        if len(set(short.values())) == len(fractions):
-            break
-    texts: dict[Scalar | None, str] = {
-        value: "–" if value is None else group(value) for value in distinct}
-    return texts | dict(short)
+    columns = {}
+    for column in candidates.id:
+        values = dict.fromkeys(candidate.id[column] for candidate in candidates.ranking)
+        fractions = [value for value in values if isinstance(value, float)]
+        texts: dict[Scalar | None, str] = {value: "–" if value is None else group(value) for value in values}
+        for digits in range(numbers.USUAL_DIGITS, 17):
+            texts |= {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
+            if len({texts[value] for value in fractions}) == len(fractions):
+                break
+        columns[column] = texts
+    return columns
 
 
 def candidate_name(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> str:
@@ -80,7 +79,7 @@ def counted(candidates: Candidates) -> str:
     return "1 candidate" if number == 1 else f"{numbers.count(number)} candidates"
 
 
-def first_said(results: Results) -> str:
+def first_sentence(results: Results) -> str:
     """Say who is the most desirable of how many."""
     candidates = results.candidates
     count, first = counted(candidates), best_of(candidates)
@@ -109,7 +108,7 @@ def in_a_line(results: Results) -> str:
     return f"{count}, most desirable: {named}{more}, D {numbers.number(first[0].value)}"
 
 
-def front_said(results: Results) -> str:
+def front_sentence(results: Results) -> str:
     """Say how many candidates no other one beats in the two goals of the figure; empty where there is none."""
     candidates = results.candidates
     if not candidates.axes:
@@ -121,7 +120,7 @@ def front_said(results: Results) -> str:
     return f"{numbers.count(front)} {verb} not dominated in {named}"
 
 
-def near_said(results: Results) -> str:
+def near_sentence(results: Results) -> str:
     """Say how many others lie within one standard error of the best; empty where the table has no such errors."""
     candidates = results.candidates
     if candidates.within is None:
@@ -134,7 +133,7 @@ def near_said(results: Results) -> str:
             f"of {which}, so these values do not decide between them")
 
 
-def undefined_said(results: Results) -> str:
+def undefined_sentence(results: Results) -> str:
     """Say how many candidates lack a value, of which goals; empty where none does."""
     lacking = [candidate for candidate in results.candidates.ranking if candidate.value is None]
     if not lacking:
@@ -174,12 +173,14 @@ def sections(results: Results) -> Iterator[Section]:
     candidates = results.candidates
     if not candidates.ranking:
         return
-    sentences = filter(None, (first_said(results), front_said(results), near_said(results), undefined_said(results)))
-    said = " ".join(f"{text}." for text in sentences)
-    yield Section("candidates", "Candidates", (
-        Text(LEAD, "lead"), Text(said), _ranking(results), Figures(partial(candidate_figures, results)),
-        _goals(results), Text(f"{PARETO} {_noise(results)} {CAVEAT.format(what='candidates')} {SOURCES}", "small"),
-    ), part="comparison")
+    sentences = filter(None, (first_sentence(results), front_sentence(results), near_sentence(results),
+                              undefined_sentence(results)))
+    summary = " ".join(f"{text}." for text in sentences)
+    yield Section("candidates", "Candidates", (Text(LEAD, "lead"), Text(summary), _ranking(results),
+                                               Figures(partial(candidate_figures, results)), _goals_table(results),
+                                               Text(f"{PARETO} {_noise_sentence(results)} "
+                                                    f"{CAVEAT.format(what='candidates')} {SOURCES}", "small")),
+                  part="comparison")
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
@@ -192,12 +193,11 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 def glance(results: Results) -> Iterator[Table]:
     """List the first of candidates alone, which have the first screen for themselves."""
     candidates, texts = results.candidates, id_texts(results.candidates)
-    rows = tuple(Row((
-        "–" if row.rank is None else str(row.rank), *(_id(texts[column], value) for column, value in row.id.items()),
-        _overall(row))) for row in candidates.ranking[:AT_FIRST])
-    if rows and not results.datasets:
+    if candidates.ranking and not results.datasets:
         columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
-        yield Table(f"The first of {counted(candidates)}", columns, rows, heading=1)
+        yield Table(f"The first of {counted(candidates)}", columns, tuple(
+            Row((*_rank_and_id(texts, candidate), _overall(candidate))) for candidate in candidates.ranking[:AT_FIRST]),
+            heading=1)
 
 
 def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
@@ -227,42 +227,37 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _ranking(results: Results) -> Table:
+    """Write the most desirable candidates with their values."""
     candidates, titles, texts = results.candidates, goal_titles(results), id_texts(results.candidates)
-    near = candidates.within is not None
     columns = (
         Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"),
         *(Column(titles[goal.goal], "num") for goal in candidates.goals), Column("Pareto"),
-        Column("Within one SE", shown=near))
-    count = len(candidates.ranking)
-    caption = f"The {MOST_SHOWN} most desirable of {counted(candidates)}" if count > MOST_SHOWN else (
-        "Candidates by desirability")
-    return Table(caption, columns, tuple(_row(candidates, texts, candidate) for candidate in candidates.ranking),
-                 heading=1, most=MOST_SHOWN)
+        Column("Within one SE", shown=candidates.within is not None))
+    caption = "Candidates by desirability"
+    if len(candidates.ranking) > MOST_SHOWN:
+        caption = f"The {MOST_SHOWN} most desirable of {counted(candidates)}"
+    answers = {None: "–", True: "yes", False: "no"}
+    return Table(caption, columns, tuple(
+        Row((*_rank_and_id(texts, candidate), _overall(candidate),
+             *(_value_and_desirability(goal, candidate) for goal in candidates.goals),
+             answers[candidate.pareto], answers[candidate.near]))
+        for candidate in candidates.ranking), heading=1, most=MOST_SHOWN)
 
 
-def _row(candidates: Candidates, texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> Row:
-    return Row((
-        "–" if candidate.rank is None else str(candidate.rank),
-        *(_id(texts[column], value) for column, value in candidate.id.items()), _overall(candidate),
-        *(_cell(goal, candidate) for goal in candidates.goals),
-        _yes(answer=candidate.pareto), _yes(answer=candidate.near)))
-
-
-def _id(texts: dict[Scalar | None, str], value: Scalar | None) -> Cell:
-    exact = numbers.exact(value) if isinstance(value, float) and not isinstance(value, bool) else None
-    return texts[value] if exact is None else Number(texts[value], None, None, exact)
+def _rank_and_id(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> Iterator[Cell]:
+    """Yield the rank of a candidate and what tells it from others."""
+    yield "–" if candidate.rank is None else str(candidate.rank)
+    for column, value in candidate.id.items():
+        text = texts[column][value]
+        yield Number(text, exact=numbers.exact(value)) if isinstance(value, float) else text
 
 
 def _overall(candidate: RankedCandidate) -> Number:
-    value = candidate.value
-    return Number("undefined") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
+    """Write the overall desirability of a candidate."""
+    return Number("undefined") if candidate.value is None else ranged(candidate.value)
 
 
-def _yes(*, answer: bool | None) -> str:
-    return "–" if answer is None else "yes" if answer else "no"
-
-
-def _cell(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
+def _value_and_desirability(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
     """Write a value with the desirability that it has."""
     value, d = candidate.values[goal.goal], candidate.desirability[goal.goal]
     known = "undefined" if d is None else f"d\u00a0=\u00a0{numbers.number(d)}"
@@ -270,10 +265,10 @@ def _cell(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
         return "no value", Aside(known, "definition")
     if isinstance(value, str | bool):
         return wording.scalar(value), Aside(known, "definition")
-    return _with_error(float(value), candidate.std_err.get(goal.goal)), Aside(known, "definition")
+    return _value_with_error(float(value), candidate.std_err.get(goal.goal)), Aside(known, "definition")
 
 
-def _with_error(value: float, error: float | None) -> str:
+def _value_with_error(value: float, error: float | None) -> str:
     """Write a value, with two significant digits of its standard error where it has one: "0.0348 ± 0.0063"."""
     if not error:
         return numbers.count(value) if value.is_integer() else numbers.number(value)
@@ -281,7 +276,7 @@ def _with_error(value: float, error: float | None) -> str:
     return f"{numbers.fixed(value, digits)}\u00a0±\u00a0{numbers.fixed(error, digits)}"
 
 
-def _goals(results: Results) -> Table:
+def _goals_table(results: Results) -> Table:
     goals, titles = results.candidates.goals, goal_titles(results)
     missing = any(goal.missing is not None for goal in goals)
     columns = (Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("Column"),
@@ -291,7 +286,7 @@ def _goals(results: Results) -> Table:
              "–" if goal.missing is None else numbers.plain(goal.missing))) for goal in goals))
 
 
-def _noise(results: Results) -> str:
+def _noise_sentence(results: Results) -> str:
     """Say what is known of noise."""
     candidates, titles = results.candidates, goal_titles(results)
     if candidates.within is None:
@@ -310,72 +305,54 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
     """Draw the candidates in two goals; nothing of a single goal, and nothing where no candidate has both values."""
     candidates = results.candidates
     goals = {goal.goal: goal for goal in candidates.goals}
-    across, up = (goals[name] for name in candidates.axes) if candidates.axes else (None, None)
-    if across is None or up is None:
+    if not candidates.axes:
         return ()
+    across, up = (goals[name] for name in candidates.axes)
     points = [(candidate, (x, y)) for candidate in candidates.ranking
-              if (x := _at(across, candidate)) is not None and (y := _at(up, candidate)) is not None]
+              if (x := _along(across, candidate)) is not None and (y := _along(up, candidate)) is not None]
     if not points:
         return ()
-    return (_drawn(results, (across, up), points),)
+    return (_pareto_figure(results, (across, up), points),)
 
 
-def _at(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
+def _along(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
     """Return where a candidate lies along a goal: its value, or its desirability where values have no direction."""
     value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
     return float(value) if isinstance(value, int | float) else None
 
 
-def _drawn(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
-           points: Sequence[tuple[RankedCandidate, Point]]) -> Drawing:
+def _pareto_figure(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
+                   points: Sequence[tuple[RankedCandidate, Point]]) -> Drawing:
+    """Draw candidates as points, those that no other dominates in the two goals on a line, the best marked."""
     titles, sheet = goal_titles(results), Sheet()
+    sides = {"minimize": "lower is better", "maximize": "higher is better"}
+    x, y = (number_axis(f"{titles[goal.goal]} ({sides[goal.kind]})", [place[n] for _, place in points], room=0.06)
+            if goal.kind in sides else unit_axis(f"Desirability of {titles[goal.goal]}")
+            for n, goal in enumerate(goals))
+    drawn = panel(sheet, x, y, HEIGHT)
     front = sorted(place for candidate, place in points if candidate.front)
     best = [(candidate, place) for candidate, place in points if candidate.rank == 1]
-    x, y = (_axis(goal, titles[goal.goal], [place[n] for _, place in points]) for n, goal in enumerate(goals))
-    drawn = panel(sheet, x, y, HEIGHT)
     rest = [place for candidate, place in points if not candidate.front]
-    drawn.dots(*_columns(rest), "pale", name="Other candidates")
+    drawn.dots([x for x, _ in rest], [y for _, y in rest], "pale", name="Other candidates")
     # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
-    drawn.line(*_columns(front if goals[0].kind == "minimize" else front[::-1]), "m0", kind="thin", steps=True)
-    drawn.marks(*_columns(front), "m0", "o", name="Not dominated in the two", size=3.4)
-    drawn.marks(*_columns([place for _, place in best]), "m1", "D", name="Most desirable", size=6)
+    steps = front if goals[0].kind == "minimize" else front[::-1]
+    drawn.line([x for x, _ in steps], [y for _, y in steps], "m0", kind="thin", steps=True)
+    drawn.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
+    drawn.marks([place[0] for _, place in best], [place[1] for _, place in best], "m1", "D", name="Most desirable",
+                size=6)
     named = f": {candidate_name(id_texts(results.candidates), best[0][0])}" if len(best) == 1 else ""
     sheet.key((
         KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
         *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
-    ways = " and ".join(f"{titles[goal.goal]} {_better(goal)}" for goal in goals)
+    ways = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
     caption = (f"Every candidate by two goals: {ways}. The line is the best that any of them reaches in one goal "
                "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
-    finding = ". ".join(filter(None, (first_said(results), front_said(results)))) + "."
-    alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding} {_told(results, goals, best)}"
-    return drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt.strip()), [sheet])
-
-
-def _columns(places: Sequence[Point]) -> tuple[list[float], list[float]]:
-    return [x for x, _ in places], [y for _, y in places]
-
-
-def _axis(goal: CandidateGoal, title: str, values: Sequence[float]) -> Axis:
-    """Return the axis of a goal, named with the direction that is better."""
-    if goal.kind not in ("minimize", "maximize"):
-        return unit_axis(f"Desirability of {title}")
-    return number_axis(f"{title} ({_better(goal)})", values, room=0.06)
-
-
-def _better(goal: CandidateGoal) -> str:
-    """Say where the better candidates lie."""
-    if goal.kind in ("minimize", "maximize"):
-        return f"{'lower' if goal.kind == 'minimize' else 'higher'} is better"
-    return "by its desirability"
-
-
-def _told(results: Results, goals: Sequence[CandidateGoal], best: Sequence[tuple[RankedCandidate, Point]]) -> str:
-    """Say where the most desirable candidate lies."""
-    if len(best) != 1 or len(best_of(results.candidates)) != 1:
-        return ""
-    titles = goal_titles(results)
-    parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
-    return f"The most desirable lies at {' and '.join(parts)}."
+    finding = ". ".join(filter(None, (first_sentence(results), front_sentence(results)))) + "."
+    alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding}"
+    if len(best) == 1 and len(best_of(results.candidates)) == 1:
+        parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
+        alt += f" The most desirable lies at {' and '.join(parts)}."
+    return drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt), [sheet])
 
 
 SECTION = "candidates"
@@ -398,8 +375,8 @@ def candidates_ranked(results: Results) -> Iterator[Claim]:
 
 def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Finding]:
     """Say which candidate is first, and how many others may be as good."""
-    near, front = near_said(results), front_said(results)
-    first = first_said(results)
+    near, front = near_sentence(results), front_sentence(results)
+    first = first_sentence(results)
     text = f"{first}; {front}." if front else f"{first}."
     alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
     kind: FindingKind = "note" if not near else "holds" if alone else "open"
@@ -408,9 +385,9 @@ def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Fin
 
 def none_acceptable(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
     """Say that no candidate can be chosen."""
-    yield finding("fails", weights.GOAL_MISSED, f"{first_said(results)}.", SECTION)
+    yield finding("fails", weights.GOAL_MISSED, f"{first_sentence(results)}.", SECTION)
 
 
 def unranked(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
     """Say how many candidates have no overall desirability."""
-    yield finding("note", weights.WARNED, f"{undefined_said(results)}.", SECTION)
+    yield finding("note", weights.WARNED, f"{undefined_sentence(results)}.", SECTION)

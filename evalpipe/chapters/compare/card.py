@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
-from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of
+from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, joined, names_of
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import difference_of, finding, of_model, together
+from evalpipe.findings.words import by_dataset, difference_of, finding, of_model, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -85,8 +85,6 @@ HOLM = Procedure(
 )
 
 
-AnyComparison = TypeVar("AnyComparison", bound="Comparison")
-
 SIGNS = {
     "better": "▲", "equivalent": "≈", "worse": "▼", "undecided": "?", "same": "=", "no_direction": "–", "untested": "–",
 }
@@ -120,13 +118,55 @@ def sections(results: Results) -> Iterator[Section]:
     groups: dict[tuple[bool, str], list[Comparison]] = {}
     for comparison in results.comparisons:
         if not is_recalibrated(comparison):
-            groups.setdefault(_baseline(names, comparison), []).append(comparison)
+            other = comparison.baseline_dataset
+            name = names.model(comparison.baseline, comparison.baseline_variant) if other is None else other
+            groups.setdefault((other is not None, name), []).append(comparison)
     for place, (across, name) in enumerate(sorted(groups, key=lambda group: group[0]), 1):
         comparisons = groups[across, name]
         yield Section(f"comparison-{place}", f"Comparison with {'dataset ' if across else ''}{name}", (
             Text(_lead(results, name, comparisons), "lead"),
-            *_of_all_rows(results, name, comparisons, place), *_in_slices(results, name, comparisons)),
+            *_blocks_of_all_rows(results, name, comparisons, place), *_blocks_in_slices(results, name, comparisons)),
             part="comparison")
+
+
+def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
+    """Say what is subtracted from what, and what the verdicts are corrected for."""
+    listed = [c for c in comparisons if c.slice is None or (
+        c.metric in key_measures(results) and c.verdict in DECIDED)]
+    limits = with_intervals(results, limited=any(c.lower is not None for c in listed))
+    if comparisons[0].baseline_dataset is not None:
+        lead = f"Each model on a dataset minus the same model on {baseline}, as independent samples{limits}."
+    else:
+        lead = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
+    lead += MARGINS if any(c.margin is not None for c in comparisons) else ""
+    lead += rows_compared(results) if comparisons[0].baseline_dataset is None else ""
+    corrected = family(results, [c for c in comparisons if c.slice is None])
+    return f"{lead} {corrected}" if corrected else lead
+
+
+def _blocks_of_all_rows(
+    results: Results, baseline: str, comparisons: Sequence[Comparison], place: int,
+) -> Iterator[Block]:
+    """Write the differences on each dataset, and in words what the rows say that one model alone gets right."""
+    names = names_of(results)
+    better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
+    for rows in by_dataset([c for c in comparisons if c.slice is None]):
+        columns = (
+            Column("Measure", style="what"), Column("Model", style="model", shown=_only_model(names, rows) is None),
+            *COLUMNS, Column("Margin", "num", "margin side"), Column("Verdict", style="said"))
+        cells = []
+        for c in rows:
+            options = names.unsaid(c.metric, c.params)
+            measure: Cell = (compared(names, c), *([Aside(f"({options})", "options")] if options else []),
+                             *([Aside(better[c.metric], "definition")] if c.metric in better else []))
+            cells.append(Row((measure, names.model(c.model, c.variant), *measured(c), margin_of(c), verdict_of(c))))
+        yield Heading(rows[0].dataset)
+        yield Table(f"{_title(names, rows, baseline)} on {rows[0].dataset}", columns, tuple(cells), "compared",
+                    stacked=True)
+        discordant = (_discordant(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
+        for note in (*discordant, *notes(rows)):
+            yield Text(note, "small")
+        yield Figures(partial(forests, results, baseline, rows, place))
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -146,72 +186,15 @@ def is_recalibrated(comparison: Comparison) -> bool:
     return same and comparison.variant != "original" and comparison.baseline_variant == "original"
 
 
-def _baseline(names: Names, comparison: Comparison) -> tuple[bool, str]:
-    """Return whether the baseline is another dataset, and its name as it is shown."""
-    if comparison.baseline_dataset is not None:
-        return True, comparison.baseline_dataset
-    return False, names.model(comparison.baseline, comparison.baseline_variant)
-
-
-def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
-    shown = [c for c in comparisons if c.slice is None or _is_listed(results, c)]
-    level = wording.level(results.intervals.level)
-    limits = f", with {level} intervals" if any(c.lower is not None for c in shown) else ""
-    if comparisons[0].baseline_dataset is not None:
-        zone = ""
-        first = (f"Each model on a dataset minus the same model on {baseline}, as independent samples{limits}.")
-    else:
-        zone = rows_compared(results)
-        first = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
-    margins = MARGINS if any(c.margin is not None for c in comparisons) else ""
-    allowed = family(results, [c for c in comparisons if c.slice is None])
-    return f"{first}{margins}{zone}{' ' if allowed else ''}{allowed}"
-
-
-def by_dataset(comparisons: Iterable[AnyComparison]) -> dict[str, list[AnyComparison]]:
-    """Return rows by the dataset that they are of."""
-    groups: dict[str, list[AnyComparison]] = {}
-    for comparison in comparisons:
-        groups.setdefault(comparison.dataset, []).append(comparison)
-    return groups
-
-
-def _of_all_rows(results: Results, baseline: str, comparisons: Sequence[Comparison], place: int) -> Iterator[Block]:
-    """Write the differences on each dataset, and in words what the rows say that one model alone gets right."""
-    names = names_of(results)
-    for dataset, rows in by_dataset(c for c in comparisons if c.slice is None).items():
-        yield Heading(dataset)
-        yield _table(results, names, baseline, rows)
-        alone = (_discordant(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
-        for note in (*alone, *notes(rows)):
-            yield Text(note, "small")
-        yield Figures(partial(forests, results, baseline, rows, place))
-
-
-def _table(results: Results, names: Names, baseline: str, comparisons: Sequence[Comparison]) -> Table:
-    columns = (Column("Measure", style="what"), Column("Model", style="model", shown=_only(names, comparisons) is None),
-               *COLUMNS, Column("Margin", "num", "margin side"), Column("Verdict", style="said"))
-    return Table(f"{_title(names, comparisons, baseline)} on {comparisons[0].dataset}", columns, tuple(
-        Row((_measure(results, names, c), names.model(c.model, c.variant), *measured(c), margin_of(c), verdict_of(c)))
-        for c in comparisons), "compared", stacked=True)
-
-
 def _title(names: Names, comparisons: Sequence[Comparison], baseline: str) -> str:
-    only = _only(names, comparisons)
+    only = _only_model(names, comparisons)
     return f"{f'{only}: differences' if only else 'Differences'} from {baseline}"
 
 
-def _only(names: Names, comparisons: Iterable[Comparison]) -> str | None:
+def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
     """Return the name of the model that all differences are of; None where there are several."""
     models = {names.model(c.model, c.variant) for c in comparisons}
     return models.pop() if len(models) == 1 else None
-
-
-def _measure(results: Results, names: Names, comparison: Comparison) -> Cell:
-    better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
-    options = names.unsaid(comparison.metric, comparison.params)
-    return (compared(names, comparison), *([Aside(f"({options})", "options")] if options else []),
-            *([Aside(better[comparison.metric], "definition")] if comparison.metric in better else []))
 
 
 def measured(comparison: Comparison, *, test: bool = True) -> tuple[Cell, ...]:
@@ -252,13 +235,7 @@ def difference_number(comparison: Comparison) -> Number:
     return signed(comparison.difference, comparison.lower, comparison.upper, note_of(comparison))
 
 
-def _is_listed(results: Results, comparison: Comparison) -> bool:
-    """Tell whether a difference is in a slice, of a key measure, and decided."""
-    key = comparison.slice is not None and comparison.metric in key_measures(results)
-    return key and comparison.verdict in DECIDED
-
-
-def _in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
+def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
     """Write the differences of the key measures in slices that are decided, and how many there are."""
     within = [c for c in comparisons if c.slice is not None and c.metric in key_measures(results)]
     if not within:
@@ -270,21 +247,17 @@ def _in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison
         f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. Verdicts are "
         "corrected for all differences in slices of a dataset, of these and all other measures (Holm). All are in ")
     yield Text((about, Code("results.json"), "."), "lead")
-    for dataset, rows in by_dataset(decided).items():
-        yield _sliced(results, baseline, dataset, rows)
-
-
-def _sliced(results: Results, baseline: str, dataset: str, comparisons: Sequence[Comparison]) -> Table:
     names = names_of(results)
-    columns = (
-        Column("Slice"), Column("Measure"), Column("Model", shown=_only(names, comparisons) is None),
-        Column("Difference", "num"), Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"),
-        Column("Verdict"),
-    )
-    return Table(f"{_title(names, comparisons, baseline)} in slices of {dataset}", columns, tuple(
-        Row((names.slice(c.slice or {}), compared(names, c), names.model(c.model, c.variant), difference_number(c),
-             numbers.p_value(c.p_value), numbers.p_value(c.p_adjusted), verdict_of(c)))
-        for c in comparisons), most=MOST_ROWS)
+    for rows in by_dataset(decided):
+        columns = (
+            Column("Slice"), Column("Measure"), Column("Model", shown=_only_model(names, rows) is None),
+            Column("Difference", "num"), Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"),
+            Column("Verdict"),
+        )
+        yield Table(f"{_title(names, rows, baseline)} in slices of {rows[0].dataset}", columns, tuple(
+            Row((names.slice(c.slice or {}), compared(names, c), names.model(c.model, c.variant),
+                 difference_number(c), numbers.p_value(c.p_value), numbers.p_value(c.p_adjusted), verdict_of(c)))
+            for c in rows), most=MOST_ROWS)
 
 
 def family(results: Results, comparisons: Sequence[Comparison]) -> str:
@@ -351,9 +324,14 @@ class PairFinding:
     doubt: str = ""
 
     def __call__(self, results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-        """Yield a finding for each pair."""
+        """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)." of each pair."""
+        names = names_of(results)
         for pair in _pairs(rows):
-            text = _sentence(results, pair, self.verb, self.doubt)
+            first = pair[0]
+            other = first.baseline_dataset or names.model(first.baseline)
+            differences = _first_measures(
+                [f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in pair])
+            text = f"{of_model(results, first)} {self.verb} {other}: difference in {differences}{self.doubt}."
             yield finding(self.kind, self.weight, text, _anchor(results, pair), pair)
 
 
@@ -379,8 +357,8 @@ BETWEEN_DATASETS = {
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        verdict = _leaning(results, row)
-        say = _same if verdict == "same" else BETWEEN_MODELS.get(verdict)
+        verdict = _verdict_or_leaning(results, row)
+        say = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         if between_models and row.slice is None and row.class_ is None and say is not None:
             yield Claim(row, say)
@@ -390,13 +368,13 @@ def models_compared(results: Results) -> Iterator[Claim]:
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        say = BETWEEN_DATASETS.get(_leaning(results, row))
+        say = BETWEEN_DATASETS.get(_verdict_or_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
         if as_given and row.slice is None and row.class_ is None and say is not None:
             yield Claim(row, say)
 
 
-def _leaning(results: Results, row: Comparison) -> str:
+def _verdict_or_leaning(results: Results, row: Comparison) -> str:
     """Return the verdict on a row; of one that is undecided though its interval excludes zero, what it leans to.
 
     So it is where the correction for the number of differences alone leaves it undecided.
@@ -407,13 +385,13 @@ def _leaning(results: Results, row: Comparison) -> str:
     return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
 
 
-def _same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in what models give the very numbers of the baseline."""
     for pair in _pairs(rows):
         names, first = names_of(results), pair[0]
-        listed = _listed([names.measure(row.metric, row.params, row.average) for row in pair])
+        measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
-        text = f"{both} have the same {listed} in every resample."
+        text = f"{both} have the same {measures} in every resample."
         yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
 
 
@@ -429,16 +407,8 @@ def _anchor(results: Results, pair: Sequence[Comparison]) -> str:
     return "comparison-2" if after else "comparison-1"
 
 
-def _sentence(results: Results, rows: Sequence[Comparison], verb: str, doubt: str = "") -> str:
-    """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)."."""
-    names, first = names_of(results), rows[0]
-    other = first.baseline_dataset or names.model(first.baseline)
-    listed = _listed([f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in rows])
-    return f"{of_model(results, first)} {verb} {other}: difference in {listed}{doubt}."
-
-
-def _listed(items: Sequence[str]) -> str:
-    """List a few, and say how many more there are."""
+def _first_measures(items: Sequence[str]) -> str:
+    """List the first measures, and say how many more there are."""
     more = len(items) - MOST_MEASURES
     if more <= 0:
         return joined(items)

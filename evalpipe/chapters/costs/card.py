@@ -12,7 +12,7 @@ from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Referen
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.svg import drawing
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import labels, overall, shown, with_limits
+from evalpipe.card.tables import labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
@@ -20,12 +20,12 @@ from evalpipe.findings.words import by_dataset, finding, measures, values_of, wi
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
-    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.page import Block
     from evalpipe.chapters.costs.records import BestProfit, Profit
     from evalpipe.results import Estimate, Results
     from evalpipe.results.document import Finding
@@ -52,32 +52,31 @@ REFERENCES = (
 def sections(results: Results) -> Iterator[Section]:
     """Write the section; none where neither costs nor a profit are declared."""
     if results.costs or results.profit:
-        yield Section("costs", "Costs and profit", (*_costs(results), *_profit(results)), part="decisions")
+        yield Section("costs", "Costs and profit", (*_cost_blocks(results), *_profit_blocks(results)),
+                      part="decisions")
 
 
-def _costs(results: Results) -> Iterator[Block]:
-    """Write the named costs, and what a row of each dataset costs; nothing where no costs are named."""
+def _cost_blocks(results: Results) -> Iterator[Block]:
+    """Write the named costs, and what a row of each dataset costs; nothing where no costs are named.
+
+    Costs are a matrix of true and predicted levels; of more than `MOST_LEVELS` levels, a list.
+    """
     if not results.costs:
         return
     yield Heading("Costs")
     yield Text("Cost of a row by its true and its predicted level. Pairs that are not named cost 0.", "lead")
-    yield _named_costs(results)
+    if len(results.levels) > MOST_LEVELS:
+        columns = [Column("True level"), Column("Predicted level"), Column("Cost", "num")]
+        rows = [Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs]
+    else:
+        costs = {(named.truth, named.predicted): named.cost for named in results.costs}
+        columns = [Column("True level"), *(Column(level, "num", over="Predicted level") for level in results.levels)]
+        rows = [Row((truth, *(numbers.plain(costs.get((truth, predicted), 0)) for predicted in results.levels)))
+                for truth in results.levels]
+    yield Table("Named costs", tuple(columns), tuple(rows))
     for dataset in dict.fromkeys(reference.dataset for reference in results.cost_references):
         yield _cost_table(results, dataset)
     yield Text(REFERENCES, "small")
-
-
-def _named_costs(results: Results) -> Table:
-    """Write the costs as a matrix of true and predicted levels; of more than `MOST_LEVELS` levels, as a list."""
-    if len(results.levels) > MOST_LEVELS:
-        columns = (Column("True level"), Column("Predicted level"), Column("Cost", "num"))
-        return Table("Named costs", columns, tuple(
-            Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs))
-    costs = {(named.truth, named.predicted): named.cost for named in results.costs}
-    predicted_levels = (Column(level, "num", over="Predicted level") for level in results.levels)
-    return Table("Named costs", (Column("True level"), *predicted_levels), tuple(
-        Row((truth, *(numbers.plain(costs.get((truth, predicted), 0)) for predicted in results.levels)))
-        for truth in results.levels))
 
 
 def _cost_table(results: Results, dataset: str) -> Table:
@@ -96,13 +95,13 @@ def _cost_table(results: Results, dataset: str) -> Table:
     weighed = [any("prevalence" in e.params for e in of.values()) for of in by_measure.values()] or [False]
     for reference in (reference for reference in results.cost_references if reference.dataset == dataset):
         note = "cheapest without a model" if reference.cheapest else None
-        cost = Number(numbers.number(reference.cost), None, note, numbers.exact(reference.cost))
+        cost = ranged(reference.cost, note=note)
         rows.append(Row((f"Always {reference.level}", *("–" if elsewhere else cost for elsewhere in weighed))))
     columns = (Column("Predictions"), *(Column(measure, "num") for measure in by_measure or ("Cost",)))
     return Table(f"Cost of a row of {dataset}{with_limits(results, rows)}", columns, tuple(rows))
 
 
-def _profit(results: Results) -> Iterator[Block]:
+def _profit_blocks(results: Results) -> Iterator[Block]:
     """Write what a campaign costs and brings, and the profit on each dataset; nothing where none is declared."""
     if not results.profit:
         return
@@ -115,49 +114,39 @@ def _profit(results: Results) -> Iterator[Block]:
     for dataset in dict.fromkeys(row.dataset for row in results.profit):
         profits = by_depth(results, dataset)
         drawn = any(rows[0].share_best is not None for rows in profits.values())
+        replicates = (
+            " Corrected: the largest profit minus its optimism, the mean excess of what bootstrap replicates earn at "
+            "their own best depth over what the data earn there (Efron 1983). Limits are "
+            f"{wording.level(results.intervals.level)} percentile limits from the replicates, each of as many rows as "
+            "the data. Below, “best in” is the share of the replicates in which a depth is the best.") if drawn else ""
         yield Figures(partial(profit_figures, results, dataset))
-        yield _largest(results, dataset, profits, drawn=drawn)
-        yield Text(_caveat(results, drawn=drawn), "small")
+        yield _largest_profits(results, dataset, profits, drawn=drawn)
+        yield Text(f"The largest profit is optimistic{', and so are its limits' if drawn else ''}: the depth is chosen "
+                   f"and judged on the same rows.{replicates} Profit per row: over all rows, contacted or not.",
+                   "small")
         for model, rows in profits.items():
-            yield _by_depth(f"{labels(results)[model]}: profit by depth on {dataset}", rows)
+            yield _depth_table(f"{labels(results)[model]}: profit by depth on {dataset}", rows)
 
 
-def _largest(results: Results, dataset: str, profits: dict[str, list[Profit]], *, drawn: bool) -> Table:
-    """Write the depth at which the profit of each model is largest, and that profit."""
+def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Profit]], *, drawn: bool) -> Table:
+    """Write the depth at which the profit of each model is largest, and that profit, less its optimism."""
     bests = {(best.dataset, best.model, best.variant): best for best in results.best_profit}
     columns = (Column("Model"), Column("Rows to contact", "num"), Column("Profit", "num"),
                Column("Corrected", "num", shown=drawn), Column("Profit per row", "num"))
-    return Table(f"Largest profit on {dataset}", columns, tuple(
-        Row((labels(results)[model], *_best_cells(bests[dataset, model, "original"], rows)))
-        for model, rows in profits.items()))
+    cells = []
+    for model, rows in profits.items():
+        best, digits = bests[dataset, model, "original"], _digits(rows)
+        share, *limits = (numbers.percent(rows[group].contacted, rows[-1].contacted)
+                          for group in (best.group, best.group_lower, best.group_upper) if group is not None)
+        cells.append(Row((
+            labels(results)[model], Number(share, numbers.ranged(*limits) if limits else None, None, str(best.group)),
+            _profit_number(best, digits),
+            "–" if best.corrected is None else numbers.fixed(best.corrected, digits),
+            numbers.number(rows[best.group].profit_per_row))))
+    return Table(f"Largest profit on {dataset}", columns, tuple(cells))
 
 
-def _best_cells(best: BestProfit, rows: list[Profit]) -> tuple[Cell, ...]:
-    """Write the best depth in per cent of the rows, its profit, that less its optimism, and that of each row."""
-    share, *limits = (numbers.percent(rows[group].contacted, rows[-1].contacted)
-                      for group in (best.group, best.group_lower, best.group_upper) if group is not None)
-    digits = _digits(rows)
-    return (
-        Number(share, numbers.ranged(*limits) if limits else None, None, str(best.group)), _money(best, digits),
-        "–" if best.corrected is None else numbers.fixed(best.corrected, digits),
-        numbers.number(rows[best.group].profit_per_row),
-    )
-
-
-def _caveat(results: Results, *, drawn: bool) -> str:
-    """Say how the largest profit is to be read; of replicates where they were ``drawn``."""
-    level = wording.level(results.intervals.level)
-    replicates = (
-        " Corrected: the largest profit minus its optimism, the mean excess of what bootstrap replicates earn at "
-        f"their own best depth over what the data earn there (Efron 1983). Limits are {level} percentile limits from "
-        "the replicates, each of as many rows as the data. Below, “best in” is the share of the replicates in which a "
-        "depth is the best."
-    ) if drawn else ""
-    return (f"The largest profit is optimistic{', and so are its limits' if drawn else ''}: the depth is chosen and "
-            f"judged on the same rows.{replicates} Profit per row: over all rows, contacted or not.")
-
-
-def _by_depth(caption: str, rows: list[Profit]) -> Table:
+def _depth_table(caption: str, rows: list[Profit]) -> Table:
     """Write the profit of a model down to the end of each group."""
     drawn, digits = rows[0].share_best is not None, _digits(rows)
     heads = ("Rows so far", "Events so far", "Profit", "Group adds", "At random", "Perfect")
@@ -165,7 +154,7 @@ def _by_depth(caption: str, rows: list[Profit]) -> Table:
     return Table(caption, columns, tuple(
         Row((
             (str(row.group), Aside("best", "options")) if row.best else str(row.group),
-            numbers.count(row.contacted), numbers.count(row.found), _money(row, digits),
+            numbers.count(row.contacted), numbers.count(row.found), _profit_number(row, digits),
             *(numbers.fixed(value, digits) for value in (row.incremental, row.profit_random, row.profit_wizard)),
             "–" if row.share_best is None else numbers.percent(row.share_best, 1),
         ))
@@ -178,7 +167,7 @@ def _digits(rows: list[Profit]) -> int:
     return numbers.decimals(largest)
 
 
-def _money(row: Profit | BestProfit, digits: int) -> Number:
+def _profit_number(row: Profit | BestProfit, digits: int) -> Number:
     """Write a profit with its limits, where there are any and it is uncertain."""
     value, exact = numbers.fixed(row.profit, digits), numbers.exact(row.profit)
     if row.lower is None or row.upper is None or row.lower == row.upper == row.profit:
@@ -199,49 +188,12 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     context, profits = context_of(results, dataset), by_depth(results, dataset)
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
     banded = all(row.lower is not None for _, rows in pairs for row in rows)
-    caption = (
-        "Profit by the share of rows contacted, highest scores first. Ring: the largest profit, which is optimistic "
-        "because the depth is chosen and judged on the same rows."
-        + (f" {wording.level(results.intervals.level)} interval at each point." if banded else "")
-    )
-    alt = f"Profit on {dataset}. " + " ".join(
-        f"{series.label}: largest profit {_best_text(rows)} of the rows." for series, rows in pairs)
-    rows = pairs[0][1]
-    references = (Reference("Perfect ranking", _shares(rows), [row.profit_wizard for row in rows], DASHES),
-                  Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
-    curves = [ModelCurve(series, _shares(rows), [row.profit for row in rows]) for series, rows in pairs]
-    by_model = {series.name: rows for series, rows in pairs}
-    layers = CurveLayers(under=_band(by_model) if banded else None, over=_ring(by_model))
-    sheets = draw_curves(_frame(pairs), curves, references, layers)
-    finding = listed([f"{series.label}: largest profit {_best_text(rows)} of the rows" for series, rows in pairs])
-    return (drawing(f"d{context.place}-profit", "Profit", (finding, caption, alt), sheets),)
 
-
-def _shares(rows: Sequence[Profit]) -> list[float]:
-    """Return the share of the rows that are contacted at each depth."""
-    return [row.contacted / rows[-1].contacted for row in rows]
-
-
-def _frame(pairs: Sequence[tuple[Series, list[Profit]]]) -> Frame:
-    ends = [end for _, rows in pairs for row in rows
-            for end in (row.profit, row.profit_wizard, row.profit_random, row.lower, row.upper) if end is not None]
-    low, high = min(ends), max(ends)
-    room = 0.05 * (high - low) or 1.0
-    ticks = tuple((value, _short(value)) for value, _ in ticks_between(low - room, high + room))
-    y, name = Axis("Profit", low - room, high + room, ticks), "Share of rows contacted, highest scores first"
-    return Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120)
-
-
-def _band(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series], None]:
-    def under(panel: Panel, series: Series) -> None:
+    def band(panel: Panel, series: Series) -> None:
         rows = profits[series.name]
         panel.band(_shares(rows), [row.lower or 0.0 for row in rows], [row.upper or 0.0 for row in rows], series.ink)
 
-    return under
-
-
-def _ring(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series, Sequence[Box]], Sequence[Box]]:
-    def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+    def ring(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
         rows = profits[series.name]
         best = next(k for k, row in enumerate(rows) if row.best)
         x, y = _shares(rows)[best], rows[best].profit
@@ -249,10 +201,38 @@ def _ring(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series, Sequence
         left, top = panel.across(x), panel.down(y)
         return ((left - 8, top - 8, left + 8, top + 8),)
 
-    return over
+    caption = (
+        "Profit by the share of rows contacted, highest scores first. Ring: the largest profit, which is optimistic "
+        "because the depth is chosen and judged on the same rows."
+        + (f" {context.level} interval at each point." if banded else ""))
+    sentences = [f"{series.label}: largest profit {_largest_profit_text(rows)} of the rows" for series, rows in pairs]
+    rows = pairs[0][1]
+    references = (Reference("Perfect ranking", _shares(rows), [row.profit_wizard for row in rows], DASHES),
+                  Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
+    curves = [ModelCurve(series, _shares(rows), [row.profit for row in rows]) for series, rows in pairs]
+    sheets = draw_curves(_profit_frame([row for _, rows in pairs for row in rows]), curves, references,
+                         CurveLayers(under=band if banded else None, over=ring))
+    alt = f"Profit on {dataset}. " + " ".join(f"{sentence}." for sentence in sentences)
+    return (drawing(f"d{context.place}-profit", "Profit", (listed(sentences), caption, alt), sheets),)
 
 
-def _short(value: float) -> str:
+def _profit_frame(rows: Sequence[Profit]) -> Frame:
+    """Return the axes, which hold every profit and its limits; large numbers in millions."""
+    ends = [end for row in rows for end in (row.profit, row.profit_wizard, row.profit_random, row.lower, row.upper)
+            if end is not None]
+    low, high = min(ends), max(ends)
+    room = 0.05 * (high - low) or 1.0
+    ticks = tuple((value, _short_number(value)) for value, _ in ticks_between(low - room, high + room))
+    y, name = Axis("Profit", low - room, high + room, ticks), "Share of rows contacted, highest scores first"
+    return Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120)
+
+
+def _shares(rows: Sequence[Profit]) -> list[float]:
+    """Return the share of the rows that are contacted at each depth."""
+    return [row.contacted / rows[-1].contacted for row in rows]
+
+
+def _short_number(value: float) -> str:
     """Write a number of an axis; large ones in millions."""
     for unit, name in ((1e9, " bn"), (1e6, " m")):
         if abs(value) >= unit:
@@ -260,7 +240,7 @@ def _short(value: float) -> str:
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.plain(round(value, 6))
 
 
-def _best_text(rows: list[Profit]) -> str:
+def _largest_profit_text(rows: list[Profit]) -> str:
     """Say what the largest profit is, and where."""
     best = next(row for row in rows if row.best)
     share = numbers.percent(best.contacted, rows[-1].contacted)
@@ -276,41 +256,35 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
 
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say which models cost more, and by how much."""
-    for same in by_dataset([_turned(row) for row in rows]):
-        text = f"{_cost(results, same)} more than {_always(results, same)}: by {_by(results, same)}."
+    for same in by_dataset([_as_additional_cost(row) for row in rows]):
+        text = (f"{with_verb(results, same, 'costs', 'cost')} more than {_one_level_for_all(results, same)}: by "
+                f"{values_of(results, same)} a row.")
         yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", same)
 
 
 def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say which models cost less, and by how much."""
     for same in by_dataset(rows):
-        text = f"{_cost(results, same)} less than {_always(results, same)}: by {_by(results, same)}."
+        text = (f"{with_verb(results, same, 'costs', 'cost')} less than {_one_level_for_all(results, same)}: by "
+                f"{values_of(results, same)} a row.")
         yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say for which models these data do not decide."""
     for same in by_dataset(rows):
-        text = (f"These data do not show that {_cost(results, same)} less than "
-                f"{_always(results, same)}. Saved: {_by(results, same)}.")
+        text = (f"These data do not show that {with_verb(results, same, 'costs', 'cost')} less than "
+                f"{_one_level_for_all(results, same)}. Saved: {values_of(results, same)} a row.")
         yield finding("open", weights.TRIVIAL_OPEN, text, "costs", same)
 
 
-def _turned(row: Estimate) -> Estimate:
+def _as_additional_cost(row: Estimate) -> Estimate:
     """Return what is saved as what is paid in addition."""
     value, lower, upper = (None if number is None else -number for number in (row.value, row.upper, row.lower))
     return row.model_copy(update={"value": value, "lower": lower, "upper": upper})
 
 
-def _cost(results: Results, rows: Sequence[Estimate]) -> str:
-    return with_verb(results, rows, "costs", "cost")
-
-
-def _by(results: Results, rows: Sequence[Estimate]) -> str:
-    return f"{values_of(results, rows)} a row"
-
-
-def _always(results: Results, rows: Sequence[Estimate]) -> str:
+def _one_level_for_all(results: Results, rows: Sequence[Estimate]) -> str:
     """Write "always predicting 'no' (0.62 a row)"."""
     dataset = rows[0].dataset
     cheapest = (row for row in results.cost_references if row.cheapest and row.dataset == dataset)

@@ -13,7 +13,7 @@ from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text
+from evalpipe.card.page import Column, Figures, Group, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, ranged, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.svg import Drawing, Series
-    from evalpipe.card.page import Block
-    from evalpipe.card.wording import Names
     from evalpipe.results import Results
 
 
@@ -40,8 +38,13 @@ def sections(results: Results) -> Iterator[Section]:
     datasets = [dataset.name for dataset in results.datasets]
     for place, dataset in enumerate(datasets, 1):
         marks = list(curves_of(results, dataset, Marks))
+        swept = list(curves_of(results, dataset, MarkedMeasures))
         if marks:
-            yield Section(f"marks-{place}", f"Marked thresholds on {dataset}", tuple(_blocks(results, dataset, marks)),
+            lead = "What each model would do at the thresholds that the spec marks. The curves have a point at each."
+            tables = [_rates_table(results, dataset, marks)]
+            if swept:
+                tables.append(_measures_table(results, dataset, swept))
+            yield Section(f"marks-{place}", f"Marked thresholds on {dataset}", (Text(lead, "lead"), *tables),
                           part="decisions")
         if any(True for kind in (MeasuresByPrevalence, RelatedMeasures) for _ in curves_of(results, dataset, kind)):
             yield Section(f"relations-{place}", f"Relations between measures on {dataset}", (
@@ -50,9 +53,9 @@ def sections(results: Results) -> Iterator[Section]:
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield how the limits at marked thresholds are made, and what residuals of probabilities are."""
-    yield from _residuals(results)
-    yield from _kinds(results)
-    yield from _columns(results)
+    yield from _probability_residual_procedure(results)
+    yield from _residual_kind_procedures(results)
+    yield from _column_procedures(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
         named = [wording.method(method) for method in methods if method not in (None, "none")]
@@ -63,7 +66,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "share of the rows. It has no limits."))
 
 
-def _residuals(results: Results) -> Iterator[Procedure]:
+def _probability_residual_procedure(results: Results) -> Iterator[Procedure]:
     """Yield what the residuals of probabilities are."""
     if results.levels and any(isinstance(curve, ResidualBox) for curve in results.curves):
         what = ("1 minus the probability of the event for an event, and minus that probability for the others"
@@ -95,7 +98,7 @@ def clipping() -> str:
     return f"Probabilities of the true level count as {constants.CLIP:g} at least."
 
 
-def _kinds(results: Results) -> Iterator[Procedure]:
+def _residual_kind_procedures(results: Results) -> Iterator[Procedure]:
     """Yield what deviance and Pearson residuals are, and what residuals are held to."""
     names = {curve.curve for curve in results.curves}
     figure = next((curve for curve in results.curves if isinstance(curve, HalfNormal | ScaleLocation)), None)
@@ -117,7 +120,7 @@ def _kinds(results: Results) -> Iterator[Procedure]:
             "each residual, a beta distribution; they are of each place alone."), HALF_NORMAL)
 
 
-def _columns(results: Results) -> Iterator[Procedure]:
+def _column_procedures(results: Results) -> Iterator[Procedure]:
     """Yield how residuals are set against columns of the data, and in the order of one."""
     groups = next((c.notes for c in results.curves if isinstance(c, ResidualAgainst | ResidualOrder)), None)
     if groups is not None:
@@ -132,16 +135,7 @@ def _columns(results: Results) -> Iterator[Procedure]:
             "Rows that have one value of the column are one place, with their mean."), DURBIN_WATSON)
 
 
-def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:
-    yield Text("What each model would do at the thresholds that the spec marks. The curves have a point at each.",
-               "lead")
-    yield _rates(results, dataset, marks)
-    swept = list(curves_of(results, dataset, MarkedMeasures))
-    if swept:
-        yield _measures(results, dataset, swept)
-
-
-def _rates(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
+def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
     """Write the rates at each mark, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in marks:
@@ -150,34 +144,23 @@ def _rates(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
         for place, threshold in enumerate(curve.points.threshold):
             cells = (ranged(columns[name][place], columns[f"{name}_lower"][place], columns[f"{name}_upper"][place])
                      for name, _ in RATES)
-            rows.append(Row((numbers.given(threshold or 0.0), *cells, _plain(curve.points.lift[place]))))
+            rows.append(Row((numbers.given(threshold or 0.0), *cells, ranged(curve.points.lift[place]))))
     heads = (Column("Threshold", style="what"), *(Column(title, "num") for _, title in RATES), Column("Lift", "num"))
     return Table(f"Rates at marked thresholds on {dataset}{with_limits(results, rows)}", heads, tuple(rows),
                  "compared", stacked=True)
 
 
-def _measures(results: Results, dataset: str, swept: Sequence[MarkedMeasures]) -> Table:
+def _measures_table(results: Results, dataset: str, swept: Sequence[MarkedMeasures]) -> Table:
     """Write every measure of predicted classes at each mark, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in swept:
         rows.append(Group(names.model(curve.model, curve.variant)))
         for name, values in curve.points.measures.items():
-            rows.append(Row((_title(names, name), *map(_plain, values))))
+            rows.append(Row((names.column_title(name), *map(ranged, values))))
     cuts = [numbers.given(threshold or 0.0) for threshold in swept[0].points.threshold]
     heads = (Column("Measure", style="what"), *(Column(f"At {cut}", "num") for cut in cuts))
     return Table(f"Measures of predicted levels at marked thresholds on {dataset}", heads, tuple(rows), "compared",
                  stacked=True)
-
-
-def _title(names: Names, name: str) -> str:
-    """Name a measure, with its options."""
-    metric, _, options = name.partition("(")
-    return names.titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
-
-
-def _plain(value: float | None) -> Number:
-    """Write a number that has no interval; a dash where it is undefined."""
-    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
 
 
 STROKES = ("", "9 3", DASHES, "3 3", DOTS)
@@ -189,14 +172,14 @@ def relations(results: Results, dataset: str) -> Iterator[Drawing]:
     context = context_of(results, dataset)
     by_prevalence, related = context.curves(MeasuresByPrevalence), context.curves(RelatedMeasures)
     if by_prevalence:
-        yield _by_prevalence(context, by_prevalence)
+        yield _prevalence_figure(context, by_prevalence)
     if related:
         first, *others = related[0][1].points.measures
         for place, other in enumerate(others, 1):
-            yield _against(context, related, (first, other), place)
+            yield _related_figure(context, related, (first, other), place)
 
 
-def _by_prevalence(context: Context, pairs: Sequence[tuple[Series, MeasuresByPrevalence]]) -> Drawing:
+def _prevalence_figure(context: Context, pairs: Sequence[tuple[Series, MeasuresByPrevalence]]) -> Drawing:
     """Draw each measure against the prevalence, a panel for each model."""
     heights = [value for _, curve in pairs for values in curve.points.measures.values() for value in known(values)]
     y = number_axis("Value", [*heights, 0.0, 1.0], most=4, room=0.02)
@@ -215,15 +198,15 @@ def _by_prevalence(context: Context, pairs: Sequence[tuple[Series, MeasuresByPre
                 labels.append(LineLabel(_measure_title(curve, name), series.ink, x, height, dash=stroke))
             unplaced = label_lines(drawn, labels) or unplaced
         sheet.key(unplaced)
-    finding = listed([f"{series.label}: {_moves(curve)}" for series, curve in pairs])
+    finding = listed([f"{series.label}: {_spans_over_prevalences(curve)}" for series, curve in pairs])
     caption = ("Measures of the predicted levels at the threshold in use, were the prevalence another: rows are "
                "reweighted. Dotted line: observed prevalence.")
     title = "Measures by prevalence"
-    alt = context.told(title, pairs, _moves)
+    alt = context.told(title, pairs, _spans_over_prevalences)
     return drawing(f"d{context.place}-measures-by-prevalence", title, (finding, caption, alt), sheets)
 
 
-def _moves(curve: MeasuresByPrevalence) -> str:
+def _spans_over_prevalences(curve: MeasuresByPrevalence) -> str:
     """Say how far each measure moves with the prevalence."""
     spans = []
     for name, values in curve.points.measures.items():
@@ -233,13 +216,13 @@ def _moves(curve: MeasuresByPrevalence) -> str:
     return "over all prevalences " + ", ".join(spans)
 
 
-def _against(
+def _related_figure(
     context: Context, pairs: Sequence[tuple[Series, RelatedMeasures]], names: tuple[str, str], place: int
 ) -> Drawing:
     """Draw one measure against another over all thresholds, a panel for each prevalence."""
     first, other = names
     prevalences = list(dict.fromkeys(known(pairs[0][1].points.prevalence)))
-    x, y = (_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
+    x, y = (_measure_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
     low, high = max(x.low, y.low, 0.0), min(x.high, y.high, 1.0)
     sheet = Sheet()
     titles = [(f"Prevalence {wording.share(at)}", "ink") for at in prevalences]
@@ -247,23 +230,22 @@ def _against(
     for drawn, at in zip(panels, prevalences, strict=True):
         drawn.lines([((low, high), (low, high))], "pale")
         for series, curve in pairs:
-            drawn.line(*_at(curve, at, names), series.ink, name=f"{series.label}, prevalence {wording.share(at)}")
+            drawn.line(*_measures_at_prevalence(curve, at, names), series.ink, name=f"{series.label}, prevalence "
+                       f"{wording.share(at)}")
     sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
     title = f"{_measure_title(pairs[0][1], other)} against {_measure_title(pairs[0][1], first)}"
-    said = [(series, _best(curve, names, prevalences)) for series, curve in pairs]
-    finding = listed([f"{series.label}: {text}" for series, text in said])
-    caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {_listed(prevalences)}. "
-               "Grey line: both are the same.")
-    alt = context.told(title, said, lambda text: text)
+    texts = [(series, _values_at_highest(curve, names, prevalences)) for series, curve in pairs]
+    finding = listed([f"{series.label}: {text}" for series, text in texts])
+    shares = wording.joined([wording.share(at) for at in prevalences])
+    caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {shares}. Grey line: both are "
+               "the same.")
+    alt = context.told(title, texts, lambda text: text)
     return drawing(f"d{context.place}-related-{place}", title, (finding, caption, alt), [sheet])
 
 
-def _listed(prevalences: Sequence[float]) -> str:
-    return wording.joined([wording.share(at) for at in prevalences]) if len(prevalences) > 1 else (
-        wording.share(prevalences[0]))
-
-
-def _at(curve: RelatedMeasures, prevalence: float, names: tuple[str, str]) -> tuple[list[float], list[float]]:
+def _measures_at_prevalence(
+    curve: RelatedMeasures, prevalence: float, names: tuple[str, str],
+) -> tuple[list[float], list[float]]:
     """Return two measures at a prevalence, over the thresholds."""
     points = curve.points
     rows = [k for k, at in enumerate(points.prevalence) if at == prevalence]
@@ -271,7 +253,7 @@ def _at(curve: RelatedMeasures, prevalence: float, names: tuple[str, str]) -> tu
     return across, up
 
 
-def _best(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[float]) -> str:
+def _values_at_highest(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[float]) -> str:
     """Say what the second measure is where the first is highest, at each prevalence."""
     parts = []
     for at, measures in zip(prevalences, curve.notes.highest or (), strict=False):
@@ -284,7 +266,7 @@ def _best(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[
     return "; ".join(parts) or "undefined"
 
 
-def _axis(pairs: Sequence[tuple[Series, RelatedMeasures]], name: str, *, narrow: bool) -> Axis:
+def _measure_axis(pairs: Sequence[tuple[Series, RelatedMeasures]], name: str, *, narrow: bool) -> Axis:
     """Return the axis of a measure, of a panel that is ``narrow`` or as wide as the sheet."""
     values = [value for _, curve in pairs for value in known(curve.points.measures[name])]
     if values and min(values) >= 0 and max(values) <= 1:

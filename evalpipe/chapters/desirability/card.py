@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.base import constants
@@ -14,8 +13,8 @@ from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import ranged
-from evalpipe.card.wording import Names, joined, names_of
+from evalpipe.card.tables import evenly, ranged, with_intervals
+from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.findings import weights
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.context import Context
     from evalpipe.card.page import Block
     from evalpipe.chapters.desirability.records import Goal, Individual, Overall
-    from evalpipe.results import Estimate, Results, Scalar
+    from evalpipe.results import Results, Scalar
     from evalpipe.results.document import Finding
 
 
@@ -73,26 +72,18 @@ def sections(results: Results) -> Iterator[Section]:
     """Write the section; none without goals."""
     if not results.desirability.goals:
         return
-    names, known = names_of(results), _known(results)
-    blocks: list[Block] = [Text(LEAD, "lead"), _goals(results, names)]
-    for dataset, anchor in _judged(results):
-        blocks += [Heading(dataset, anchor=anchor), Text(" ".join(verdict(results, dataset)))]
-        blocks += _tables(results, names, dataset, known)
-        blocks.append(Figures(partial(desirability_figures, results, dataset)))
+    overall = results.desirability.overall
+    several = len({(row.model, row.variant) for row in overall}) > 1
+    known = Known(several, drawn=any(row.probability_best is not None for row in overall),
+                  weighed=several and len(results.desirability.goals) > 1)
+    blocks: list[Block] = [Text(LEAD, "lead"), _goals_table(results)]
+    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+        if any(row.dataset == dataset for row in overall):
+            blocks += [Heading(dataset, anchor=f"desirability-{place}"), Text(" ".join(verdict(results, dataset)))]
+            blocks += [_overall_table(results, dataset, known), *_individual_tables(results, dataset)]
+            blocks += [_weights_table(results, dataset)] if known.weighed else []
+            blocks.append(Figures(partial(desirability_figures, results, dataset)))
     yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")), part="comparison")
-
-
-def _judged(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the datasets with a desirability, each with the anchor of its part of the section."""
-    for place, dataset in enumerate(results.datasets, 1):
-        if any(row.dataset == dataset.name for row in results.desirability.overall):
-            yield dataset.name, f"desirability-{place}"
-
-
-def _known(results: Results) -> Known:
-    several = len({(row.model, row.variant) for row in results.desirability.overall}) > 1
-    drawn = any(row.probability_best is not None for row in results.desirability.overall)
-    return Known(several, drawn, weighed=several and len(results.desirability.goals) > 1)
 
 
 def foot(known: Known) -> str:
@@ -107,8 +98,9 @@ def foot(known: Known) -> str:
     return " ".join(text for shown, text in parts if shown)
 
 
-def _goals(results: Results, names: Names) -> Table:
-    goals = results.desirability.goals
+def _goals_table(results: Results) -> Table:
+    """Write each goal with what is desirable, its weight, and what a missing value counts."""
+    goals, names = results.desirability.goals, names_of(results)
     missing = any(goal.missing is not None for goal in goals)
     columns = (
         Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("If missing", "num", shown=missing))
@@ -120,56 +112,45 @@ def _goals(results: Results, names: Names) -> Table:
 
 def form(goal: Goal) -> str:
     """Say what is desirable: "Minimize: 1 up to 0, 0 from 0.1"."""
-    return f"{goal.kind.capitalize()}: {_said(goal)}"
-
-
-def _said(goal: Goal) -> str:
     shape = goal.shape
     if goal.kind == "category":
-        return ", ".join(f"{level} {numbers.plain(d)}" for level, d in shape.items())
-    if goal.kind == "custom":
+        text = ", ".join(f"{level} {numbers.plain(d)}" for level, d in shape.items())
+    elif goal.kind == "custom":
         points = zip(shape["values"], shape["desirability"], strict=True)
         beyond = {"clamp": "level beyond", "zero": "0 beyond", "error": "nothing may lie beyond"}[shape["extrapolate"]]
-        return f"{', '.join(f'{numbers.plain(d)} at {numbers.plain(x)}' for x, d in points)}; {beyond}"
-    low, high = numbers.plain(shape["low"]), numbers.plain(shape["high"])
-    scales = [f"{key.replace('_', ' ')} {numbers.plain(value)}" for key, value in shape.items()
-              if key.startswith("scale") and value != 1]
-    text = {
-        "minimize": f"1 up to {low}, 0 from {high}", "maximize": f"0 up to {low}, 1 from {high}",
-        "box": f"1 from {low} to {high}, 0 outside",
-    }.get(goal.kind) or f"1 at {numbers.plain(shape['target'])}, 0 at {low} and {high}"
-    return ", ".join([text, *scales])
+        text = f"{', '.join(f'{numbers.plain(d)} at {numbers.plain(x)}' for x, d in points)}; {beyond}"
+    else:
+        low, high = numbers.plain(shape["low"]), numbers.plain(shape["high"])
+        ends = {
+            "minimize": f"1 up to {low}, 0 from {high}", "maximize": f"0 up to {low}, 1 from {high}",
+            "box": f"1 from {low} to {high}, 0 outside",
+        }.get(goal.kind) or f"1 at {numbers.plain(shape['target'])}, 0 at {low} and {high}"
+        scales = [f"{key.replace('_', ' ')} {numbers.plain(value)}" for key, value in shape.items()
+                  if key.startswith("scale") and value != 1]
+        text = ", ".join([ends, *scales])
+    return f"{goal.kind.capitalize()}: {text}"
 
 
-def _tables(results: Results, names: Names, dataset: str, known: Known) -> Iterator[Table]:
-    rows = ranked(results, dataset)
-    yield _overall(results, names, rows, known)
-    yield from _individual(results, names, rows)
-    if known.weighed:
-        yield _weights(results, names, dataset)
-
-
-def _overall(results: Results, names: Names, rows: Sequence[Overall], known: Known) -> Table:
-    limits = f", with {wording.level(results.intervals.level)} intervals" if known.drawn else ""
+def _overall_table(results: Results, dataset: str, known: Known) -> Table:
+    """Write the overall desirability of each model and variant, the best first, and how sure its rank is."""
     columns = (
         Column("Model"), Column("Rank", "num", shown=known.several), Column("D", "num"),
         Column("Best in replicates", "num", shown=known.several and known.drawn),
         Column("Best under random weights", "num", shown=known.weighed),
         Column("First by changed weights", "num", shown=known.weighed), Column("Pareto", shown=known.several),
     )
-    return Table(f"Overall desirability on {rows[0].dataset}{limits}", columns, tuple(
-        _overall_row(results, names, row) for row in rows))
-
-
-def _overall_row(results: Results, names: Names, row: Overall) -> Row:
-    changes = [c for c in results.desirability.sensitivity
-               if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
-    return Row((
-        names.model(row.model, row.variant), "–" if row.rank is None else str(row.rank), score(row.value, row),
-        share(row.probability_best), share(row.weights_best),
-        f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
-        "–" if row.pareto is None else "yes" if row.pareto else "no",
-    ))
+    names, rows = names_of(results), []
+    for row in ranked(results, dataset):
+        changes = [c for c in results.desirability.sensitivity
+                   if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
+        rows.append(Row((
+            names.model(row.model, row.variant), "–" if row.rank is None else str(row.rank), score(row.value, row),
+            share(row.probability_best), share(row.weights_best),
+            f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
+            "–" if row.pareto is None else "yes" if row.pareto else "no",
+        )))
+    limits = with_intervals(results, limited=known.drawn)
+    return Table(f"Overall desirability on {dataset}{limits}", columns, tuple(rows))
 
 
 def score(value: float | None, row: Overall | Individual) -> Number:
@@ -180,49 +161,45 @@ def score(value: float | None, row: Overall | Individual) -> Number:
     return ranged(value, row.lower, row.upper, note)
 
 
-def _individual(results: Results, names: Names, rows: Sequence[Overall]) -> Iterator[Table]:
+def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
     """Yield models down and goals across: desirabilities, and the values that they are of."""
-    goals = results.desirability.goals
-    tables = -(-len(goals) // GOALS_ABREAST)
-    ends = [len(goals) * place // tables for place in range(tables + 1)]
-    known = {(row.dataset, row.model, row.variant, row.goal): row for row in results.desirability.individual}
-    for start, end in pairwise(ends):
-        columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals[start:end]))
-        yield Table(f"Individual desirabilities on {rows[0].dataset}", columns, tuple(
+    names, models = names_of(results), ranked(results, dataset)
+    known = {(row.model, row.variant, row.goal): row for row in results.desirability.individual
+             if row.dataset == dataset}
+    for goals in evenly(results.desirability.goals, GOALS_ABREAST):
+        columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
+        yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
             Row((names.model(row.model, row.variant), *(
-                _cell(known[row.dataset, row.model, row.variant, goal.goal]) for goal in goals[start:end])))
-            for row in rows))
+                _value_and_desirability(known[row.model, row.variant, goal.goal]) for goal in goals)))
+            for row in models))
 
 
-def _cell(row: Individual) -> Cell:
+def _value_and_desirability(row: Individual) -> Cell:
+    """Write a desirability, and the value that it is of with its interval, if it has one."""
     value = row.value
     if value is None:
         return score(row.desirability, row), Aside("no value", "definition")
     measured = isinstance(value, float) and row.metric is not None
-    written = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured
-               else wording.scalar(value))
-    return score(row.desirability, row), Aside(f"at {written}", "definition")
+    text = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured
+            else wording.scalar(value))
+    return score(row.desirability, row), Aside(f"at {text}", "definition")
 
 
-def _weights(results: Results, names: Names, dataset: str) -> Table:
-    when = (Column(f"First when {change}") for change in FACTORS.values())
-    columns = (Column("Goal"), Column("Weight", "num"), *when)
+def _weights_table(results: Results, dataset: str) -> Table:
+    """Write for each goal who would be first if its weight were another."""
+    names = names_of(results)
+    columns = (Column("Goal"), Column("Weight", "num"),
+               *(Column(f"First when {change}") for change in FACTORS.values()))
     changes = [change for change in results.desirability.sensitivity if change.dataset == dataset and change.first]
-
-    def first(goal: Goal, factor: float) -> str:
-        return _first([names.model(change.model, change.variant) for change in changes
-                       if (change.goal, change.factor) == (goal.goal, factor)])
-
-    return Table(f"First place on {dataset} when the weight of one goal changes", columns, tuple(
-        Row((goal_title(names, goal), numbers.plain(goal.weight), *(first(goal, factor) for factor in FACTORS)))
-        for goal in results.desirability.goals))
-
-
-def _first(first: list[str]) -> str:
-    """Name those that are first, at most three of them."""
-    if len(first) > 3:
-        return f"{len(first)} models tied"
-    return " and ".join(first) or "nobody"
+    rows = []
+    for goal in results.desirability.goals:
+        cells = []
+        for factor in FACTORS:
+            first = [names.model(change.model, change.variant) for change in changes
+                     if (change.goal, change.factor) == (goal.goal, factor)]
+            cells.append(f"{len(first)} models tied" if len(first) > 3 else " and ".join(first) or "nobody")
+        rows.append(Row((goal_title(names, goal), numbers.plain(goal.weight), *cells)))
+    return Table(f"First place on {dataset} when the weight of one goal changes", columns, tuple(rows))
 
 
 HEIGHT = 96.0
@@ -231,7 +208,7 @@ HEIGHT = 96.0
 NAMED = 7
 """The models that are told apart, the most desirable; further ones are grey marks without intervals."""
 
-Who = tuple[str, str]
+ModelVariant = tuple[str, str]
 """A model and its variant."""
 
 
@@ -242,39 +219,47 @@ def desirability_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     return tuple(drawing for drawing in drawings if drawing is not None)
 
 
-def _series(context: Context, rows: Sequence[Overall]) -> dict[Who, Series]:
+def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVariant, Series]:
     """Return how each model that is told apart is drawn: as everywhere, where all of them are."""
     names = names_of(context.results)
     if len(rows) <= NAMED:
-        known = [(row.model, row.variant) for row in context.results.desirability.overall
+        models = [(row.model, row.variant) for row in context.results.desirability.overall
                  if row.dataset == context.dataset.name]
     else:
-        known = [(row.model, row.variant) for row in rows[:NAMED]]
-    return dict(zip(known, series_of([("/".join(who), names.model(*who)) for who in known]), strict=True))
+        models = [(row.model, row.variant) for row in rows[:NAMED]]
+    return dict(zip(models, series_of([("/".join(model), names.model(*model)) for model in models]), strict=True))
 
 
 def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
     """Draw the curve of each goal with every model at its value; categories as bars."""
-    goals, series = context.results.desirability.goals, _series(context, rows)
-    more = len(rows) - len(series)
-    level = wording.level(context.results.intervals.level)
-    limits = any(row.lower is not None for row in context.results.desirability.individual)
-    caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
-        f" Bars are {level} intervals of the measure." if limits else "")
-    names, measured, sheet = names_of(context.results), _measured(context), Sheet()
+    results, dataset = context.results, context.dataset.name
+    goals, series, names = results.desirability.goals, _series_by_model(context, rows), names_of(results)
+    individual = [row for row in results.desirability.individual if row.dataset == dataset]
+    sheet, sentences = Sheet(), []
     titles = [(f"{goal.kind.capitalize()}: {goal_title(names, goal)}", "ink") for goal in goals]
-    panels = grid(sheet, [(_across(goal), unit_axis("", HALVES, 1.08)) for goal in goals], titles, height=HEIGHT)
+    panels = grid(sheet, [(_goal_axis(goal), unit_axis("", HALVES, 1.08)) for goal in goals], titles, height=HEIGHT)
     for drawn, goal in zip(panels, goals, strict=True):
-        _goal(drawn, context, goal, series, measured)
+        of_goal = {(row.model, row.variant): row for row in individual if row.goal == goal.goal}
+        if goal.kind == "category":
+            _draw_levels(drawn, goal, of_goal, series)
+        else:
+            _draw_curve(drawn, goal, of_goal, series)
+        values = ", ".join(f"{names.model(row.model, row.variant)} {numbers.number(row.desirability)}"
+                           for row in of_goal.values() if row.desirability is not None)
+        sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
     entries = [KeyEntry(line.label, line.ink, "mark", line.marker) for line in series.values()]
+    more = len(rows) - len(series)
     sheet.key([*entries, *([KeyEntry(f"{more} less desirable", "pale", "mark", "o")] if more else [])])
+    limits = any(row.lower is not None for row in results.desirability.individual)
+    caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
+        f" Bars are {context.level} intervals of the measure." if limits else "")
     best = [names.model(row.model, row.variant) for row in rows if row.value is not None][:1]
     finding = f"{best[0]} is the most desirable over all goals." if best else ""
-    texts = finding, caption, _alt(context, goals)
-    return drawing(f"d{context.place}-goals", "Goals", texts, [sheet])
+    alt = f"Desirability in each goal on {dataset}. {' '.join(sentences)}"
+    return drawing(f"d{context.place}-goals", "Goals", (finding, caption, alt), [sheet])
 
 
-def _across(goal: Goal) -> Axis:
+def _goal_axis(goal: Goal) -> Axis:
     """Return the horizontal axis of a goal: its numbers, or its levels side by side."""
     if goal.kind == "category":
         levels = list(goal.shape)
@@ -283,58 +268,31 @@ def _across(goal: Goal) -> Axis:
     return Axis("", low, high, ticks_between(low, high, 3))
 
 
-def _goal(
-    drawn: Panel, context: Context, goal: Goal, series: dict[Who, Series], measured: Sequence[Estimate]
+def _draw_curve(
+    drawn: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
 ) -> None:
-    """Draw one goal: the named models over the grey ones, the most desirable on top."""
-    rows = {(row.model, row.variant): row for row in context.results.desirability.individual
-            if (row.dataset, row.goal) == (context.dataset.name, goal.goal)}
-    if goal.kind == "category":
-        _levels(drawn, goal, rows, series)
-        return
+    """Draw the curve of a goal by numbers: the named models over the grey ones, the most desirable on top.
+
+    A model is drawn at its value, with the interval of its measure.
+    """
     drawn.line(goal.x, goal.desirability, "ink", kind="thin")
-    grey = list(filter(None, (_at(row) for who, row in rows.items() if who not in series)))
+    placed = {model: (float(row.value), row.desirability) for model, row in rows.items()
+              if row.desirability is not None and isinstance(row.value, int | float)}
+    grey = [place for model, place in placed.items() if model not in series]
     drawn.marks([x for x, _ in grey], [d for _, d in grey], "pale", "o", size=2.5)
-    for who, line in reversed(series.items()):
-        _mark(drawn, measured, rows[who], line)
+    for model, line in reversed(series.items()):
+        if model not in placed:
+            continue
+        (value, desirability), row = placed[model], rows[model]
+        if row.metric is not None and row.value_lower is not None and row.value_upper is not None:
+            drawn.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
+        drawn.marks([min(max(value, drawn.x.low), drawn.x.high)], [desirability], line.ink, line.marker)
+        drawn.record_values(line.label, value=[value], desirability=[desirability])
 
 
-def _at(row: Individual) -> tuple[float, float] | None:
-    """Return where a model lies in a goal by numbers; None where it has no value."""
-    if row.desirability is None or not isinstance(row.value, int | float):
-        return None
-    return float(row.value), row.desirability
-
-
-def _mark(drawn: Panel, measured: Sequence[Estimate], row: Individual, line: Series) -> None:
-    """Draw a model at its value, with the interval of its measure."""
-    at, limits = _at(row), _interval(measured, row)
-    if at is None:
-        return
-    if limits is not None:
-        drawn.ranges([at[1]], [limits[0]], [limits[1]], line.ink, upright=False)
-    x = min(max(at[0], drawn.x.low), drawn.x.high)
-    drawn.marks([x], [at[1]], line.ink, line.marker)
-    drawn.record_values(line.label, value=[at[0]], desirability=[at[1]])
-
-
-def _measured(context: Context) -> list[Estimate]:
-    """Return the estimates over all rows of the dataset that have an interval."""
-    return [e for e in context.results.rows if e.dataset == context.dataset.name and e.slice is None
-            and e.class_ is None and e.lower is not None and e.upper is not None]
-
-
-def _interval(measured: Sequence[Estimate], row: Individual) -> tuple[float, float] | None:
-    """Return the interval of the measure that a desirability is of."""
-    for e in measured:
-        if (e.model, e.variant, e.metric, e.params, e.average) == (
-            row.model, row.variant, row.metric, row.params, row.average
-        ) and e.lower is not None and e.upper is not None:
-            return e.lower, e.upper
-    return None
-
-
-def _levels(drawn: Panel, goal: Goal, rows: dict[Who, Individual], series: dict[Who, Series]) -> None:
+def _draw_levels(
+    drawn: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
+) -> None:
     """Draw the desirability of each level as a bar, with the models of that level on top, side by side."""
     levels = list(goal.shape)
     for at, level in enumerate(levels):
@@ -342,7 +300,7 @@ def _levels(drawn: Panel, goal: Goal, rows: dict[Who, Individual], series: dict[
     marks: dict[str, list[Series | None]] = {level: [] for level in levels}
     for who, row in rows.items():
         if row.value is not None:
-            marks[_level(row.value)].append(series.get(who))
+            marks[_level_of_value(row.value)].append(series.get(who))
     for place, level in enumerate(levels):
         for i, line in enumerate(marks[level]):
             x = place + (i - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
@@ -350,23 +308,11 @@ def _levels(drawn: Panel, goal: Goal, rows: dict[Who, Individual], series: dict[
                         size=4 if line else 2.5)
 
 
-def _level(value: Scalar) -> str:
+def _level_of_value(value: Scalar) -> str:
     """Write a characteristic as the level of a goal that it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _alt(context: Context, goals: Sequence[Goal]) -> str:
-    """Say what every model's desirability is in each goal."""
-    names = names_of(context.results)
-    sentences = []
-    for goal in goals:
-        rows = [row for row in context.results.desirability.individual
-                if (row.dataset, row.goal) == (context.dataset.name, goal.goal) and row.desirability is not None]
-        values = ", ".join(f"{names.model(r.model, r.variant)} {numbers.number(r.desirability or 0)}" for r in rows)
-        sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
-    return f"Desirability in each goal on {context.dataset.name}. {' '.join(sentences)}"
 
 
 def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
@@ -374,7 +320,7 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
     shown = [row for row in rows if row.value is not None]
     if len(shown) < 2:
         return None
-    names, series = names_of(context.results), _series(context, rows)
+    names, series = names_of(context.results), _series_by_model(context, rows)
     level = wording.level(context.results.intervals.level)
     drawn = any(row.lower is not None for row in shown)
     caption = "The weighted geometric mean over the goals" + (
@@ -422,7 +368,7 @@ def goals_reached(results: Results) -> Iterator[Claim]:
 def first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
     """Say which model is the most desirable."""
     for row in rows:
-        text = f"{of_model(results, row)} is the most desirable: {_overall_text(row)}."
+        text = f"{of_model(results, row)} is the most desirable: {_value_and_share(row)}."
         yield finding("holds", weights.RANKED, text, SECTION)
 
 
@@ -430,26 +376,26 @@ def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding
     """Say which model ranks first where resamples do not agree on it."""
     for row in rows:
         text = (f"{of_model(results, row)} ranks first in desirability, but these data do not decide: "
-                f"{_overall_text(row)}.")
+                f"{_value_and_share(row)}.")
         yield finding("open", weights.RANKED, text, SECTION)
 
 
-def _overall_text(row: Overall) -> str:
+def _value_and_share(row: Overall) -> str:
     return f"{with_limits(row)} overall, first in {numbers.percent(row.probability_best or 0.0, 1)} of resamples"
 
 
 def missed(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
     """Say which models miss a goal."""
     for same in _by_goal(rows):
-        text = _sentence(results, same, "misses", "miss")
-        yield finding("fails", weights.GOAL_MISSED, text, SECTION, _of_measures(same))
+        text = _missed_sentence(results, same, "misses", "miss")
+        yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(same))
 
 
 def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
     """Say which models miss a goal, where other rows might reach it."""
     for same in _by_goal(rows):
-        text = _sentence(results, same, "may miss", "may miss")
-        yield finding("open", weights.TRIVIAL_OPEN, text, SECTION, _of_measures(same))
+        text = _missed_sentence(results, same, "may miss", "may miss")
+        yield finding("open", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(same))
 
 
 def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
@@ -457,12 +403,12 @@ def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
     return together(rows, lambda row: (row.dataset, row.goal))
 
 
-def _of_measures(rows: Sequence[Individual]) -> list[Individual]:
+def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
     """Return the rows that are of a measure, and not of a characteristic."""
     return [row for row in rows if row.metric is not None]
 
 
-def _sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
+def _missed_sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
     """Write "Forest misses the goal 'maximize sensitivity': 0.41. Its overall desirability is 0."."""
     values = joined([numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows])
     whose = ("Its", "Their")[len(rows) > 1]

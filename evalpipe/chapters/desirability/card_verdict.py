@@ -36,7 +36,7 @@ def share(value: float | None) -> str:
     return "–" if value is None else numbers.percent(value, 1)
 
 
-def _titles(results: Results, names: Names) -> dict[str, str]:
+def _distinct_titles(results: Results, names: Names) -> dict[str, str]:
     """Return what each goal is called in a sentence: what it is of, with its form where that alone is not enough."""
     goals = results.desirability.goals
     titles = [goal_title(names, goal) for goal in goals]
@@ -50,13 +50,16 @@ def verdict(results: Results, dataset: str) -> tuple[str, ...]:
     """Return the sentences on one dataset."""
     rows = [row for row in results.desirability.overall if row.dataset == dataset]
     names = names_of(results)
-    sentences = [_first(results, names, rows)]
+    sentences = [_first_place(results, names, rows)]
     if any(row.value for row in rows) and len(rows) > 1:
-        sentences += _weights(results, names, rows, dataset)
-    return (*sentences, *_unacceptable(results, names, rows, dataset), *_undefined(names, rows))
+        sentences += _weight_sentences(results, names, rows, dataset)
+    sentences += _unacceptable_models(results, names, rows, dataset)
+    sentences += [f"{names.model(row.model, row.variant)} has no overall desirability: {row.reason}."
+                  for row in rows if row.value is None]
+    return tuple(sentences)
 
 
-def _first(results: Results, names: Names, rows: list[Overall]) -> str:
+def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
     """Say who is the most desirable, and how sure that is."""
     defined = [row for row in rows if row.value is not None]
     first = [row for row in defined if row.rank == 1]
@@ -79,12 +82,12 @@ def _first(results: Results, names: Names, rows: list[Overall]) -> str:
     return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
 
 
-def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
+def _weight_sentences(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
     """Say whether the first place hangs on a weight."""
     first = {(row.model, row.variant) for row in rows if row.rank == 1}
     changes = [c for c in results.desirability.sensitivity if c.dataset == dataset]
     lost: dict[str, list[str]] = {}
-    titles = _titles(results, names)
+    titles = _distinct_titles(results, names)
     for goal, title in titles.items():
         for factor, change in FACTORS.items():
             then = [c for c in changes if (c.goal, c.factor) == (goal, factor) and c.first]
@@ -100,10 +103,10 @@ def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) 
         yield f"First place depends on the weights: {other} would be first if {' or '.join(when)}."
 
 
-def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
+def _unacceptable_models(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
     """Say which goals make models unacceptable, models of the same goals together."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    titles = _titles(results, names)
+    titles = _distinct_titles(results, names)
     for row in rows:
         zero = tuple(
             titles[judged.goal] for judged in results.desirability.individual
@@ -116,9 +119,3 @@ def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: 
         few = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
         verb = "is" if len(labels) == 1 else "are"
         yield f"{wording.joined(few[0])}{few[1]} {verb} unacceptable, with desirability 0 for {wording.joined(goals)}."
-
-
-def _undefined(names: Names, rows: list[Overall]) -> Iterator[str]:
-    for row in rows:
-        if row.value is None:
-            yield f"{names.model(row.model, row.variant)} has no overall desirability: {row.reason}."

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Column, Number, Row, Section, Table, Text
+from evalpipe.card.page import Column, Row, Section, Table, Text
+from evalpipe.card.tables import ranged
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from evalpipe.chapters.deviance.records import DevianceTest
     from evalpipe.results import Results
 
 COLUMNS = (Column("Model", style="what"), Column("Null deviance", "num"), Column("Deviance", "num"),
@@ -30,41 +30,29 @@ TEST = Procedure("Deviance", (
 
 def sections(results: Results) -> Iterator[Section]:
     """Write a section for each dataset that has deviances."""
+    names = names_of(results)
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
-        rows = [row for row in results.deviances if row.dataset == dataset]
-        if rows:
-            yield Section(f"deviance-{place}", f"Deviance on {dataset}", (
-                Text("The null deviance is that of no model: the observed shares of the levels are predicted for every "
-                     "row. A difference above 0 says that the model is nearer to the truth.", "lead"),
-                _table(results, dataset, rows), *(Text(note, "small") for note in _reasons(results, rows))),
-                part="appendix")
+        deviances = [row for row in results.deviances if row.dataset == dataset]
+        if not deviances:
+            continue
+        rows, without_test = [], dict[str, list[str]]()
+        for row in deviances:
+            model = names.model(row.model, row.variant)
+            rows.append(Row((
+                model, ranged(row.null_deviance), ranged(row.deviance), ranged(row.difference),
+                ranged(row.mcfadden_r2), "–" if row.parameters is None else str(row.parameters),
+                "no test" if row.p_value is None else numbers.p_value(row.p_value))))
+            if row.reason is not None:
+                without_test.setdefault(row.reason, []).append(model)
+        yield Section(f"deviance-{place}", f"Deviance on {dataset}", (
+            Text("The null deviance is that of no model: the observed shares of the levels are predicted for every "
+                 "row. A difference above 0 says that the model is nearer to the truth.", "lead"),
+            Table(f"Deviances on {dataset}", COLUMNS, tuple(rows), "compact"),
+            *(Text(f"No test for {', '.join(models)}: {reason}.", "small") for reason, models in without_test.items())),
+            part="appendix")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the test is, and when there is one."""
     if results.deviances:
         yield TEST
-
-
-def _table(results: Results, dataset: str, rows: Sequence[DevianceTest]) -> Table:
-    names = names_of(results)
-    return Table(f"Deviances on {dataset}", COLUMNS, tuple(Row((
-        names.model(row.model, row.variant), *map(_number, (row.null_deviance, row.deviance, row.difference,
-                                                             row.mcfadden_r2)),
-        "–" if row.parameters is None else str(row.parameters),
-        "no test" if row.p_value is None else numbers.p_value(row.p_value))) for row in rows), "compact")
-
-
-def _number(value: float | None) -> Number:
-    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
-
-
-def _reasons(results: Results, rows: Sequence[DevianceTest]) -> Iterator[str]:
-    """Say for which models there is no test, and why."""
-    names = names_of(results)
-    of_reason: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason is not None:
-            of_reason.setdefault(row.reason, []).append(names.model(row.model, row.variant))
-    for reason, models in of_reason.items():
-        yield f"No test for {', '.join(models)}: {reason}."

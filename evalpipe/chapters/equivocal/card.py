@@ -44,10 +44,10 @@ def matrix(results: Results, confusion: Confusion, ruled_by: str) -> Iterator[st
     """Say which rows of a confusion matrix are in no cell, and how many; ``ruled_by`` is what the threshold is on."""
     if confusion.zone is None:
         return
-    many = confusion.zone.min_probability is not None
-    ends = "" if many or confusion.zone.low == confusion.zone.high else ", both ends included"
-    what = "highest probability" if many else ruled_by
-    count, rate = numbers.count(confusion.equivocal), _rate(results, confusion)
+    by_highest = confusion.zone.min_probability is not None
+    ends = "" if by_highest or confusion.zone.low == confusion.zone.high else ", both ends included"
+    what = "highest probability" if by_highest else ruled_by
+    count, rate = numbers.count(confusion.equivocal), _reportable_rate(results, confusion)
     weighted = results.weight is not None
     rows = f"total weight {count}" if weighted else "1 row" if count == "1" else f"{count} rows"
     share = f" Reportable rate {rate}." if rate else ""
@@ -78,7 +78,7 @@ def reach(zone: Zone) -> str:
     return f"from {numbers.plain(zone.low)} to {numbers.plain(zone.high)}"
 
 
-def _rate(results: Results, confusion: Confusion) -> str | None:
+def _reportable_rate(results: Results, confusion: Confusion) -> str | None:
     """Write the reportable rate that belongs to a confusion matrix of all rows, with its interval."""
     for row in overall(results, confusion.dataset):
         if (row.metric, row.model) == ("reportable_rate", confusion.model) and "prevalence" not in row.params:

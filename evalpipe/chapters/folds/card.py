@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Number, Row, Section, Table, Text
-from evalpipe.card.tables import reasons_below, shown
+from evalpipe.card.tables import metric_of, reasons_below, shown, with_intervals
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.repeats.card import spread_text
+from evalpipe.findings.words import together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.folds.records import FoldSpread
-    from evalpipe.results import Estimate, Results
+    from evalpipe.results import Results
 
 LEAD = (
     "Every row was predicted by a fit that had not seen its fold, as the spec states. Mean, standard deviation (SD) "
@@ -37,11 +38,9 @@ COLUMNS = (
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each model and variant on each dataset that has folds."""
-    tables: dict[tuple[str, str, str], list[FoldSpread]] = {}
-    for row in results.folds:
-        tables.setdefault((row.dataset, row.model, row.variant), []).append(row)
-    if tables:
-        blocks = [block for rows in tables.values() for block in _of_model(results, rows)]
+    blocks = [block for rows in together(results.folds, lambda row: (row.dataset, row.model, row.variant))
+              for block in _blocks_of_model(results, rows)]
+    if blocks:
         yield Section("folds", "Folds", (Text(LEAD, "lead"), *blocks, Text(READ, "small")), part="comparison")
 
 
@@ -56,41 +55,40 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "Journal of Machine Learning Research 5, 1089–1105.")
 
 
-def _of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[Block]:
-    first, name = rows[0], names_of(results).model(rows[0].model, rows[0].variant)
+def _blocks_of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[Block]:
+    """Write the spread over folds of each measure of a model, beside its value on all rows."""
+    first, names = rows[0], names_of(results)
     fewest, most = numbers.count(min(first.sizes)), numbers.count(max(first.sizes))
     sizes = most if fewest == most else numbers.ranged(fewest, most)
-    pooled = {_about(e): e for e in results.rows if e.slice is None}
-    limited = any(pooled[_about(row)].lower is not None for row in rows)
-    level = f", with {wording.level(results.intervals.level)} intervals of all rows" if limited else ""
-    yield Table(f"{name} on {first.dataset}: {len(first.folds)} folds of {sizes} rows{level}", COLUMNS,
-                tuple(_row(results, row, pooled[_about(row)]) for row in rows), stacked=True)
+    cells, limited = [], False
+    for row in rows:
+        pooled = next(e for e in results.rows if e.slice is None and (
+            e.dataset, e.model, e.variant, e.metric, e.params, e.average, e.class_) == (
+            row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_))
+        limited = limited or pooled.lower is not None
+        cells.append(Row((names.measure(row.metric, row.params, row.average, row.class_),
+                          shown(pooled, whole=metric_of(results, row.metric).is_whole), *_spread_cells(row))))
+    level = f"{with_intervals(results, limited=True)} of all rows" if limited else ""
+    yield Table(f"{names.model(first.model, first.variant)} on {first.dataset}: {len(first.folds)} folds of {sizes} "
+                f"rows{level}", COLUMNS, tuple(cells), stacked=True)
     yield from reasons_below(results, rows)
 
 
-def _about(row: FoldSpread | Estimate) -> tuple[object, ...]:
-    return row.dataset, row.model, row.variant, row.metric, str(row.params), row.average, row.class_
-
-
-def _row(results: Results, row: FoldSpread, pooled: Estimate) -> Row:
-    whole = next(metric.is_whole for metric in results.metrics if metric.name == row.metric)
-    measure = names_of(results).measure(row.metric, row.params, row.average, row.class_)
+def _spread_cells(row: FoldSpread) -> Iterator[Cell]:
+    """Yield mean, SD and SE over folds, the number of folds, and the lowest and the highest value with its fold."""
     counted = str(row.used) if row.used == len(row.folds) else f"{row.used} of {len(row.folds)}"
     if row.mean is None or row.sd is None or row.standard_error is None:
-        return Row((measure, shown(pooled, whole=whole), Number(row.status), "–", "–", counted, "–", "–"))
+        yield from (Number(row.status), "–", "–", counted, "–", "–")
+        return
     digits = min(numbers.significant(row.sd, 2), numbers.MOST_DECIMALS) if row.sd else numbers.USUAL_DIGITS
-    spreads = (Number(spread_text(spread), None, None, numbers.exact(spread))
-               for spread in (row.sd, row.standard_error))
-    return Row((
-        measure, shown(pooled, whole=whole),
-        Number(numbers.fixed(row.mean, digits), None, None, numbers.exact(row.mean)), *spreads, counted,
-        _end(row, row.lowest, digits), _end(row, row.highest, digits)))
-
-
-def _end(row: FoldSpread, value: float | None, digits: int) -> Cell:
-    """Write the lowest or the highest value, with the fold that has it, of several the first."""
-    if value is None:
-        return "–"
-    label = row.folds[row.values.index(value)]
-    fold = f"fold {label}" if label.isdigit() else wording.group(label)
-    return Number(numbers.fixed(value, digits), None, fold, numbers.exact(value))
+    yield Number(numbers.fixed(row.mean, digits), None, None, numbers.exact(row.mean))
+    for spread in (row.sd, row.standard_error):
+        yield Number(spread_text(spread), None, None, numbers.exact(spread))
+    yield counted
+    for value in (row.lowest, row.highest):
+        if value is None:
+            yield "–"
+        else:
+            label = row.folds[row.values.index(value)]
+            fold = f"fold {label}" if label.isdigit() else wording.group(label)
+            yield Number(numbers.fixed(value, digits), None, fold, numbers.exact(value))

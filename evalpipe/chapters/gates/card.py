@@ -67,6 +67,9 @@ KINDS: dict[Kind, Words] = {
 }
 """What is said of each verdict, from the worst to the best."""
 
+BETTING = ("Waudby-Smith, I. & Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of "
+           "the Royal Statistical Society Series B 86(1), 1–27.")
+
 FOLDED = 12
 """Verdicts up to which the card lists all; of more, those that failed and the next worst up to this number."""
 
@@ -85,61 +88,38 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 
 def sections(results: Results) -> Iterator[Section]:
     """Write every gate with its reason; nothing where no gate is declared."""
-    gates, names = results.gates, names_of(results)
-    if not gates:
+    names = names_of(results)
+    if not results.gates:
         return
-    ordered = sorted(gates, key=lambda gate: list(KINDS).index(gate.kind))
-    failed = sum(gate.kind in ("fail", "warn") for gate in gates)
+    ordered = sorted(results.gates, key=lambda gate: list(KINDS).index(gate.kind))
+    failed = sum(gate.kind in ("fail", "warn") for gate in ordered)
     listed = min(max(failed, FOLDED), MOST)
-    blocks = (_table(results, names, ordered[:listed]), *_counted(names, ordered, listed),
-              *evidence(names, ordered[:listed]))
-    yield Section("gates", "Gates", blocks)
-
-
-def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the evidence of nights was made, where gates are judged by it."""
-    yield from sequence_procedures(results.gates)
-
-
-def headline(gates: Sequence[Gate]) -> str:
-    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is inconclusive"."""
-    if len(gates) == 1:
-        return f"The gate {KINDS[gates[0].kind].singular}"
-    counts = Counter(gate.kind for gate in gates)
-    clauses = [(counts[kind], words.singular if counts[kind] == 1 else words.plural)
-               for kind, words in KINDS.items() if counts[kind] and kind != "pass"]
-    if counts["pass"] and counts.keys() <= {"pass", "skipped"}:
-        start = f"Every gate held: {counts['pass']} checks"
-    else:
-        count, verb = clauses.pop(0)
-        open_only = counts["indeterminate"] and not counts["fail"] and not counts["warn"]
-        start = f"No gate failed, {count} of {len(gates)} checks {verb}" if open_only else (
-            f"{count} of {len(gates)} gate checks {verb}")
-    return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
+    yield Section("gates", "Gates", (
+        _table(results, names, ordered[:listed]), *_counts_by_gate(names, ordered, listed),
+        *evidence(names, ordered[:listed])))
 
 
 def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
+    """Write the verdict on each gate, what was observed, and the reason."""
     counts = {metric.name for metric in results.metrics if metric.is_whole}
-    rows = tuple(_row(names, gate, whole=gate.metric in counts) for gate in gates)
+    rows = []
+    for gate in gates:
+        by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
+        severity = ", severity warn" if gate.severity == "warn" else ""
+        rows.append(Row((
+            Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),
+            (gate.name or capital(names.subject(gate)), Aside(_limit_text(names, gate), "limit"), *by,
+             Aside(f"{names.scope(gate)}{_class_suffix(gate)}{severity}", "definition")),
+            _observed_cell(gate, whole=gate.metric in counts), gate.reason)))
     columns = (
         Column("Verdict", style="said"), Column("Gate", style="what"), Column("Observed", "num"),
         Column("Reason", style="why"),
     )
-    return Table(f"Gates{with_limits(results, rows)}", columns, rows, "judged", stacked=True, heading=1)
+    return Table(f"Gates{with_limits(results, rows)}", columns, tuple(rows), "judged", stacked=True, heading=1)
 
 
-def _row(names: Names, gate: Gate, *, whole: bool) -> Row:
-    by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
-    severity = ", severity warn" if gate.severity == "warn" else ""
-    return Row((
-        Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),
-        (gate.name or capital(names.subject(gate)), Aside(_limit(names, gate), "limit"), *by,
-         Aside(f"{names.scope(gate)}{_class(gate)}{severity}", "definition")),
-        _observed(gate, whole=whole), gate.reason,
-    ))
-
-
-def _observed(gate: Gate, *, whole: bool) -> Cell:
+def _observed_cell(gate: Gate, *, whole: bool) -> Cell:
+    """Write what was observed, with its interval where it has one; a dash where there is no number."""
     value, lower, upper = gate.observed, gate.lower, gate.upper
     if value is None or not math.isfinite(value):
         return "–"
@@ -151,7 +131,7 @@ def _observed(gate: Gate, *, whole: bool) -> Cell:
     return Number(*numbers.interval(value, lower, upper, whole=whole, apart=gate.limit.values()), exact=exact)
 
 
-def _counted(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Block]:
+def _counts_by_gate(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Block]:
     """Count the verdicts of gates of which not all are listed."""
     items = []
     for number in dict.fromkeys(gate.gate for gate in ordered[listed:]):
@@ -165,87 +145,9 @@ def _counted(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Blo
         yield Bullets(tuple(items), "small")
 
 
-def _title(names: Names, gate: Gate, *, whole: bool = False) -> str:
-    """Name a gate: by its own name, or by the measure and its limit; ``whole`` leaves out the class."""
-    return gate.name or f"{capital(names.subject(gate, whole=whole))} {_limit(names, gate)}"
-
-
-def _limit(names: Names, gate: Gate) -> str:
-    """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
-    limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
-    if gate.against is None:
-        return limits
-    run = "the reference" if gate.against == "last" else names.labels.get(gate.against, gate.against)
-    return f"{limits} against {run}"
-
-
-def _class(gate: Gate) -> str:
-    """Name the class of a verdict where the name of the gate does not tell it."""
-    return "" if gate.name is None or gate.class_ is None else f", {gate.class_}"
-
-
-def checks(results: Results) -> Iterator[Check]:
-    """Write each verdict as a test case of its dataset and model; cases of one name have the number of the gate too.
-
-    A gate that failed is a failure. One that failed with severity warn, is inconclusive or was skipped counts as
-    skipped, with the reason as its message, so that a reader agrees with the exit code of `evalpipe run`.
-    """
-    names = names_of(results)
-    taken: set[tuple[str, str]] = set()
-    for gate in results.gates:
-        variant = "" if gate.variant == "original" else f"+{gate.variant}"
-        group = f"{gate.dataset}.{gate.model}{variant}"
-        inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
-        name = f"{_title(names, gate)}{inside}{_class(gate)}"
-        name += f" (gate {gate.gate})" if (group, name) in taken else ""
-        taken.add((group, name))
-        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate.reason}")
-
-
-def called(names: Names, gate: Gate) -> str:
-    """Name in the terminal what a verdict is of, with the gate's own name where it has one."""
-    return f"{'' if gate.name is None else f'{gate.name}, '}{names.scope(gate)}"
-
-
-def word_and_reason(names: Names, gate: Gate) -> tuple[str, str]:
-    """Say in the terminal what became of a gate, and of what and why."""
-    word = "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word
-    return word, f"{called(names, gate)}: {gate.reason}"
-
-
-BETTING = ("Waudby-Smith, I. & Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of "
-           "the Royal Statistical Society Series B 86(1), 1–27.")
-
-
-def nights(sequence: GateSequence) -> str:
-    """Count the nights that a verdict rests on: "12 nights since 2026-11-10"."""
-    counted = "1 night" if sequence.nights == 1 else f"{numbers.count(sequence.nights)} nights"
-    return counted if sequence.since is None else f"{counted} since {sequence.since}"
-
-
-def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
-    """Write the evidence of the nights of each verdict that rests on them."""
-    rows = tuple(
-        Row(((gate.name or capital(names.subject(gate)), Aside(names.scope(gate), "definition")),
-             _amount(gate.sequence.evidence), _amount(gate.sequence.kept), _amount(gate.sequence.threshold),
-             nights(gate.sequence), gate.sequence.basis))
-        for gate in gates if gate.sequence is not None)
-    if rows:
-        columns = (
-            Column("Gate", style="what"), Column("Evidence that the limit is missed", "num"),
-            Column("Evidence that the limit is kept", "num"), Column("Evidence needed", "num"), Column("Nights"),
-            Column("Evidence is"),
-        )
-        yield Table("Evidence of all nights", columns, rows, stacked=True)
-
-
-def _amount(value: float) -> Number:
-    return Number(numbers.evidence(value), exact=numbers.exact(value))
-
-
-def sequence_procedures(gates: Sequence[Gate]) -> Iterator[Procedure]:
-    """Yield how the evidence of nights was made."""
-    known = [gate.sequence for gate in gates if gate.sequence is not None]
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how the evidence of nights was made, where gates are judged by it."""
+    known = [gate.sequence for gate in results.gates if gate.sequence is not None]
     if not known:
         return
     first = known[0]
@@ -266,6 +168,96 @@ def sequence_procedures(gates: Sequence[Gate]) -> Iterator[Procedure]:
         yield Procedure("Nights that differ", (
             "The standard error of a night is that of its rows times how far the nights before differed, beside what "
             "their rows explain: from the differences of successive nights (von Neumann 1941)."))
+
+
+def headline(gates: Sequence[Gate]) -> str:
+    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is inconclusive"."""
+    if len(gates) == 1:
+        return f"The gate {KINDS[gates[0].kind].singular}"
+    counts = Counter(gate.kind for gate in gates)
+    clauses = [(counts[kind], words.singular if counts[kind] == 1 else words.plural)
+               for kind, words in KINDS.items() if counts[kind] and kind != "pass"]
+    if counts["pass"] and counts.keys() <= {"pass", "skipped"}:
+        start = f"Every gate held: {counts['pass']} checks"
+    else:
+        count, verb = clauses.pop(0)
+        open_only = counts["indeterminate"] and not counts["fail"] and not counts["warn"]
+        start = f"No gate failed, {count} of {len(gates)} checks {verb}" if open_only else (
+            f"{count} of {len(gates)} gate checks {verb}")
+    return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
+
+
+def _title(names: Names, gate: Gate, *, whole: bool = False) -> str:
+    """Name a gate: by its own name, or by the measure and its limit; ``whole`` leaves out the class."""
+    return gate.name or f"{capital(names.subject(gate, whole=whole))} {_limit_text(names, gate)}"
+
+
+def _limit_text(names: Names, gate: Gate) -> str:
+    """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
+    limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
+    if gate.against is None:
+        return limits
+    run = "the reference" if gate.against == "last" else names.labels.get(gate.against, gate.against)
+    return f"{limits} against {run}"
+
+
+def _class_suffix(gate: Gate) -> str:
+    """Name the class of a verdict where the name of the gate does not tell it."""
+    return "" if gate.name is None or gate.class_ is None else f", {gate.class_}"
+
+
+def checks(results: Results) -> Iterator[Check]:
+    """Write each verdict as a test case of its dataset and model; cases of one name have the number of the gate too.
+
+    A gate that failed is a failure. One that failed with severity warn, is inconclusive or was skipped counts as
+    skipped, with the reason as its message, so that a reader agrees with the exit code of `evalpipe run`.
+    """
+    names = names_of(results)
+    taken: set[tuple[str, str]] = set()
+    for gate in results.gates:
+        variant = "" if gate.variant == "original" else f"+{gate.variant}"
+        group = f"{gate.dataset}.{gate.model}{variant}"
+        inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
+        name = f"{_title(names, gate)}{inside}{_class_suffix(gate)}"
+        name += f" (gate {gate.gate})" if (group, name) in taken else ""
+        taken.add((group, name))
+        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate.reason}")
+
+
+def called(names: Names, gate: Gate) -> str:
+    """Name in the terminal what a verdict is of, with the gate's own name where it has one."""
+    return f"{'' if gate.name is None else f'{gate.name}, '}{names.scope(gate)}"
+
+
+def word_and_reason(names: Names, gate: Gate) -> tuple[str, str]:
+    """Say in the terminal what became of a gate, and of what and why."""
+    word = "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word
+    return word, f"{called(names, gate)}: {gate.reason}"
+
+
+def nights(sequence: GateSequence) -> str:
+    """Count the nights that a verdict rests on: "12 nights since 2026-11-10"."""
+    counted = "1 night" if sequence.nights == 1 else f"{numbers.count(sequence.nights)} nights"
+    return counted if sequence.since is None else f"{counted} since {sequence.since}"
+
+
+def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
+    """Write the evidence of the nights of each verdict that rests on them."""
+    rows = tuple(Row(((gate.name or capital(names.subject(gate)), Aside(names.scope(gate), "definition")),
+                      _evidence_number(gate.sequence.evidence), _evidence_number(gate.sequence.kept),
+                      _evidence_number(gate.sequence.threshold), nights(gate.sequence), gate.sequence.basis))
+                 for gate in gates if gate.sequence is not None)
+    if rows:
+        columns = (
+            Column("Gate", style="what"), Column("Evidence that the limit is missed", "num"),
+            Column("Evidence that the limit is kept", "num"), Column("Evidence needed", "num"), Column("Nights"),
+            Column("Evidence is"),
+        )
+        yield Table("Evidence of all nights", columns, rows, stacked=True)
+
+
+def _evidence_number(value: float) -> Number:
+    return Number(numbers.evidence(value), exact=numbers.exact(value))
 
 
 CLEAR = 3.0
@@ -297,9 +289,9 @@ def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     for gate_rows in _by_gate(rows):
         spread = max(row.sequence.spread or 0.0 for row in gate_rows if row.sequence is not None)
         times = numbers.fixed(math.sqrt(spread), 1)
-        text = (f"{_named(results, gate_rows)}: values of successive nights differ {times} times as much as their rows "
-                "explain. The gate counts nights that are alike and independent, and may "
-                "fail or pass falsely: 'sequence: {between_nights: true}' allows for it.")
+        text = (f"{_gate_name(results, gate_rows)}: values of successive nights differ {times} times as much as their "
+                "rows explain. The gate counts nights that are alike and independent, and may fail or pass falsely: "
+                f"'sequence: {{between_nights: true}}' allows for it.")
         yield finding("open", weights.WARNED, text, "gates", gate_rows)
 
 
@@ -307,13 +299,13 @@ def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say whose nights go with the night before."""
     for gate_rows in _by_gate(rows):
         most = max(row.sequence.autocorrelation or 0.0 for row in gate_rows if row.sequence is not None)
-        text = (f"{_named(results, gate_rows)}: values of successive nights go together (correlation "
+        text = (f"{_gate_name(results, gate_rows)}: values of successive nights go together (correlation "
                 f"{numbers.fixed(most, 2)}). The value has changed, or nights share rows, customers or causes. The "
                 "gate counts them as independent, and may fail or pass falsely.")
         yield finding("open", weights.WARNED, text, "gates", gate_rows)
 
 
-def _named(results: Results, rows: Sequence[Gate]) -> str:
+def _gate_name(results: Results, rows: Sequence[Gate]) -> str:
     return rows[0].name or names_of(results).subject(rows[0])
 
 
@@ -321,22 +313,22 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates failed."""
     for gate_rows in _by_gate(rows):
         weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
-        yield finding("fails", weight, _sentence(results, gate_rows), "gates", gate_rows)
+        yield finding("fails", weight, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates these data leave open, and about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
         still = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
-                 else f"These data do not decide.{_way_out(results, gate_rows)}")
-        text = f"{_sentence(results, gate_rows)} {still}"
+                 else f"These data do not decide.{_more_rows_sentence(results, gate_rows)}")
+        text = f"{_observed_and_required(results, gate_rows)} {still}"
         yield finding("open", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates held."""
     for gate_rows in _by_gate(rows):
-        yield finding("holds", weights.GATE_HELD, _sentence(results, gate_rows), "gates", gate_rows)
+        yield finding("holds", weights.GATE_HELD, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
@@ -351,15 +343,19 @@ def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
     return together(sorted(rows, key=lambda row: row.gate), lambda row: row.gate)
 
 
-def _sentence(results: Results, rows: Sequence[Gate]) -> str:
+def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
     """Write "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
     names, first = names_of(results), rows[0]
-    observed = "; ".join(
-        f"{_observed_text(row)} for {of_model(results, row)}{_inside(results, row)}" for row in rows[:3])
+    observed = []
+    for row in rows[:3]:
+        value = "no value" if row.observed is None else numbers.with_limits(
+            row.observed, row.lower, row.upper, apart=row.limit.values())
+        inside = "" if row.slice is None else f", {names.slice(row.slice)}"
+        observed.append(f"{value} for {of_model(results, row)}{inside}")
     more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
     judged = ", by the evidence of all nights" if first.on == "sequence" else ""
-    return f"{first.name or names.subject(first)}: {observed}{more}; required {limits}{judged}."
+    return f"{first.name or names.subject(first)}: {'; '.join(observed)}{more}; required {limits}{judged}."
 
 
 LIMIT_WORDS = {
@@ -368,9 +364,9 @@ LIMIT_WORDS = {
 }
 
 
-def _way_out(results: Results, rows: Sequence[Gate]) -> str:
+def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
     """Say about how many more rows would decide; nothing where one of the numbers sits on its limit, or nearly."""
-    needed = [_needed(results, row) for row in rows]
+    needed = [_more_rows_needed(results, row) for row in rows]
     known = [number for number in needed if number is not None]
     if len(known) < len(needed):
         return ""
@@ -381,19 +377,9 @@ def _way_out(results: Results, rows: Sequence[Gate]) -> str:
     return f" About {listed} more rows like these would."
 
 
-def _needed(results: Results, row: Gate) -> int | None:
+def _more_rows_needed(results: Results, row: Gate) -> int | None:
     """Return about how many more rows would decide a gate whose interval includes one of its limits; else None."""
     signed = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
     within = [limit for limit in signed
               if row.lower is not None and row.upper is not None and row.lower <= limit <= row.upper]
     return more_rows(row, within[0], rows_of(results, row)) if len(within) == 1 else None
-
-
-def _inside(results: Results, row: Gate) -> str:
-    return "" if row.slice is None else f", {names_of(results).slice(row.slice)}"
-
-
-def _observed_text(row: Gate) -> str:
-    if row.observed is None:
-        return "no value"
-    return numbers.with_limits(row.observed, row.lower, row.upper, apart=row.limit.values())

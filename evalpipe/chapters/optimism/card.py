@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import ranged, reasons_below
+from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -36,12 +36,9 @@ COLUMNS = (
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each model that has bootstrap fits."""
-    groups: dict[tuple[str, str], list[Optimism]] = {}
-    for row in results.optimism:
-        groups.setdefault((row.dataset, row.model), []).append(row)
-    if groups:
-        blocks = [block for (dataset, model), rows in groups.items()
-                  for block in _of_model(results, dataset, model, rows)]
+    blocks = [block for rows in together(results.optimism, lambda row: (row.dataset, row.model))
+              for block in _blocks_of_model(results, rows)]
+    if blocks:
         yield Section("optimism", "Optimism", (Text(LEAD, "lead"), *blocks), part="results")
 
 
@@ -66,31 +63,28 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "15(4), 361–387.")
 
 
-def _of_model(results: Results, dataset: str, model: str, rows: list[Optimism]) -> Iterator[Block]:
-    name = names_of(results).model(model)
+def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
+    """Write the apparent and the corrected value of each measure of a model, and its optimism."""
+    names, first = names_of(results), rows[0]
     limited = any(row.lower is not None for row in rows)
-    level = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
-    columns = tuple(column for column in COLUMNS if limited or column.head != "Interval")
-    yield Heading(f"{name} on {dataset}")
-    yield Table(f"{name} on {dataset} by {rows[0].fits} bootstrap fits{level}", columns,
-                tuple(_row(results, row, limited=limited) for row in rows), stacked=True)
+    columns = tuple(replace(column, shown=limited or column.head != "Interval") for column in COLUMNS)
+    cells = []
+    for row in rows:
+        corrected = ranged(row.corrected, row.lower, row.upper)
+        digits = numbers.most_decimals([(row.corrected, row.lower, row.upper)])
+        optimism: Cell = "–" if row.optimism is None else Number(
+            numbers.signed(row.optimism, digits), None, None, numbers.exact(row.optimism))
+        apparent, out_of_bag = ("–" if value is None else Number(
+            numbers.fixed(value, digits), None, None, numbers.exact(value)) for value in (row.apparent, row.out_of_bag))
+        cells.append(Row((
+            names.measure(row.metric, row.params, row.average, row.class_), apparent, optimism,
+            Number(corrected.value, None, None, corrected.exact) if row.corrected is not None else "–",
+            corrected.interval or "–", out_of_bag)))
+    name = f"{names.model(first.model)} on {first.dataset}"
+    yield Heading(name)
+    yield Table(f"{name} by {first.fits} bootstrap fits{with_intervals(results, limited=limited)}", columns,
+                tuple(cells), stacked=True)
     yield from reasons_below(results, rows)
-
-
-def _row(results: Results, row: Optimism, *, limited: bool) -> Row:
-    measure = names_of(results).measure(row.metric, row.params, row.average, row.class_)
-    corrected = ranged(row.corrected, row.lower, row.upper)
-    digits = numbers.most_decimals([(row.corrected, row.lower, row.upper)])
-    optimism: Cell = "–" if row.optimism is None else Number(
-        numbers.signed(row.optimism, digits), None, None, numbers.exact(row.optimism))
-    interval = (corrected.interval or "–",) if limited else ()
-    return Row((measure, _value(row.apparent, digits), optimism,
-                Number(corrected.value, None, None, corrected.exact) if row.corrected is not None else "–",
-                *interval, _value(row.out_of_bag, digits)))
-
-
-def _value(value: float | None, digits: int) -> Cell:
-    return "–" if value is None else Number(numbers.fixed(value, digits), None, None, numbers.exact(value))
 
 
 MOST_MEASURES = 3
@@ -118,15 +112,11 @@ def corrected(results: Results, rows: Sequence[Optimism]) -> Iterator[Finding]:
         names, first = names_of(results), same[0]
         parts = [f"{names.measure(row.metric, row.params, row.average)} "
                  f"{numbers.with_limits(row.corrected or 0.0, row.lower, row.upper)} instead of "
-                 f"{_apparent(row)}" for row in same[:MOST_MEASURES]]
+                 f"{numbers.fixed(row.apparent or 0.0, numbers.most_decimals([(row.corrected, row.lower, row.upper)]))}"
+                 for row in same[:MOST_MEASURES]]
         text = (f"{names.model(first.model)} was fitted to the rows of {first.dataset}. Corrected for optimism: "
                 f"{joined(parts)}.")
         yield finding("note", weights.APPARENT, text, "optimism", same)
-
-
-def _apparent(row: Optimism) -> str:
-    """Write the apparent value with the decimals of the corrected one."""
-    return numbers.fixed(row.apparent or 0.0, numbers.most_decimals([(row.corrected, row.lower, row.upper)]))
 
 
 def apparent(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

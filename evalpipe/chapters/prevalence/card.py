@@ -81,38 +81,45 @@ def sections(results: Results) -> Iterator[Section]:
     if prior is None and not any("prevalence" in e.params for e in results.rows):
         return
     drawn = prior is not None and prior.level is not None and any(e.lower is not None for e in results.rows)
-    lead = f"{_lead(results)}{f' {DRAWN}' if drawn else ''} {WEIGHED}"
-    datasets = [
-        block for place, (_, dataset) in enumerate(evaluated(results))
-        for block in _dataset(results, dataset.name, first=place == 0)
-    ]
-    yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _observed(results), *datasets),
-                  part="decisions")
+    lead = f"{_declared_sentence(results)}{f' {DRAWN}' if drawn else ''} {WEIGHED}"
+    columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
+    rows = tuple(
+        Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
+             "–" if prior is None else _of_level(prior, share.level)))
+        for share in results.observed)
+    blocks: list[Block] = [
+        Text(lead, "lead"),
+        Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)]
+    for place, (_, dataset) in enumerate(evaluated(results)):
+        tables, heading = list(_tables(results, dataset.name)), Heading(dataset.name)
+        blocks += [heading, *tables] if tables else []
+        blocks.append(Figures(partial(prevalence_figures, results, dataset.name, first=place == 0),
+                              above=() if tables else (heading,)))
+    yield Section("prevalence", "Prevalence", tuple(blocks), part="decisions")
 
 
-def _lead(results: Results) -> str:
+def _declared_sentence(results: Results) -> str:
     """Say which prevalence is declared, and where it comes from."""
     prior = results.prevalence
     if prior is None:
         return "No prevalence is declared for where the models will be used."
     source = f"Source: {prior.source.rstrip('.')}." if prior.source else "Its source is not stated."
-    limits = _limits_of(results, prior)
+    limits = _limits_sentence(results, prior)
     if prior.levels is None:
         verb = "is taken to be" if prior.beta is None or prior.dataset is not None else "is"
         return (f"Where the models will be used, the share of {results.event} {verb} {_of_event(prior)}. "
                 f"{source}{limits}")
     shares = ", ".join(f"{level} {_of_level(prior, level)}" for level in results.levels)
-    estimated = f", {_estimated(prior)}" if prior.dataset is not None else ""
+    estimated = f", {_estimated_from(prior)}" if prior.dataset is not None else ""
     return (f"Where the models will be used, the shares of the levels are taken to be: {shares}{estimated}. "
             f"{source}{limits}")
 
 
-def _estimated(prior: Prior) -> str:
-    """Say from which rows a prevalence is estimated."""
+def _estimated_from(prior: Prior) -> str:
     return f"estimated from the {numbers.count(prior.rows or 0)} rows of {prior.dataset}"
 
 
-def _limits_of(results: Results, prior: Prior) -> str:
+def _limits_sentence(results: Results, prior: Prior) -> str:
     """Say how the limits of an estimated prevalence are made; nothing of a stated one."""
     if prior.dataset is None or prior.level is None:
         return ""
@@ -129,10 +136,10 @@ def _of_event(prior: Prior) -> str:
     """Write the declared prevalence of the event."""
     mean = wording.share(prior.value or 0.0)
     if prior.dataset is not None:
-        return f"{_of_level(prior, next(iter(prior.limits)))}, {_estimated(prior)}"
+        return f"{_of_level(prior, next(iter(prior.limits)))}, {_estimated_from(prior)}"
     if prior.beta is None:
         return mean
-    low, high = _limits(prior.value or 0.0, *next(iter(prior.limits.values())))
+    low, high = _limit_texts(prior.value or 0.0, *next(iter(prior.limits.values())))
     parameters, level = ", ".join(map(numbers.plain, prior.beta)), wording.level(prior.level or 0.0)
     return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it between {low} and {high}"
 
@@ -142,34 +149,13 @@ def _of_level(prior: Prior, level: str) -> str:
     share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
     if level not in prior.limits:
         return wording.share(share)
-    return f"{wording.share(share)} ({numbers.ranged(*_limits(share, *prior.limits[level]))})"
+    return f"{wording.share(share)} ({numbers.ranged(*_limit_texts(share, *prior.limits[level]))})"
 
 
-def _limits(share: float, lower: float, upper: float) -> tuple[str, str]:
+def _limit_texts(share: float, lower: float, upper: float) -> tuple[str, str]:
     """Write the limits of an uncertain prevalence, with at least the decimals of the prevalence."""
     digits = max(numbers.decimals(share), numbers.decimals(share, lower, upper))
     return numbers.fixed(lower, digits), numbers.fixed(upper, digits)
-
-
-def _observed(results: Results) -> Table:
-    """Write the share of the event, or of each level, in each dataset beside the declared one."""
-    prior = results.prevalence
-    rows = tuple(
-        Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
-             "–" if prior is None else _of_level(prior, share.level)))
-        for share in results.observed)
-    columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
-    return Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)
-
-
-def _dataset(results: Results, dataset: str, *, first: bool) -> Iterator[Block]:
-    """Write what there is on a dataset; nothing where that is neither a table nor a figure."""
-    tables = list(_tables(results, dataset))
-    if tables:
-        yield Heading(dataset)
-        yield from tables
-    yield Figures(partial(prevalence_figures, results, dataset, first=first),
-                  above=() if tables else (Heading(dataset),))
 
 
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
@@ -177,27 +163,27 @@ def _tables(results: Results, dataset: str) -> Iterator[Table]:
     measures: dict[Measure, dict[str, Estimate]] = {}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
     for e in estimates:
-        measures.setdefault(_measure(e), {})[_head(results, e)] = e
+        measures.setdefault(_measure_key(e), {})[_prevalence_head(results, e)] = e
     asked = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
     order = list(dict.fromkeys(measure[:-1] for measure in asked))
     lines = [asked[measure] for measure in sorted(asked, key=lambda measure: order.index(measure[:-1]))]
-    heads = dict.fromkeys(_head(results, e) for e in estimates if _measure(e) in asked)
+    heads = dict.fromkeys(_prevalence_head(results, e) for e in estimates if _measure_key(e) in asked)
     ordered = sorted(heads, key=lambda head: head != SAMPLE)
     for start in range(0, len(ordered), ABREAST):
         abreast = ordered[start : start + ABREAST]
-        rows = tuple(_row(results, by_head, abreast) for by_head in lines if by_head.keys() & set(abreast))
+        rows = tuple(_measure_row(results, by_head, abreast) for by_head in lines if by_head.keys() & set(abreast))
         columns = (Column("Measure"), Column("Model", shown=len(results.models) > 1),
                    *(Column(head, "num") for head in abreast))
         yield Table(f"Measures by prevalence on {dataset}{with_limits(results, rows)}", columns, rows,
                     rest="estimates.csv")
 
 
-def _measure(e: Estimate) -> Measure:
+def _measure_key(e: Estimate) -> Measure:
     options = tuple((name, value) for name, value in e.params.items() if name != "prevalence")
     return e.metric, e.average, options, e.model
 
 
-def _head(results: Results, e: Estimate) -> str:
+def _prevalence_head(results: Results, e: Estimate) -> str:
     """Name the prevalence that an estimate is of, and whether it is the declared one."""
     at, prior = e.params.get("prevalence"), results.prevalence
     if at is None:
@@ -207,7 +193,7 @@ def _head(results: Results, e: Estimate) -> str:
     return f"A{wording.at(at)[1:]}{' (declared)' if at == declared else ''}"
 
 
-def _row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
+def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
     """Write a measure of a model at each prevalence; a dash where it is not asked for."""
     e = next(e for e in by_head.values() if "prevalence" in e.params)
     (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
@@ -225,14 +211,12 @@ STROKES = ("", "9 3", DASHES, "3 3", DOTS)
 def prevalence_figures(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
     """Draw predictive values by prevalence, and before them, the ``first`` time, the prevalence of every dataset."""
     context = context_of(results, dataset)
-    drawings = (
-        prevalences(context) if first else None, by_prevalence(context), by_rate(context, "sensitivity"),
-        by_rate(context, "specificity"),
-    )
+    drawings = (prevalences_figure(context) if first else None, by_prevalence_figure(context),
+                by_rate_figure(context, "sensitivity"), by_rate_figure(context, "specificity"))
     return tuple(drawing for drawing in drawings if drawing is not None)
 
 
-def prevalences(context: Context) -> Drawing | None:
+def prevalences_figure(context: Context) -> Drawing | None:
     """Draw the observed share of events of every dataset beside the declared prevalence."""
     observed = [(d.name, d.prevalence) for d in context.results.datasets if d.prevalence is not None]
     prior = context.results.prevalence
@@ -246,7 +230,7 @@ def prevalences(context: Context) -> Drawing | None:
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
         f"be used{limited}. Measures at the declared prevalence, such as PPV, apply where the model will be used."
     )
-    alt = "Prevalence of the event. " + " ".join(f"{name}: {_written(name, value)}." for name, value in bars)
+    alt = "Prevalence of the event. " + " ".join(f"{name}: {_share_text(name, value)}." for name, value in bars)
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), beside=10)
     for middle, (name, value) in zip(drawn.middles, bars, strict=True):
@@ -258,30 +242,40 @@ def prevalences(context: Context) -> Drawing | None:
         drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
         beside, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
         end = drawn.panel.across((low if anchor else high) or value)
-        sheet.write(end + beside, drawn.panel.top + middle + 4.5, _written(name, value), "ink", anchor)
-    finding = listed([f"{name}: {_written(name, value)}" for name, value in bars])
+        sheet.write(end + beside, drawn.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
+    finding = listed([f"{name}: {_share_text(name, value)}" for name, value in bars])
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])
 
 
-def _written(name: str, value: float) -> str:
+def _share_text(name: str, value: float) -> str:
     """Write an observed prevalence, or the one that is declared."""
     return wording.share(value) if name == "declared" else numbers.number(value)
 
 
-def by_prevalence(context: Context) -> Drawing | None:
+def by_prevalence_figure(context: Context) -> Drawing | None:
     """Draw ppv and npv of each model against the prevalence, the observed and the declared one marked."""
     pairs = context.curves(PredictiveValues)
     if not pairs:
         return None
-    said = [_worth(*pair) for pair in pairs]
+    said = [_predictive_value_sentence(*pair) for pair in pairs]
     alt = f"Predictive values by prevalence on {context.dataset.name}. {' '.join(said)}"
-    sheets = [_values(context, pairs, name, label) for name, label in VALUES.items()]
-    texts = " ".join(said[:MOST]), _caption(context, pairs), alt
+    sheets = [_predictive_value_sheet(context, pairs, name, label) for name, label in VALUES.items()]
+    prior = context.results.prevalence
+    level = next((curve.notes.level for _, curve in pairs if curve.notes.level is not None), None)
+    band = f" with {wording.level(level)} limits by the delta method" if level is not None else ""
+    declared = "; dashed line: declared prevalence" if prior is not None else ""
+    shaded = ""
+    if prior is not None and prior.beta is not None and prior.limits:
+        shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
+    texts = " ".join(said[:MOST]), (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: "
+                                    f"observed prevalence{declared}.{shaded}"), alt
     return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
 
 
-def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name: str, label: str) -> Sheet:
+def _predictive_value_sheet(
+    context: Context, pairs: list[tuple[Series, PredictiveValues]], name: str, label: str,
+) -> Sheet:
     """Draw one predictive value of each model against the prevalence, of many models each in a panel of its own.
 
     A model alone is named by the title: a marker beside its name would look like a point of the curve.
@@ -302,7 +296,13 @@ def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name
         drawn.line(at, value, series.ink, name=series.label)
         labels.append(LineLabel(series.label, series.ink, at, value, series.marker))
     for drawn in panels if many else panels[:1]:
-        _mark(drawn, or_nan(pairs[0][1].notes.observed), context.results.prevalence)
+        observed = or_nan(pairs[0][1].notes.observed)
+        drawn.rule("ink", x=observed, dash=DOTS)
+        if context.results.prevalence is not None and context.results.prevalence.value is not None:
+            drawn.rule("ink", x=context.results.prevalence.value, dash=DASHES)
+            if context.results.prevalence.beta is not None and context.results.prevalence.limits:
+                low, high = next(iter(context.results.prevalence.limits.values()))
+                drawn.span(low, high)
     declared = context.results.prevalence is not None
     entries = [] if many or alone else label_lines(panels[0], labels)
     entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
@@ -310,30 +310,7 @@ def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name
     return sheet
 
 
-def _caption(context: Context, pairs: list[tuple[Series, PredictiveValues]]) -> str:
-    """Say what is drawn by prevalence, and how its limits and marks are meant."""
-    prior = context.results.prevalence
-    level = next((curve.notes.level for _, curve in pairs if curve.notes.level is not None), None)
-    band = f" with {wording.level(level)} limits by the delta method" if level is not None else ""
-    declared = "; dashed line: declared prevalence" if prior is not None else ""
-    shaded = ""
-    if prior is not None and prior.beta is not None and prior.limits:
-        shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    return (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: observed "
-            f"prevalence{declared}.{shaded}")
-
-
-def _mark(drawn: Panel, observed: float, prior: Prior | None) -> None:
-    """Mark the observed prevalence, and the declared one with its spread."""
-    drawn.rule("ink", x=observed, dash=DOTS)
-    if prior is not None and prior.value is not None:
-        drawn.rule("ink", x=prior.value, dash=DASHES)
-        if prior.beta is not None and prior.limits:
-            low, high = next(iter(prior.limits.values()))
-            drawn.span(low, high)
-
-
-def _worth(series: Series, curve: PredictiveValues) -> str:
+def _predictive_value_sentence(series: Series, curve: PredictiveValues) -> str:
     """Say in words what a model's predictions are worth at the observed and at the declared prevalence."""
     notes, parts = curve.notes, []
     for place, prevalence, ppv, npv in (
@@ -342,15 +319,16 @@ def _worth(series: Series, curve: PredictiveValues) -> str:
     ):
         if prevalence is not None:
             written = wording.share if place == "declared" else numbers.number
-            parts.append(f"at the {place} prevalence {written(prevalence)} PPV {_text(ppv)} and NPV {_text(npv)}")
+            parts.append(f"at the {place} prevalence {written(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
+                         f"{_number_or_undefined(npv)}")
     return f"{series.label}: {'; '.join(parts)}."
 
 
-def _text(value: float | None) -> str:
+def _number_or_undefined(value: float | None) -> str:
     return "undefined" if value is None else numbers.number(value)
 
 
-def by_rate(context: Context, rate: str) -> Drawing | None:
+def by_rate_figure(context: Context, rate: str) -> Drawing | None:
     """Draw ppv and npv at the declared prevalence along a rate, a line for each of some values of the other."""
     prior, pairs = context.results.prevalence, context.curves(PredictiveValues)
     lines = [line for line in prior.lines if line.by == rate] if prior is not None else []
@@ -362,17 +340,17 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         f"values of its {other}, beside the lines or in the key. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
-        f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."
-        for series, curve in pairs)
-    sheets = [_by_rate(lines, pairs, rate, name, label) for name, label in VALUES.items()]
-    finding = listed([
-        f"{series.label}: PPV {_text(curve.notes.ppv_declared)} and NPV {_text(curve.notes.npv_declared)} at its "
-        f"{rate} {numbers.number(_rate(curve, rate))}" for series, curve in pairs])
+        f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
+        f"{numbers.number(_rate_of(curve, other))}." for series, curve in pairs)
+    sheets = [_by_rate_sheet(lines, pairs, rate, name, label) for name, label in VALUES.items()]
+    finding = listed([f"{series.label}: PPV {_number_or_undefined(curve.notes.ppv_declared)} and NPV "
+                      f"{_number_or_undefined(curve.notes.npv_declared)} at its {rate} "
+                      f"{numbers.number(_rate_of(curve, rate))}" for series, curve in pairs])
     title = f"Predictive values by {rate} at the declared prevalence"
     return drawing(f"d{context.place}-predictive-{rate}", title, (finding, caption, alt), sheets)
 
 
-def _by_rate(
+def _by_rate_sheet(
     lines: list[PredictiveLine], pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str, label: str
 ) -> Sheet:
     """Draw one predictive value along a rate, with a mark for each model."""
@@ -393,14 +371,14 @@ def _mark_models(drawn: Panel, pairs: list[tuple[Series, PredictiveValues]], rat
     boxes: list[Box] = []
     for series, curve in pairs:
         value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
-        drawn.marks([_rate(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
-        if not math.isnan(value + _rate(curve, rate)):
-            x, y = drawn.across(_rate(curve, rate)), drawn.down(value)
+        drawn.marks([_rate_of(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
+        if not math.isnan(value + _rate_of(curve, rate)):
+            x, y = drawn.across(_rate_of(curve, rate)), drawn.down(value)
             boxes.append((x - 6, y - 6, x + 6, y + 6))
     return boxes
 
 
-def _rate(curve: PredictiveValues, name: str) -> float:
+def _rate_of(curve: PredictiveValues, name: str) -> float:
     return or_nan(curve.notes.sensitivity if name == "sensitivity" else curve.notes.specificity)
 
 
@@ -422,13 +400,13 @@ Pair = tuple[Share, Share]
 def prevalence_declared(results: Results) -> Iterator[Claim]:
     """Whether the declared prevalence equals that of the evaluated rows."""
     for row in results.observed:
-        declared = _declared(results, row)
+        declared = _declared_share(results, row)
         if declared is not None and row.lower is not None:
             observed = Share(row.level, row.dataset, row.value, row.lower, row.upper, row.confidence)
             yield Claim((declared, observed), differs, p_apart(declared, observed))
 
 
-def _declared(results: Results, row: ObservedShare) -> Share | None:
+def _declared_share(results: Results, row: ObservedShare) -> Share | None:
     """Return the declared share of the level of a row; None where there is none, or it is of the other level."""
     prior = results.prevalence
     if prior is None or (results.task == "binary" and row.level != results.event):
@@ -443,13 +421,9 @@ def _declared(results: Results, row: ObservedShare) -> Share | None:
 def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which levels are declared to be more or less frequent than in the evaluated rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
-        said = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed {_with_limits(observed)}"
-                for declared, observed in rows if observed.dataset == dataset]
+        said = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed "
+                f"{observed_share(observed.value, observed.lower, observed.upper)}" for declared,
+                observed in rows if observed.dataset == dataset]
         text = (f"The declared prevalence differs from that of {dataset}: {joined(said)}. Measures apply at the "
                 "observed prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")
-
-
-def _with_limits(observed: Share) -> str:
-    """Write an observed prevalence with its limits, in the digits that it has everywhere."""
-    return observed_share(observed.value, observed.lower, observed.upper)

@@ -25,7 +25,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.tables import key_measures, shown, with_limits
+from evalpipe.card.tables import key_measures, shown, with_intervals, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import (
     COLUMNS,
@@ -85,13 +85,13 @@ def sections(results: Results) -> Iterator[Section]:
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in judged:
             title = f"Recalibration on {dataset}" if len(judged) > 1 else "Recalibration"
-            yield Section(f"recalibration-{place}", title, tuple(_blocks(results, dataset, place)),
+            yield Section(f"recalibration-{place}", title, tuple(_gain_blocks(results, dataset, place)),
                           part="calibration")
             yield Section(f"fitted-{place}", title.replace("Recalibration", "Fitted recalibrators"),
-                          tuple(_fits(results, dataset)), part="appendix")
+                          tuple(_fit_blocks(results, dataset)), part="appendix")
 
 
-def _blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
+def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     records = [record for record, _ in _applied_on(results, dataset)]
     models = [model for model in results.models if model.name in {record.model for record in records}]
     yield from (Text(sentences, "lead") for sentences in _lead(results, dataset, records))
@@ -102,22 +102,31 @@ def _blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
         yield Figures(partial(curve_drawings, results, dataset))
     for model in models:
         yield Heading(model.label)
-        yield from _before_after(results, dataset, model)
-        yield from _changes(results, dataset, model)
+        yield from _before_after_blocks(results, dataset, model)
+        yield from _difference_blocks(results, dataset, model)
     yield Text((Link("What was fitted, and how to use it.", f"fitted-{place}"),))
 
 
-def _fits(results: Results, dataset: str) -> Iterator[Block]:
-    """List what was fitted, and say how to apply it."""
+def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """List what was fitted, and say how to apply it; the command names the dataset where there are several fits."""
     records = [record for record, _ in _applied_on(results, dataset)]
     for model in results.models:
         if model.name in {record.model for record in records}:
-            yield _fitted(results, dataset, model)
-    yield _foot(results, dataset)
+            yield _fit_table(results, dataset, model)
+    given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
+    cut = ("" if results.event is None or given else
+           " The threshold is the same before and after, so recalibration moves rows across it.")
+    about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "
+             f"from 0 or 1 for a logarithm, in the fit and on {dataset}.{cut} All parameters are in ")
+    yield Text((about, Code("results.json"), "."), "small")
+    first = records[0]
+    fits = [(record.model, record.variant) for record in results.recalibration].count((first.model, first.variant))
+    fitted_on = f" --fitted-on {shlex.quote(dataset)}" if fits > 1 else ""
     yield Heading("How to use a recalibrator")
     yield Text("For a file DATA of new predictions, with RESULTS the folder of this card; other models and variants "
                "likewise:", "lead")
-    yield Preformatted(_command(results, dataset, records[0]))
+    yield Preformatted(
+        f"evalpipe recalibrate RESULTS {shlex.quote(f'{first.model}+{first.variant}')} DATA -o OUT{fitted_on}")
 
 
 def _applied_on(results: Results, dataset: str, model: str | None = None) -> list[tuple[Recalibration, Applied]]:
@@ -144,24 +153,19 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
     else:
         yield (f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold "
                f"were recalibrated by a fit on the other folds. {apart}")
-    yield ("Differences are recalibrated variant minus original on the same "
-           f"rows{_limits(results, dataset, records)}{rows_compared(results)}")
+    limits = "."
+    if any(c.lower is not None for c in results.comparisons if is_recalibrated(c)):
+        several = len({record.variant for record in records}) > 1
+        choice = " They do not allow for choosing the best of several methods." if several else ""
+        tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
+        limits = (f"{with_intervals(results, limited=True)}. The intervals take the fitted recalibrators "
+                  f"as fixed; a fit on other rows would differ.{choice} {tested}")
+    yield f"Differences are recalibrated variant minus original on the same rows{limits}{rows_compared(results)}"
     if any(record.shifts for record in records):
         yield f"{SHIFTED}: judge it by measures at that prevalence, not by those of the sample."
 
 
-def _limits(results: Results, dataset: str, records: Sequence[Recalibration]) -> str:
-    """End the sentence on differences, and say what their intervals are of, where there are some."""
-    if all(c.lower is None for c in results.comparisons if is_recalibrated(c)):
-        return "."
-    several = len({record.variant for record in records}) > 1
-    choice = " They do not allow for choosing the best of several methods." if several else ""
-    tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
-    return (f", with {wording.level(results.intervals.level)} intervals. The intervals take the fitted recalibrators "
-            f"as fixed; a fit on other rows would differ.{choice} {tested}")
-
-
-def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
+def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
     """Show the key measures of a model and of its variants, as many as there is room for."""
     names, key = names_of(results), key_measures(results)
     measures: dict[tuple[int, str, tuple[tuple[str, object], ...]], dict[str, Estimate]] = {}
@@ -173,9 +177,8 @@ def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterat
     abreast, left_out = ordered[:MEASURES_ABREAST], len(ordered) - MEASURES_ABREAST
     whole = {metric.name: metric.is_whole for metric in results.metrics}
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
-    rows = tuple(
-        Row((variant, *(_number(measures[place].get(variant), whole=whole[key[place[0]]]) for place in abreast)))
-        for variant in variants)
+    rows = tuple(Row((variant, *(_number_or_dash(measures[place].get(variant), whole=whole[key[place[0]]])
+                                 for place in abreast))) for variant in variants)
     columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
     caption = f"{model.label} before and after recalibration on {dataset}{with_limits(results, rows)}"
     yield Table(caption, columns, rows, "before", stacked=True)
@@ -184,11 +187,11 @@ def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterat
         yield Text((f"{further} in ", Code("estimates.csv"), "; all differences follow."), "small")
 
 
-def _number(e: Estimate | None, *, whole: bool) -> Number:
+def _number_or_dash(e: Estimate | None, *, whole: bool) -> Number:
     return Number("–") if e is None else shown(e, whole=whole)
 
 
-def _changes(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
+def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
     """Show the differences of a model's variants over all rows, measure by measure; of those in slices the number."""
     differences = _differences(results, dataset, model.name)
     overall = [c for c in differences if c.slice is None]
@@ -198,7 +201,7 @@ def _changes(results: Results, dataset: str, model: ModelSummary) -> Iterator[Bl
             Column("Variant", style="variant"), *COLUMNS[:2], Column("p-value", style="p side"), *COLUMNS[3:],
             Column("Margin", "num", "margin side", shown=margins), Column("Verdict", style="said"))
         caption = f"{model.label}: differences of the recalibrated variants from the original on {dataset}"
-        yield Table(caption, columns, tuple(_rows(results, overall)), "compared changes", stacked=True)
+        yield Table(caption, columns, tuple(_difference_rows(results, overall)), "compared changes", stacked=True)
         yield from (Text(note, "small") for note in notes(overall))
     within = len(differences) - len(overall)
     if within:
@@ -207,7 +210,7 @@ def _changes(results: Results, dataset: str, model: ModelSummary) -> Iterator[Bl
         yield Text((f"{further} in ", Code("results.json"), "."), "small")
 
 
-def _rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row | Group]:
+def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row | Group]:
     """Yield each measure with the differences of the variants in it; a test that all share is named beside it."""
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
@@ -223,21 +226,21 @@ def _rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row |
             yield Row((c.variant, *measured(c, test=shared is None), margin_of(c), verdict_of(c)))
 
 
-def _fitted(results: Results, dataset: str, model: ModelSummary) -> Table:
+def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
     """List the recalibrators of a model: what was fitted, and what each makes of the predictions."""
     applied = _applied_on(results, dataset, model.name)
     again = ", each fitted once more on all rows" if applied[0][0].folds is not None else ""
     columns = (Column("Variant", style="variant"), Column("Method", style="how"), Column("Fitted"),
                Column("Distinct predictions", "num"), Column("Clipped: fit / here", "num"))
     rows = tuple(
-        Row((record.variant, _method(record), fitted_words(record),
+        Row((record.variant, _method_text(record), fitted_words(record),
              f"{numbers.count(here.distinct_before)} → {numbers.count(here.distinct_after)}",
              f"{numbers.count(record.clipped)} / {numbers.count(here.clipped)}"))
         for record, here in applied)
     return Table(f"{model.label}: the fitted recalibrators{again}", columns, rows, "fitted", stacked=True)
 
 
-def _method(record: Recalibration) -> str:
+def _method_text(record: Recalibration) -> str:
     """Name a method with its options, unless its parameters say all of them, as those of a shift do."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
@@ -260,11 +263,13 @@ def fitted_words(record: Recalibration) -> str:
     if "edf" in parameters:
         return f"{numbers.fixed(parameters['edf'], 1)} effective degrees of freedom"
     if plain and len(plain) <= MOST_PARAMETERS:
-        return ", ".join(f"{name} {_parameter(value)}" for name, value in plain.items())
-    return _counted(record) or "in results.json"
+        return ", ".join(
+            f"{name} {numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)}"
+            for name, value in plain.items())
+    return _size_of_map(record) or "in results.json"
 
 
-def _counted(record: Recalibration) -> str | None:
+def _size_of_map(record: Recalibration) -> str | None:
     """Say how many steps, corners, bins or coefficients there are; None of other parameters."""
     parameters = record.parameters
     if "coefficients" in parameters:
@@ -276,27 +281,6 @@ def _counted(record: Recalibration) -> str | None:
         word = "corner" if lines else "bin" if record.method == "histogram" else "step"
         return f"{numbers.count(count)} {word}{'' if count == 1 else 's'}"
     return None
-
-
-def _parameter(value: float) -> str:
-    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
-
-
-def _foot(results: Results, dataset: str) -> Text:
-    """Explain the columns on what was fitted, and what a threshold that stays does to the predicted levels."""
-    given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
-    cut = ("" if results.event is None or given else " The threshold is the same before and after, so recalibration "
-                                                     "moves rows across it.")
-    about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "
-             f"from 0 or 1 for a logarithm, in the fit and on {dataset}.{cut} All parameters are in ")
-    return Text((about, Code("results.json"), "."), "small")
-
-
-def _command(results: Results, dataset: str, record: Recalibration) -> str:
-    """Write the command that applies a recalibrator; it names the dataset of the fit where there are several."""
-    fits = [(other.model, other.variant) for other in results.recalibration].count((record.model, record.variant))
-    fitted_on = f" --fitted-on {shlex.quote(dataset)}" if fits > 1 else ""
-    return f"evalpipe recalibrate RESULTS {shlex.quote(f'{record.model}+{record.variant}')} DATA -o OUT{fitted_on}"
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

@@ -68,10 +68,10 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
     if raw(results, model):
         return Conclusion("recalibration gives it probabilities.", (
             "The score is a rank alone: it has no probabilities that those of its variants could be compared with.",))
-    losses = _losses(results, dataset, model)
+    losses = _differences_of_losses(results, dataset, model)
     directions = {metric.name: metric.direction for metric in results.metrics}
-    headline, sentences = _of_losses(losses, directions) if losses else _without_losses(results)
-    return Conclusion(headline, (*sentences, *_before(results, dataset, model)))
+    headline, sentences = _verdict_of_losses(losses, directions) if losses else _verdict_without_losses(results)
+    return Conclusion(headline, (*sentences, *_calibration_before(results, dataset, model)))
 
 
 def raw(results: Results, model: str) -> bool:
@@ -79,7 +79,7 @@ def raw(results: Results, model: str) -> bool:
     return any(entry.name == model and "score" in entry.columns and entry.scale is None for entry in results.models)
 
 
-def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
+def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
     """Return the differences over all rows of each proper loss, by its name, in the order of `PROPER_LOSSES`."""
     names = names_of(results)
     shifted = {record.variant for record in results.recalibration if record.shifts}
@@ -97,7 +97,7 @@ def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Compar
     return {}
 
 
-def _without_losses(results: Results) -> Conclusion:
+def _verdict_without_losses(results: Results) -> Conclusion:
     """Say that there is nothing by which recalibration could be judged."""
     if results.recalibration and all(record.shifts for record in results.recalibration):
         return Conclusion("no verdict.", (f"{SHIFTED}, so measures on these rows cannot judge it.",))
@@ -107,29 +107,25 @@ def _without_losses(results: Results) -> Conclusion:
     return Conclusion("no verdict.", (text,))
 
 
-def _of_losses(losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str]) -> Conclusion:
+def _verdict_of_losses(losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str]) -> Conclusion:
     """Say what the differences of the losses come to; ``directions`` are those of the measures."""
     differences = [c for rows in losses.values() for c in rows]
     if all(c.lower is None for c in differences):
         return Conclusion("no verdict.", ("The differences have no intervals, so there is no verdict.",))
     gains, harms = (dict.fromkeys(c.variant for c in differences if c.verdict == word) for word in ("better", "worse"))
     rest = dict.fromkeys(c.variant for c in differences if c.variant not in {**gains, **harms})
-    why = _because([c for c in differences if c.variant in rest])
-    sentences = [*_changes(losses, directions, "better", gains)]
+    why = _why_undecided([c for c in differences if c.variant in rest])
+    sentences = [*_largest_changes(losses, directions, "better", gains)]
     if not gains:
         sentences.append(f"No method improves {wording.joined([*losses], 'or')}{'.' if harms else f': {why}.'}")
-    sentences += _changes(losses, directions, "worse", harms)
+    sentences += _largest_changes(losses, directions, "worse", harms)
     if rest and (gains or harms):
         sentences.append(f"With {wording.joined([*rest])}, {why}.")
-    return Conclusion(_headline(gains, harms, rest), (*sentences, *_undefined(losses)))
-
-
-def _undefined(losses: Mapping[str, Sequence[Comparison]]) -> Iterator[str]:
-    """Say which losses recalibration leaves without a value, which no interval shows."""
     for name, rows in losses.items():
-        variants = [c.variant for c in rows if c.difference is None]
-        if variants:
-            yield f"With {wording.joined(variants)}, {name} has no value to compare."
+        undefined = [c.variant for c in rows if c.difference is None]
+        if undefined:
+            sentences.append(f"With {wording.joined(undefined)}, {name} has no value to compare.")
+    return Conclusion(_headline(gains, harms, rest), tuple(sentences))
 
 
 def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[str]) -> str:
@@ -144,7 +140,7 @@ def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[s
     return "recalibration is a gain by one measure and a loss by another."
 
 
-def _because(differences: Sequence[Comparison]) -> str:
+def _why_undecided(differences: Sequence[Comparison]) -> str:
     """Say why differences are neither better nor worse."""
     tested = [c for c in differences if c.verdict in {"undecided", "equivalent"}]
     if not tested:
@@ -156,7 +152,7 @@ def _because(differences: Sequence[Comparison]) -> str:
     return f"every interval of the difference includes zero{within}"
 
 
-def _changes(
+def _largest_changes(
     losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str], word: str, variants: Collection[str]
 ) -> list[str]:
     """Say for each loss which method changes it most to one side, and how many others change any to this side."""
@@ -167,19 +163,19 @@ def _changes(
             most = max(changed, key=lambda c: abs(c.difference or 0.0))
             named.add(most.variant)
             verb = "falls" if (directions[most.metric] == "minimize") == (word == "better") else "rises"
-            amount = f"{'most ' if len(changed) > 1 else ''}with {most.variant}, by {_amount(most)}"
+            amount = f"{'most ' if len(changed) > 1 else ''}with {most.variant}, by {_amount_with_interval(most)}"
             sentences.append(f"{name} {verb} {amount}.")
     further = len(set(variants) - named)
-    return [*sentences[:-1], f"{sentences[-1][:-1]}; {_further(further, word)}."] if further else sentences
+    return [*sentences[:-1], f"{sentences[-1][:-1]}; {_further_methods(further, word)}."] if further else sentences
 
 
-def _further(count: int, word: str) -> str:
+def _further_methods(count: int, word: str) -> str:
     """Say how many more methods do the same, such as ``one further method gains as well``."""
     verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][count > 1]
     return f"{wording.number_word(count)} further {'method' if count == 1 else 'methods'} {verb} as well"
 
 
-def _amount(difference: Comparison) -> str:
+def _amount_with_interval(difference: Comparison) -> str:
     """Write by how much a measure changes, without its sign, and the interval of that."""
     sign = -1.0 if (difference.difference or 0.0) < 0 else 1.0
     value, *ends = (sign * (end or 0.0) for end in (difference.difference, difference.lower, difference.upper))
@@ -187,10 +183,10 @@ def _amount(difference: Comparison) -> str:
     return f"{text} ({interval})"
 
 
-def _before(results: Results, dataset: str, model: str) -> Iterator[str]:
+def _calibration_before(results: Results, dataset: str, model: str) -> Iterator[str]:
     """Say what the calibration measures of the original predictions show, where the run has them."""
     judged = [
-        _judged(e, CALIBRATION[e.metric]) for e in overall(results, dataset)
+        _calibration_side(e, CALIBRATION[e.metric]) for e in overall(results, dataset)
         if (e.model, e.average, e.class_) == (model, None, None) and "prevalence" not in e.params
         and e.metric in CALIBRATION and e.value is not None
     ]
@@ -198,7 +194,7 @@ def _before(results: Results, dataset: str, model: str) -> Iterator[str]:
         yield f"Without it, {'; '.join(judged)}."
 
 
-def _judged(e: Estimate, words: CalibrationWords) -> str:
+def _calibration_side(e: Estimate, words: CalibrationWords) -> str:
     """Say on which side of its ideal value a measure of calibration lies, as far as its interval tells."""
     text = f"{words.name} {shown(e).text}"
     if e.lower is None or e.upper is None:
@@ -231,44 +227,44 @@ def recalibration_judged(results: Results) -> Iterator[Claim]:
 
 def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say by which methods recalibration makes a model better, and by how much at most."""
-    for same in _of_models(rows):
-        text = _sentence(results, same, "makes {} better")
+    for same in _by_model(rows):
+        text = _change_sentence(results, same, "makes {} better")
         yield finding("holds", weights.RECALIBRATION_HELPS, text, anchor(results, same[0], SECTION), same)
 
 
 def harms(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say by which methods recalibration makes a model worse."""
-    for same in _of_models(rows):
-        text = _sentence(results, same, "makes {} worse")
+    for same in _by_model(rows):
+        text = _change_sentence(results, same, "makes {} worse")
         yield finding("fails", weights.RECALIBRATION_HARMS, text, anchor(results, same[0], SECTION), same)
 
 
 def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say for which methods these data do not show any gain."""
-    for same in _of_models(rows):
-        text = (f"These data do not show that recalibration by {_methods(same)} makes {of_model(results, _plain(same))}"
-                " better or worse.")
+    for same in _by_model(rows):
+        text = (f"These data do not show that recalibration by {_joined_methods(same)} makes "
+                f"{of_model(results, _as_original(same))} better or worse.")
         yield finding("open", weights.RECALIBRATION_OPEN, text, anchor(results, same[0], SECTION), same)
 
 
-def _of_models(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     """Yield the rows of each dataset and model together."""
     return together(rows, lambda row: (row.dataset, row.model))
 
 
-def _sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
+def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
     """Write "Recalibration by beta or isotonic makes Forest better: Brier score up to −0.074 (−0.090 to −0.058)."."""
     most = max(rows, key=lambda row: abs(row.difference or 0.0))
     measure = names_of(results).measure(most.metric, most.params, most.average)
     by_most = f"by {most.variant}, " if len(rows) > 1 else ""
-    changed = verb.format(of_model(results, _plain(rows)))
-    return f"Recalibration by {_methods(rows)} {changed}: {measure} {by_most}{difference_of(most)}."
+    changed = verb.format(of_model(results, _as_original(rows)))
+    return f"Recalibration by {_joined_methods(rows)} {changed}: {measure} {by_most}{difference_of(most)}."
 
 
-def _plain(rows: Sequence[Comparison]) -> Comparison:
+def _as_original(rows: Sequence[Comparison]) -> Comparison:
     """Return a row that names the model without its variant."""
     return rows[0].model_copy(update={"variant": "original"})
 
 
-def _methods(rows: Sequence[Comparison]) -> str:
+def _joined_methods(rows: Sequence[Comparison]) -> str:
     return joined([row.variant for row in rows], "or")

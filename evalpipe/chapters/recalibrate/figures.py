@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between
 from evalpipe.card.figures.calibration_curves import (
     SmoothCurves,
-    along,
     draw_smooth,
     draw_windows,
-    reach_of,
     smooth_axes,
     smooth_caption,
     smooth_entries,
+    smooth_finding,
     window_caption,
+    windows_upper_end,
 )
 from evalpipe.card.figures.context import column, context_of, known, listed
 from evalpipe.card.figures.panel import Panel, grid
 from evalpipe.card.figures.reliability import (
     PERFECT,
-    bars,
-    bins,
-    diagonal,
-    finding,
+    axis_upper_end,
+    bin_position,
+    draw_bins,
+    draw_diagonal,
+    draw_rug,
+    interval_caption,
     kind_of,
+    missed_bins,
     near_axis,
-    reach,
-    rug,
     rug_caption,
-    stacked,
-    standing,
+    score_weights,
 )
-from evalpipe.card.figures.scatter import named, short
+from evalpipe.card.figures.scatter import axis_name, short
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
@@ -78,13 +78,14 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
         uniform = context.variants(model.name, Reliability, "calibration_uniform")
         diagrams = quantile if len(quantile) > 1 else uniform
         if len(diagrams) > ("original" in diagrams):
-            yield from (_reliability(context, model, *group) for group in enumerate(groups(diagrams), 1))
+            yield from (_reliability(context, model, *group) for group in enumerate(with_original(diagrams), 1))
         else:
             smooth = context.variants(model.name, ObservedPredictedSmooth)
-            yield from (_observed(context, model, *group) for group in enumerate(groups(smooth), 1))
+            yield from (_observed_against_predicted(context, model, *group)
+                        for group in enumerate(with_original(smooth), 1))
 
 
-def groups(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
+def with_original(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
     """Share the variants among figures, the original first in each; none where there is nothing beside it.
 
     A raw score has no such curve of its own, so its variants stand alone.
@@ -100,7 +101,7 @@ def series_of_variant(model: Series, variant: str) -> Series:
     return Series(variant, variant, "muted" if variant == "original" else model.ink, model.marker)
 
 
-def titles(curves: Iterable[str]) -> list[tuple[str, str]]:
+def panel_titles(curves: Iterable[str]) -> list[tuple[str, str]]:
     """Return the title of the panel of each variant, with its ink."""
     return [(variant, "ink") for variant in curves]
 
@@ -113,27 +114,27 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
     spread = not spreads.keys().isdisjoint(curves) and not rugs
     beneath = " Below: distribution of the predicted probabilities." if spread else ""
     caption = (
-        f"Reliability, {kind}: observed share of events in each bin against {standing(first)}. Dotted "
-        f"diagonal: perfect calibration.{bars(context, list(curves.values()))}"
+        f"Reliability, {kind}: observed share of events in each bin against {bin_position(first)}. Dotted "
+        f"diagonal: perfect calibration.{interval_caption(context, list(curves.values()))}"
         f"{rug_caption(context, rugs.values())}{beneath}"
     )
-    findings = " ".join(f"{variant}: {finding(curve)}." for variant, curve in curves.items())
-    alt = f"Reliability of {model.label} on {context.dataset.name} {when(curves)}, {kind}. {findings}"
+    findings = " ".join(f"{variant}: {missed_bins(curve)}." for variant, curve in curves.items())
+    alt = f"Reliability of {model.label} on {context.dataset.name} {before_or_after(curves)}, {kind}. {findings}"
 
     drawn_columns = [values for c in curves.values()
                      for values in (c.points.position, c.points.upper, c.points.event_rate)]
-    end = reach(value for values in drawn_columns for value in column(values))
+    end = axis_upper_end(value for values in drawn_columns for value in column(values))
     axes = (near_axis("Predicted probability", end, narrow=True), near_axis("Share of events", end, narrow=True))
     sheet = Sheet()
-    panels = grid(sheet, [axes] * len(curves), titles(curves))
+    panels = grid(sheet, [axes] * len(curves), panel_titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
-        diagonal(drawn)
+        draw_diagonal(drawn)
         if spread and variant in spreads:
-            _spread(drawn, spreads[variant])
-        rug(drawn, series_of_variant(model, variant), rugs.get(variant))
-        bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
+            _draw_score_spread(drawn, spreads[variant])
+        draw_rug(drawn, series_of_variant(model, variant), rugs.get(variant))
+        draw_bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
-    said = listed([f"{variant}: {finding(curve)}" for variant, curve in curves.items()])
+    said = listed([f"{variant}: {missed_bins(curve)}" for variant, curve in curves.items()])
     return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
 
 
@@ -144,17 +145,17 @@ def key_of(context: Context, model: Series, number: int, curve: str = "") -> str
 
 def title_of(model: Series, curves: Iterable[str]) -> str:
     """Return the title of a figure of a model and its variants; of a raw score, of its variants alone."""
-    return f"{model.label} {when(curves)}"
+    return f"{model.label} {before_or_after(curves)}"
 
 
-def when(curves: Iterable[str]) -> str:
+def before_or_after(curves: Iterable[str]) -> str:
     """Say whether a figure shows a model before and after recalibration, or after it alone."""
     return "before and after recalibration" if "original" in curves else "after recalibration"
 
 
-def _spread(drawn: Panel, spread: Histogram) -> None:
+def _draw_score_spread(drawn: Panel, spread: Histogram) -> None:
     """Draw how the probabilities are spread at the foot of a panel."""
-    edges, heights = stacked(spread)
+    edges, heights = score_weights(spread)
     y = Axis("", 0, max(heights) or 1)
     foot = Panel(drawn.sheet, drawn.x, y, drawn.left, drawn.base - STRIP, drawn.width, STRIP)
     kept = [(left, height) for left, height in zip(edges, heights, strict=False) if left < drawn.x.high]
@@ -162,30 +163,33 @@ def _spread(drawn: Panel, spread: Histogram) -> None:
     foot.bars([*(left for left, _ in kept), end], [height for _, height in kept], "pale")
 
 
-def _observed(context: Context, model: Series, number: int, curves: Mapping[str, ObservedPredictedSmooth]) -> Drawing:
+def _observed_against_predicted(
+    context: Context, model: Series, number: int, curves: Mapping[str, ObservedPredictedSmooth],
+) -> Drawing:
     caption = (
         "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
         "predictions are too high, above it too low."
     )
-    gaps = " ".join(f"{variant}: {_gap(curve)}." for variant, curve in curves.items())
+    gaps = " ".join(f"{variant}: {_widest_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
-    x, y = _axis(curves.values(), named(context, "Predicted")), _axis(curves.values(), named(context, "Observed"))
+    x, y = _axis(curves.values(), axis_name(context, "Predicted")), _axis(curves.values(),
+                                                                          axis_name(context, "Observed"))
     sheet = Sheet()
-    panels = grid(sheet, [(x, y)] * len(curves), titles(curves))
+    panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
-        diagonal_from(drawn)
+        draw_equal_diagonal(drawn)
         at, line = map(column, curve.points.path)
         series = series_of_variant(model, variant)
         drawn.line(at, line, series.ink, name=variant)
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)
     sheet.key([PERFECT])
-    said = listed([f"{variant}: {_gap(curve)}" for variant, curve in curves.items()])
+    said = listed([f"{variant}: {_widest_gap(curve)}" for variant, curve in curves.items()])
     return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
 
 
-def diagonal_from(drawn: Panel) -> None:
+def draw_equal_diagonal(drawn: Panel) -> None:
     """Draw the diagonal of a panel whose axes are alike."""
     ends = drawn.x.low, drawn.x.high
     drawn.line(ends, ends, PERFECT.ink, kind=PERFECT.kind, dash=PERFECT.dash)
@@ -197,7 +201,7 @@ def _axis(curves: Iterable[ObservedPredictedSmooth], name: str) -> Axis:
     return Axis(name, axis.low, axis.high, ticks_between(axis.low, axis.high, 2))
 
 
-def _gap(curve: ObservedPredictedSmooth) -> str:
+def _widest_gap(curve: ObservedPredictedSmooth) -> str:
     """Say where the smooth line lies furthest from the diagonal."""
     rows = [(x, y) for x, y in zip(*curve.points.path, strict=True) if x is not None and y is not None]
     x, y = max(rows, key=lambda row: abs(row[1] - row[0]))
@@ -209,28 +213,28 @@ def curve_drawings(results: Results, dataset: str) -> Iterator[Drawing]:
     context = context_of(results, dataset)
     for model in context.series:
         windows = context.variants(model.name, CalibrationWindow)
-        yield from (_windows(context, model, *group) for group in enumerate(groups(windows), 1))
-        smooth = _smooth_curves(context, model)
-        yield from (_smooth(context, model, *group) for group in enumerate(groups(smooth), 1))
+        yield from (_windows(context, model, *group) for group in enumerate(with_original(windows), 1))
+        smooth = _smooth_curves_by_variant(context, model)
+        yield from (_smooth(context, model, *group) for group in enumerate(with_original(smooth), 1))
 
 
 def _windows(context: Context, model: Series, number: int, curves: Mapping[str, CalibrationWindow]) -> Drawing:
     """Draw the moving windows of the original and of variants."""
     where = f"Reliability of {model.label} in moving windows"
-    said = {variant: finding(curve, "windows") for variant, curve in curves.items()}
-    end, sheet = reach_of(curves.values()), Sheet()
+    said = {variant: missed_bins(curve, "windows") for variant, curve in curves.items()}
+    end, sheet = windows_upper_end(curves.values()), Sheet()
     x, y = (near_axis(name, end, narrow=True) for name in ("Predicted probability", "Share of events"))
-    panels = grid(sheet, [(x, y)] * len(curves), titles(curves))
+    panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
-        diagonal(drawn)
+        draw_diagonal(drawn)
         draw_windows(drawn, series_of_variant(model, variant), curve)
     sheet.key([PERFECT])
-    texts = _texts(context, where, said, window_caption(context, list(curves.values())))
+    texts = _figure_texts(context, where, said, window_caption(context, list(curves.values())))
     title = f"{title_of(model, curves)}, moving windows"
     return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
 
 
-def _smooth_curves(context: Context, model: Series) -> dict[str, SmoothCurves]:
+def _smooth_curves_by_variant(context: Context, model: Series) -> dict[str, SmoothCurves]:
     """Return the smooth curves of a model's original and of its variants, by variant; of those that have any."""
     lines = context.variants(model.name, CalibrationLogistic)
     splines = context.variants(model.name, CalibrationSpline)
@@ -242,21 +246,21 @@ def _smooth_curves(context: Context, model: Series) -> dict[str, SmoothCurves]:
 
 def _smooth(context: Context, model: Series, number: int, curves: Mapping[str, SmoothCurves]) -> Drawing:
     """Draw the smooth curves of the original and of variants."""
-    said = {variant: along(several) for variant, several in curves.items()}
+    said = {variant: smooth_finding(several) for variant, several in curves.items()}
     sheet = Sheet()
     axes = smooth_axes(list(curves.values()), narrow=True)
-    panels = grid(sheet, [axes] * len(curves), titles(curves))
+    panels = grid(sheet, [axes] * len(curves), panel_titles(curves))
     for drawn, (variant, several) in zip(panels, curves.items(), strict=True):
         draw_smooth(drawn, series_of_variant(model, variant), several, parts=False)
     sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
-    texts = _texts(context, f"Smooth calibration curves of {model.label}", said,
+    texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", said,
                    smooth_caption(context, list(curves.values()), parts=False))
     title = f"{title_of(model, curves)}, smooth curves"
     return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
 
 
-def _texts(context: Context, where: str, said: Mapping[str, str], caption: str) -> tuple[str, str, str]:
+def _figure_texts(context: Context, where: str, said: Mapping[str, str], caption: str) -> tuple[str, str, str]:
     """Return what a figure finds, how to read it, and its alternative text."""
     findings = [f"{variant}: {words}" for variant, words in said.items()]
-    alt = f"{where} on {context.dataset.name} {when(said)}. {' '.join(f'{f}.' for f in findings)}"
+    alt = f"{where} on {context.dataset.name} {before_or_after(said)}. {' '.join(f'{f}.' for f in findings)}"
     return listed(findings), caption, alt

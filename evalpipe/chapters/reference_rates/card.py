@@ -9,10 +9,10 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
 from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.compare.card import by_dataset, compared, difference_number, notes, verdict_of
+from evalpipe.chapters.compare.card import compared, difference_number, notes, verdict_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import agreeing, finding, of_models, together
+from evalpipe.findings.words import agreeing, by_dataset, finding, of_models, together
 from evalpipe.findings.words import difference_of as difference_text
 from evalpipe.words import numbers
 
@@ -30,10 +30,10 @@ COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Colu
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each dataset."""
     names, rates = names_of(results), results.reference_rates
-    tables = [Table(f"Differences from reference rates on {dataset}", COLUMNS, tuple(
+    tables = [Table(f"Differences from reference rates on {rows[0].dataset}", COLUMNS, tuple(
         Row((compared(names, r), names.model(r.model, r.variant), shown(estimate_of(results, r)), r.baseline,
              ranged(r.rate, r.rate_lower, r.rate_upper), difference_number(r), verdict_of(r)))
-        for r in rows), stacked=True) for dataset, rows in by_dataset(rates).items()]
+        for r in rows), stacked=True) for rows in by_dataset(rates)]
     if tables:
         yield Section("reference-rates", "Reference rates", (
             Text(f"Each model minus a rate that the spec gives. The {wording.level(results.intervals.level)} interval "
@@ -66,30 +66,31 @@ def reference_rates_reached(results: Results) -> Iterator[Claim]:
 
 def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models are better than a reference rate."""
-    for same in _rates(rows):
+    for same in _by_rate(rows):
         verb = agreeing(same, "is better than", "are better than")
-        yield finding("holds", weights.RATE_REACHED, _sentence(results, same, verb), RATES, same)
+        yield finding("holds", weights.RATE_REACHED, _difference_sentence(results, same, verb), RATES, same)
 
 
 def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models do not reach a reference rate."""
-    for same in _rates(rows):
+    for same in _by_rate(rows):
         verb = agreeing(same, "does not reach", "do not reach")
-        yield finding("fails", weights.RATE_MISSED, _sentence(results, same, verb), RATES, same)
+        yield finding("fails", weights.RATE_MISSED, _difference_sentence(results, same, verb), RATES, same)
 
 
 def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models cannot be told apart from a reference rate."""
-    for same in _rates(rows):
-        yield finding("open", weights.RATE_OPEN, _sentence(results, same, "cannot be told apart from"), RATES, same)
+    for same in _by_rate(rows):
+        yield finding("open", weights.RATE_OPEN, _difference_sentence(results, same, "cannot be told apart from"),
+                      RATES, same)
 
 
-def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
+def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
     """Yield the rows of each reference rate together."""
     return together(rows, lambda row: (row.baseline, row.metric, str(row.params)))
 
 
-def _sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
+def _difference_sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
     """Write "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from evalpipe.card.figures.panel import DOTS, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import ranged, reasons_below
+from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.figures.svg import Drawing
-    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.page import Block
     from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
     from evalpipe.results import Comparison, ModelSummary, Results
     from evalpipe.results.document import Finding
@@ -44,13 +45,15 @@ COLUMNS = (
     Column("Interval for a new fit", "num", "limits"), Column("SD of fits", "num"), Column("SD between fits", "num"),
     Column("SE within", "num"), Column("Lowest fit", "num"), Column("Highest fit", "num"),
 )
+WITH_LIMITS = {"Interval of the mean", "Interval for a new fit", "SE within", "SD between fits"}
+"""The columns that are shown where the measures have intervals."""
 
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table and a figure for each model of which there are several fits."""
     if results.repeated:
         blocks = [block for place, repeated in enumerate(results.repeated, 1)
-                  for block in _of_model(results, repeated, place)]
+                  for block in _blocks_of_model(results, repeated, place)]
         yield Section("repeats", "Repeated fits", (Text(LEAD, "lead"), *blocks, Text(READ, "small")), part="comparison")
 
 
@@ -82,41 +85,31 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "Nadeau, C. & Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52(3), 239–281.")
 
 
-def _of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator[Block]:
-    rows = rows_of_fits(results, repeated)
-    name = names_of(results).model(repeated.model)
-    yield Heading(f"{name} on {repeated.dataset}")
-    yield Text(f"{len(repeated.files)} fits, in {file_name(repeated.files[0])} to {file_name(repeated.files[-1])}.")
+def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator[Block]:
+    """Write the values of the fits of a model in each measure, and draw them."""
+    rows, names = rows_of_fits(results, repeated), names_of(results)
+    name = f"{names.model(repeated.model)} on {repeated.dataset}"
     limited = any(row.lower is not None for row in rows)
-    level = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
-    shown = {"Interval of the mean": limited, "Interval for a new fit": limited, "SE within": limited,
-             "SD between fits": limited}
-    columns = tuple(Column(column.head, column.align, column.style, shown.get(column.head, True)) for column in COLUMNS)
-    yield Table(f"Fits of {name} on {repeated.dataset}{level}", columns,
-                tuple(_row(results, repeated, row) for row in rows), stacked=True)
+    columns = tuple(replace(column, shown=limited or column.head not in WITH_LIMITS) for column in COLUMNS)
+    cells = []
+    for row in rows:
+        measure = names.measure(row.metric, row.params, row.average, row.class_)
+        if row.mean is None:
+            cells.append(Row((measure, Number("undefined"), *["–"] * (len(COLUMNS) - 2))))
+            continue
+        mean, new = ranged(row.mean, row.lower, row.upper), ranged(row.mean, row.new_lower, row.new_upper)
+        spreads = ("–" if spread is None else Number(spread_text(spread), None, None, numbers.exact(spread))
+                   for spread in (row.sd, row.between, row.within))
+        ends = ("–" if end is None else Number(
+            numbers.fixed(end, digits_of_values(row)), None, fit_name(repeated.files[row.values.index(end)]),
+            numbers.exact(end)) for end in (row.lowest, row.highest))
+        cells.append(Row((measure, Number(mean.value, None, None, mean.exact), mean.interval or "–",
+                          new.interval or "–", *spreads, *ends)))
+    yield Heading(name)
+    yield Text(f"{len(repeated.files)} fits, in {file_name(repeated.files[0])} to {file_name(repeated.files[-1])}.")
+    yield Table(f"Fits of {name}{with_intervals(results, limited=limited)}", columns, tuple(cells), stacked=True)
     yield from reasons_below(results, rows)
     yield Figures(partial(figures, results, repeated, rows, place))
-
-
-def _row(results: Results, repeated: RepeatedModel, row: Repeat) -> Row:
-    measure = names_of(results).measure(row.metric, row.params, row.average, row.class_)
-    if row.mean is None:
-        return Row((measure, Number("undefined"), *["–"] * (len(COLUMNS) - 2)))
-    mean, new = ranged(row.mean, row.lower, row.upper), ranged(row.mean, row.new_lower, row.new_upper)
-    spreads = (row.sd, row.between, row.within)
-    return Row((
-        measure, Number(mean.value, None, None, mean.exact), mean.interval or "–", new.interval or "–",
-        *("–" if spread is None else Number(spread_text(spread), None, None, numbers.exact(spread))
-          for spread in spreads),
-        _end(repeated, row, row.lowest), _end(repeated, row, row.highest)))
-
-
-def _end(repeated: RepeatedModel, row: Repeat, value: float | None) -> Cell:
-    """Write the lowest or the highest value, with the file that has it, of several the first."""
-    if value is None:
-        return "–"
-    file = repeated.files[row.values.index(value)]
-    return Number(numbers.fixed(value, digits_of_values(row)), None, fit_name(file), numbers.exact(value))
 
 
 SECTION = "repeats"
@@ -140,7 +133,7 @@ def fits_against_models(results: Results) -> Iterator[Claim]:
     for row in results.comparisons:
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         if between_models and row.slice is None and row.class_ is None and row.difference is not None:
-            wider = _widest(results, row)
+            wider = _row_with_widest_spread(results, row)
             if wider is not None and abs(row.difference) < (wider.sd or 0.0):
                 yield Claim(row, smaller)
 
@@ -152,37 +145,34 @@ def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
         parts = [f"{names.measure(row.metric, row.params, row.average)} SD {spread_text(row.between or 0.0)} between "
                  f"fits, SE {spread_text(row.within or 0.0)} within" for row in same[:MOST_MEASURES]]
         text = (f"Fits of {of_model(results, same[0])} differ as much as samples of rows do: "
-                f"{joined(parts)}{_more(same)}. One fit does not stand for all.")
+                f"{joined(parts)}{_more_measures(same)}. One fit does not stand for all.")
         yield finding("note", weights.FITS_DIFFER, text, SECTION, same)
 
 
 def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in which measures another fit of the same model may reverse a difference."""
-    wider = {id(row): fits for row in rows if (fits := _widest(results, row)) is not None}
+    wider = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
     for pair in together(rows, lambda row: (row.dataset, row.model, row.baseline, wider[id(row)].model)):
         names, first = names_of(results), pair[0]
-        parts = [_against(results, row, wider[id(row)]) for row in pair[:MOST_MEASURES]]
+        parts = []
+        for row in pair[:MOST_MEASURES]:
+            deviation = wider[id(row)].sd or 0.0
+            digits = min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS)
+            parts.append(f"{names.measure(row.metric, row.params, row.average)} "
+                         f"{numbers.signed(row.difference or 0.0, digits)} against an SD of {spread_text(deviation)}")
         text = (f"{of_model(results, first)} and {names.model(first.baseline)} differ less than the fits of "
-                f"{names.model(wider[id(first)].model)} do: {joined(parts)}{_more(pair)}. Another fit could reverse "
-                f"the {'difference' if len(pair) == 1 else 'differences'}.")
+                f"{names.model(wider[id(first)].model)} do: {joined(parts)}{_more_measures(pair)}. Another fit could "
+                f"reverse the {'difference' if len(pair) == 1 else 'differences'}.")
         yield finding("open", weights.FITS_DECIDE, text, SECTION, pair)
 
 
-def _against(results: Results, row: Comparison, fits: Repeat) -> str:
-    """Write a difference beside the spread of fits: "Brier score +0.0009 against an SD of 0.0011"."""
-    deviation = fits.sd or 0.0
-    digits = min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS)
-    return (f"{names_of(results).measure(row.metric, row.params, row.average)} "
-            f"{numbers.signed(row.difference or 0.0, digits)} against an SD of {spread_text(deviation)}")
-
-
-def _more(rows: Sequence[object]) -> str:
+def _more_measures(rows: Sequence[object]) -> str:
     """Say of how many more measures the same is true."""
     more = len(rows) - MOST_MEASURES
     return "" if more <= 0 else f", and so in {more} more {'measure' if more == 1 else 'measures'}"
 
 
-def _widest(results: Results, comparison: Comparison) -> Repeat | None:
+def _row_with_widest_spread(results: Results, comparison: Comparison) -> Repeat | None:
     """Return the row of the compared model whose fits differ more in the measure; None where neither has several."""
     about = (comparison.dataset, comparison.metric, comparison.params, comparison.average)
     rows = [row for row in single_values(results) if row.model in (comparison.model, comparison.baseline)
@@ -237,10 +227,10 @@ def figures(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], p
     """Draw what there is of the fits of a model; ``place`` keeps the ids of figures apart."""
     yield from strips(results, repeated, rows, place)
     if any(height is not None for curve in repeated.sensitivity for height in curve):
-        yield _roc(results, repeated, place)
+        yield _roc_figure(results, repeated, place)
 
 
-def _roc(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
+def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
     """Draw the ROC curves of all fits, that of the card on top."""
     name, count = names_of(results).model(repeated.model), len(repeated.files)
     title, sheet = f"ROC curves of {count} fits of {name} on {repeated.dataset}", Sheet()
@@ -271,7 +261,7 @@ def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], pl
     for several in stacks(drawn):
         sheet = Sheet()
         for row in several:
-            _strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated)
+            _draw_strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated)
         sheets.append(sheet)
     limited = any(row.new_lower is not None for row in drawn)
     zone = [KeyEntry("interval for a new fit", "muted", "band")] if limited else []
@@ -282,12 +272,12 @@ def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], pl
     shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if limited else ""
     caption = (f"The value of each fit on an axis of its own for each measure, from the first file by name at the top "
                f"to the last at the bottom. Line: their mean.{shaded}")
-    said = [f"{names.measure(row.metric, row.params, row.average)} {_said(row)}" for row in drawn]
+    said = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn]
     finding = f"{wording.capital(said[0])}."
     yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(said)}."), sheets)
 
 
-def _strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:
+def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:
     """Draw one measure below what is on the sheet."""
     values = [value for value in row.values if value is not None]
     limits = [limit for limit in (row.new_lower, row.new_upper) if limit is not None]
@@ -307,7 +297,7 @@ def _strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> No
     strip.record_values(f"{title}, all fits", **{name: [end] for name, end in ends.items() if end is not None})
 
 
-def _said(row: Repeat) -> str:
+def _spread_sentence(row: Repeat) -> str:
     """Say how far the fits reach: "from 0.1480 to 0.1520 over 20 fits, SD 0.0011, a new fit from 0.13 to 0.16"."""
     digits = digits_of_values(row)
     low, high = (numbers.fixed(end, digits) for end in (row.lowest or 0.0, row.highest or 0.0))

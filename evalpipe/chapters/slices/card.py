@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import MOST_ROWS, ranged, shown, signed, status_of, with_limits
+from evalpipe.card.tables import MOST_ROWS, evenly, ranged, shown, signed, status_of, with_limits
 from evalpipe.card.wording import Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.figures import sliced
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.slices.figures import Measure, Sliced
-    from evalpipe.chapters.slices.records import Disparity, SliceDifference, WorstSlice
+    from evalpipe.chapters.slices.records import SliceDifference, WorstSlice
     from evalpipe.results import Estimate, Gate, ModelSummary, Results, Slice
     from evalpipe.results.document import Finding
 
@@ -57,10 +56,23 @@ WORST = Procedure(
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section; none where no dataset has slices."""
-    blocks = tuple(block for dataset in results.datasets for block in _dataset(results, dataset.name))
+    blocks: list[Block] = []
+    for dataset in (dataset.name for dataset in results.datasets):
+        by_slice, worst = sliced(results, dataset), tuple(worst_slices(results, dataset))
+        if not by_slice.slicings and not worst:
+            continue
+        blocks.append(Heading(f"Slices of {dataset}"))
+        if by_slice.slicings:
+            blocks += slice_tables(results, dataset, by_slice)
+            count = min(figures.MOST_FORESTS, len(by_slice.measures))
+            lead = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
+            blocks.append(Figures(
+                partial(figures.slice_forests, results, dataset),
+                above=(Heading("Forest plots", 4), Text((lead, Code("estimates.csv"), "."), "lead"))))
+        blocks += [*differences(results, dataset), *disparities(results, dataset), *worst]
     if blocks:
-        lead = Text((LEAD, Code("estimates.csv"), " and ", Code("results.json"), "."), "lead")
-        yield Section("slices", "Slices", (lead, *blocks), part="groups")
+        lead_of_all = Text((LEAD, Code("estimates.csv"), " and ", Code("results.json"), "."), "lead")
+        yield Section("slices", "Slices", (lead_of_all, *blocks), part="groups")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -71,34 +83,14 @@ def procedures(results: Results) -> Iterator[Procedure]:
         yield WORST
 
 
-def _dataset(results: Results, dataset: str) -> Iterator[Block]:
-    """Write what is known of the slices of a dataset; nothing where it has none."""
-    by_slice, worst = sliced(results, dataset), tuple(worst_slices(results, dataset))
-    if not by_slice.slicings and not worst:
-        return
-    yield Heading(f"Slices of {dataset}")
-    if by_slice.slicings:
-        yield from slice_tables(results, dataset, by_slice)
-        count = min(figures.MOST_FORESTS, len(by_slice.measures))
-        lead = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
-        yield Figures(partial(figures.slice_forests, results, dataset),
-                      above=(Heading("Forest plots", 4), Text((lead, Code("estimates.csv"), "."), "lead")))
-    yield from differences(results, dataset)
-    yield from disparities(results, dataset)
-    yield from worst
-
-
 def slice_tables(results: Results, dataset: str, by_slice: Sliced) -> Iterator[Table]:
     """Yield the key measures of each model by slice, over all rows first, at most `MEASURES_ABREAST` in a table."""
-    many = len(by_slice.measures)
-    tables = -(-many // MEASURES_ABREAST)
-    ends = [many * place // max(tables, 1) for place in range(tables + 1)]
     for model in results.models:
-        for start, end in pairwise(ends):
-            yield _table(results, dataset, by_slice, model, by_slice.measures[start:end])
+        for measures in evenly(by_slice.measures, MEASURES_ABREAST):
+            yield _slice_table(results, dataset, by_slice, model, measures)
 
 
-def _table(
+def _slice_table(
     results: Results, dataset: str, by_slice: Sliced, model: ModelSummary, measures: Sequence[Measure]
 ) -> Table:
     names, letters = names_of(results), dict[str, str]()
@@ -111,7 +103,7 @@ def _table(
         few = next((e.reason or e.status for e in estimates if e is not None and e.status == "insufficient"), None)
         if few:
             return Row((*head, f"insufficient: {few}"), "few")
-        return Row((*head, *(_number(e, whole, letters) for e in estimates)))
+        return Row((*head, *(_lettered_number(e, whole, letters) for e in estimates)))
 
     rows: list[Row | Group] = [row("All rows", None)]
     for title, slices in by_slice.slicings.items():
@@ -124,16 +116,17 @@ def _table(
         remarks=tuple((letter, remark) for remark, letter in letters.items()))
 
 
-def _number(e: Estimate | None, whole: frozenset[str], letters: dict[str, str]) -> Cell:
+def _lettered_number(estimate: Estimate | None, whole: frozenset[str], letters: dict[str, str]) -> Cell:
     """Write an estimate; what is remarked on it gets the next letter, or the one it has already."""
-    if e is None:
+    if estimate is None:
         return "–"
-    number = shown(e, whole=e.metric in whole)
-    remark = number.note if e.value is not None else number.value
+    number = shown(estimate, whole=estimate.metric in whole)
+    remark = number.note if estimate.value is not None else number.value
     if remark is None:
         return number
     letter = letters.setdefault(remark, _letter(len(letters)))
-    return Number(e.status, letter=letter) if e.value is None else replace(number, note=None, letter=letter)
+    return Number(estimate.status, letter=letter) if estimate.value is None else replace(number, note=None,
+                                                                                         letter=letter)
 
 
 def _letter(place: int) -> str:
@@ -166,36 +159,33 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
     tested = [d for d in results.slice_differences if d.dataset == dataset and d.variant == "original"]
     if not tested:
         return
-    limit, names = 1 - results.intervals.level, names_of(results)
-    listed = [d for d in tested if d.p_holm is not None and d.p_holm < limit]
+    names, level = names_of(results), 1 - results.intervals.level
+    listed = [d for d in tested if d.p_holm is not None and d.p_holm < level]
     listed.sort(key=lambda d: (d.p_holm or 0.0, d.p_value or 0.0))
+    limit, count = numbers.plain(round(level, 10)), sum(d.p_value is not None for d in tested)
     references = tuple(dict.fromkeys(_reference(d, names) for d in tested))
+    which = (f"Those with an adjusted p-value below {limit} are listed." if listed else
+             f"None has an adjusted p-value below {limit}.")
+    lead = (
+        f"{numbers.count(count)} {'difference was' if count == 1 else 'differences were'} tested, each slice against "
+        f"{' or '.join(references)}. {which} p-values are adjusted (Holm) over the slices of each model and measure: "
+        f"for each, the chance of listing any slice that does not differ stays below {limit}. The interval of a "
+        "difference comes from the same test as its p-value, for that difference alone; ratios have their own limits. "
+        "All are in ")
     yield Heading("Differences from the reference", 4)
-    yield _lead(tested, " or ".join(references), numbers.plain(round(limit, 10)), some=bool(listed))
+    yield Text((lead, Code("results.json"), "."), "lead")
     if listed:
         columns = (
             Column("Slice"), Column("Model", shown=len(results.models) > 1), Column("Measure"),
             Column("Reference", shown=len(references) > 1), Column("Difference", "num"), Column("Ratio", "num"),
             Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"))
-        yield Table(
-            f"Slices of {dataset} that differ from {' or '.join(references)}", columns,
-            tuple(_difference(d, names) for d in listed), label=f"Differences from the reference on {dataset}",
-            most=MOST_ROWS)
-
-
-def _lead(tested: Sequence[SliceDifference], references: str, limit: str, *, some: bool) -> Text:
-    """Say how many differences were tested, which are listed, and how their p-values and limits are made."""
-    count = sum(d.p_value is not None for d in tested)
-    listed = (f"Those with an adjusted p-value below {limit} are listed." if some else
-              f"None has an adjusted p-value below {limit}.")
-    text = (
-        f"{numbers.count(count)} {'difference was' if count == 1 else 'differences were'} tested, each slice against "
-        f"{references}. {listed} p-values are adjusted (Holm) over the slices of each model and measure: for each, "
-        f"the chance of listing any slice that does not differ stays below {limit}. The interval of a difference "
-        "comes from the same test as its p-value, for that difference alone; ratios have their own limits. All are "
-        "in "
-    )
-    return Text((text, Code("results.json"), "."), "lead")
+        rows = tuple(
+            Row((names.slice(d.slice), names.model(d.model), names.measure(d.metric, d.params, d.average, d.class_),
+                 _reference(d, names), signed(d.difference, d.lower, d.upper),
+                 ranged(d.ratio, d.ratio_lower, d.ratio_upper), numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
+            for d in listed)
+        yield Table(f"Slices of {dataset} that differ from {' or '.join(references)}", columns, rows,
+                    label=f"Differences from the reference on {dataset}", most=MOST_ROWS)
 
 
 def _reference(difference: SliceDifference, names: Names) -> str:
@@ -204,46 +194,32 @@ def _reference(difference: SliceDifference, names: Names) -> str:
     return names.slice(difference.reference)
 
 
-def _difference(d: SliceDifference, names: Names) -> Row:
-    return Row((
-        names.slice(d.slice), names.model(d.model), names.measure(d.metric, d.params, d.average, d.class_),
-        _reference(d, names), signed(d.difference, d.lower, d.upper), ranged(d.ratio, d.ratio_lower, d.ratio_upper),
-        numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
-
-
 def disparities(results: Results, dataset: str) -> Iterator[Block]:
     """List a dataset's disparities; nothing without any."""
-    rows = [d for d in results.disparities if d.dataset == dataset and d.variant == "original"]
-    if not rows:
+    listed = [d for d in results.disparities if d.dataset == dataset and d.variant == "original"]
+    if not listed:
         return
-    names = names_of(results)
-    meanings = dict.fromkeys("{} is {}.".format(*DISPARITIES[d.disparity]) for d in rows if d.disparity in DISPARITIES)
+    names, rows = names_of(results), []
+    for d in listed:
+        name = DISPARITIES[d.disparity][0] if d.disparity in DISPARITIES else (
+            names.measure(d.disparity, d.params, d.average))
+        difference = Number(status_of(d)) if d.difference is None else ranged(
+            d.difference, d.lower, d.upper, None if d.status == "ok" else d.reason)
+        by_chance = "–" if d.expected is None else numbers.fixed(
+            d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
+        rows.append(Row((
+            d.slicing, name, names.model(d.model), difference, ranged(d.ratio, d.ratio_lower, d.ratio_upper),
+            " / ".join("–" if end is None else names.label(end) for end in (d.lowest, d.highest)),
+            f"{numbers.count(d.used)} of {numbers.count(d.slices)}", by_chance)))
+    meanings = dict.fromkeys(
+        "{} is {}.".format(*DISPARITIES[d.disparity]) for d in listed if d.disparity in DISPARITIES)
     yield Heading("Disparities", 4)
     yield Text(" ".join((APART, *meanings, BY_CHANCE)), "lead")
     columns = (
         Column("Slicing"), Column("Disparity"), Column("Model", shown=len(results.models) > 1),
         Column("Difference", "num"), Column("Ratio", "num"), Column("Lowest / highest"), Column("Slices used"),
         Column("Expected from chance", "num"))
-    yield Table(f"Disparities between slices of {dataset}", columns, tuple(_disparity(d, names) for d in rows),
-                label=f"Disparities on {dataset}")
-
-
-def _disparity(d: Disparity, names: Names) -> Row:
-    name = DISPARITIES[d.disparity][0] if d.disparity in DISPARITIES else (
-        names.measure(d.disparity, d.params, d.average))
-    difference = Number(status_of(d)) if d.difference is None else ranged(
-        d.difference, d.lower, d.upper, None if d.status == "ok" else d.reason)
-    return Row((
-        d.slicing, name, names.model(d.model), difference, ranged(d.ratio, d.ratio_lower, d.ratio_upper),
-        " / ".join("–" if end is None else names.label(end) for end in (d.lowest, d.highest)),
-        f"{numbers.count(d.used)} of {numbers.count(d.slices)}", _by_chance(d)))
-
-
-def _by_chance(d: Disparity) -> str:
-    """Write the difference expected from chance, with the digits of the difference."""
-    if d.expected is None:
-        return "–"
-    return numbers.fixed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
+    yield Table(f"Disparities between slices of {dataset}", columns, tuple(rows), label=f"Disparities on {dataset}")
 
 
 AS_FOUND = (
@@ -265,24 +241,22 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
         Column("Rank", "num"), Column("Slice"), Column("n", "num"),
         Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
         Column("Difference", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
-    for (model, measure), rows in searches.items():
-        count = numbers.count(rows[0].searched)
+    for (model, measure), of_search in searches.items():
+        rows = []
+        for row in sorted(of_search, key=lambda row: row.rank):
+            value = ranged(row.value, row.lower, row.upper, None if row.status == "ok" else status_of(row))
+            digits = len(value.value.partition(".")[2])
+            rows.append(Row((
+                str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
+                "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
+                numbers.signed(row.difference, digits),
+                ranged(row.difference_corrected, row.difference_lower, row.difference_upper),
+                numbers.p_value(row.p_adjusted))))
+        count = numbers.count(of_search[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
-        yield Table(
-            f"{model}: worst slices of {dataset} by {measure}", columns,
-            tuple(_worst(row) for row in sorted(rows, key=lambda row: row.rank)),
-            label=f"Worst slices of {dataset}, {model}", heading=1)
+        yield Table(f"{model}: worst slices of {dataset} by {measure}", columns, tuple(rows),
+                    label=f"Worst slices of {dataset}, {model}", heading=1)
         yield Text(AS_FOUND, "small")
-
-
-def _worst(row: WorstSlice) -> Row:
-    value = ranged(row.value, row.lower, row.upper, None if row.status == "ok" else status_of(row))
-    digits = len(value.value.partition(".")[2])
-    return Row((
-        str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
-        "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
-        numbers.signed(row.difference, digits),
-        ranged(row.difference_corrected, row.difference_lower, row.difference_upper), numbers.p_value(row.p_adjusted)))
 
 
 if TYPE_CHECKING:
@@ -297,7 +271,7 @@ def groups_against_gates(results: Results) -> Iterator[Claim]:
         if gate.slice is not None or gate.metric is None or gate.against is not None or gate.variant != "original":
             continue
         for key, side in (("min", "at least"), ("max", "at most")):
-            for row in _groups(results, gate) if key in gate.limit else ():
+            for row in _estimates_in_groups(results, gate) if key in gate.limit else ():
                 limit, value = gate.limit[key], row.value or 0.0
                 if (value < limit) == (key == "min"):
                     yield Claim((row, limit, side), group_fails, p_beyond(row, limit))
@@ -330,7 +304,7 @@ def groups_too_small(results: Results) -> Iterator[Claim]:
         yield Claim(len(small), too_small)
 
 
-def _groups(results: Results, gate: Gate) -> Iterator[Estimate]:
+def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:
     """Yield the estimates in slices of the number that a gate is on."""
     for row in results.rows:
         if row.slice is not None and row.value is not None and row.status == "ok" and (
@@ -358,32 +332,33 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
     names = names_of(results)
     by_measure = {metric: [row for row in rows if row.metric == metric] for metric in dict.fromkeys(
         row.metric for row in rows)}
-    worst_rows = {metric: max(same, key=lambda row: _certain(results, row)) for metric, same in by_measure.items()}
-    for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain(results, pair[1])):
+    worst_rows = {metric: max(same, key=lambda row: _certain_shortfall(results, row)) for metric,
+                  same in by_measure.items()}
+    for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain_shortfall(results, pair[1])):
         groups = len({str(row.slice) for row in by_measure[metric]})
         others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
-        inside = _inside(results, worst)
+        inside = _value_in_group(results, worst)
         at = "" if inside is None else f"{numbers.number(inside)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
-                f"{names.slice(worst.slice)} than for {_beside(names, worst)}: {at}difference "
+                f"{names.slice(worst.slice)} than for {_compared_with(names, worst)}: {at}difference "
                 f"{difference_of(worst)}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
 
 
-def _inside(results: Results, row: SliceDifference) -> float | None:
+def _value_in_group(results: Results, row: SliceDifference) -> float | None:
     """Return the value in the group of a difference."""
     return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
 
 
-def _certain(results: Results, row: SliceDifference) -> float:
+def _certain_shortfall(results: Results, row: SliceDifference) -> float:
     """Return by what share of the value beside it a group is behind at least: of the limit that is nearer to 0."""
     if row.lower is None or row.upper is None:
         return 0.0
-    beside = abs((_inside(results, row) or 0.0) - (row.difference or 0.0))
+    beside = abs((_value_in_group(results, row) or 0.0) - (row.difference or 0.0))
     return min(abs(row.lower), abs(row.upper)) / beside if beside else 0.0
 
 
-def _beside(names: Names, row: SliceDifference) -> str:
+def _compared_with(names: Names, row: SliceDifference) -> str:
     """Name what a group is compared with."""
     if isinstance(row.reference, str):
         return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
@@ -404,7 +379,7 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
         if len(same) > 1:
             values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
         verb = agreeing(same, "does", "do")
-        allowing = _for_the_search(results, same)
+        allowing = _corrected_differences(results, same)
         corrected = f"allowing for that, the difference is {allowing}" if allowing else (
             "p-values are corrected for that")
         text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
@@ -413,7 +388,7 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
         yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
 
 
-def _for_the_search(results: Results, rows: Sequence[WorstSlice]) -> str:
+def _corrected_differences(results: Results, rows: Sequence[WorstSlice]) -> str:
     """Write the differences of groups that were chosen for being the worst, with limits that allow for that."""
     written = []
     for row in rows:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, model_key, rows
+from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, model_key, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.tables import key_measures, shown
-from evalpipe.card.wording import Names, names_of
+from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -129,67 +129,47 @@ class Forest:
 
 
 def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the first measures of a dataset by slice; nothing without slices."""
-    context, by_slice = context_of(results, dataset), sliced(results, dataset)
+    """Draw the first measures of a dataset by slice, as many slices as fit a page; nothing without slices."""
+    context, by_slice, names = context_of(results, dataset), sliced(results, dataset), names_of(results)
     if not by_slice.slicings:
         return ()
-    lines, left_out = _lines(by_slice, names_of(results), _step(len(context.series)))
-    forests = (Forest(context, by_slice, measure, lines, left_out) for measure in by_slice.measures[:MOST_FORESTS])
-    return tuple(_drawing(forest, place) for place, forest in enumerate(forests, 1))
-
-
-def _step(models: int) -> float:
-    """Return the pixels of a line whose label is a single one."""
-    return max(LINE, APART * models) + ROOM
-
-
-def _lines(by_slice: Sliced, names: Names, step: float) -> tuple[list[SliceLine], int]:
-    """Return the lines that fit a figure, and the number of slices that do not."""
     lines = [SliceLine("All rows")]
     for title, slices in by_slice.slicings.items():
         lines.append(SliceLine(title, heading=True))
         lines += [SliceLine(names.label(labels), labels) for labels in slices]
-    kept = lines[: round(TALLEST / step)]
+    height_of_line = max(LINE, APART * len(context.series)) + ROOM
+    kept = lines[: round(TALLEST / height_of_line)]
     while kept[-1].heading:
         kept.pop()
-    return kept, sum(not line.heading for line in lines[len(kept) :])
+    left_out = sum(not line.heading for line in lines[len(kept) :])
+    forests = (Forest(context, by_slice, measure, kept, left_out) for measure in by_slice.measures[:MOST_FORESTS])
+    return tuple(_forest_figure(forest, place) for place, forest in enumerate(forests, 1))
 
 
-def _drawing(forest: Forest, place: int) -> Drawing:
+def _forest_figure(forest: Forest, place: int) -> Drawing:
     name, series = forest.measure.name, forest.series
     title = f"{name} by slice"
-    said = [f"{model.label}: {_summary(forest, model.name)}." for model in series]
+    said = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
     alt = f"{title} on {forest.context.dataset.name}. {' '.join(said)}"
     sheet = Sheet()
-    drawn = rows(sheet, [_label(line) for line in forest.lines], _axis(forest), len(series))
+    drawn = rows(sheet, [RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
+                         for line in forest.lines], _measure_axis(forest), len(series))
     for model in series:
         whole = forest.by_slice.at(model.name, None, forest.measure)
         if whole is not None and whole.value is not None:
             drawn.panel.rule(model.ink, x=whole.value, dash=DASHES)
-    drawn.estimates(series, [[_estimated(e) for _, e in forest.at(line)] for line in forest.lines],
+    drawn.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
                     [line.text for line in forest.lines])
     for middle, line in zip(drawn.middles, forest.lines, strict=True):
         if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
-            sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _absent(forest, line), "muted")
+            sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
     sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
-    texts = _finding(forest, said), _caption(forest), alt
+    texts = " ".join(said[:2]) + (" The others are in its data."
+                                  if len(forest.series) > 2 else ""), _forest_caption(forest), alt
     return drawing(f"d{forest.context.place}-slices-{place}", title, texts, [sheet])
 
 
-def _finding(forest: Forest, said: Sequence[str]) -> str:
-    """Say what the figure says of the first models."""
-    return " ".join(said[:2]) + (" The others are in its data." if len(forest.series) > 2 else "")
-
-
-def _label(line: SliceLine) -> RowLabel:
-    return RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
-
-
-def _estimated(e: Estimate | None) -> tuple[float, float | None, float | None] | None:
-    return None if e is None or e.value is None else (e.value, e.lower, e.upper)
-
-
-def _caption(forest: Forest) -> str:
+def _forest_caption(forest: Forest) -> str:
     results, measure = forest.context.results, forest.measure
     better = {metric.name: metric.direction for metric in results.metrics}[measure.metric]
     limited = any(e.lower is not None for e in forest.shown)
@@ -202,7 +182,7 @@ def _caption(forest: Forest) -> str:
     )
 
 
-def _axis(forest: Forest) -> Axis:
+def _measure_axis(forest: Forest) -> Axis:
     """Let the axis reach from the lowest to the highest limit; it is cut where a measure cannot be."""
     low, high = next(m.range for m in forest.context.results.metrics if m.name == forest.measure.metric)
     ends = [end for e in forest.shown for end in (e.lower, e.value, e.upper) if end is not None] or [0.0, 1.0]
@@ -213,7 +193,7 @@ def _axis(forest: Forest) -> Axis:
     return Axis(forest.measure.name, left, right, ticks_between(left, right, 4))
 
 
-def _absent(forest: Forest, line: SliceLine) -> str:
+def _why_absent(forest: Forest, line: SliceLine) -> str:
     """Say why no model has a value in a slice, and how many rows it has."""
     known = next((e for _, e in forest.at(line) if e is not None), None)
     if known is None:
@@ -223,7 +203,7 @@ def _absent(forest: Forest, line: SliceLine) -> str:
     return why if size is None else f"n = {numbers.count(size.n)}, {why}"
 
 
-def _summary(forest: Forest, model: str) -> str:
+def _model_sentence(forest: Forest, model: str) -> str:
     """Say the value over all rows, the lowest and the highest slice, and how many have none."""
     results, by_slice, measure = forest.context.results, forest.by_slice, forest.measure
     names, metric = names_of(results), next(m for m in results.metrics if m.name == measure.metric)

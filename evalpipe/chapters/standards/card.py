@@ -48,60 +48,59 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 def sections(results: Results) -> Iterator[Section]:
     """Write how complete the evidence for each standard is, what is missing first; and the cross-walk."""
     if results.standards:
-        gaps = tuple(block for standard in results.standards for block in _standard(standard))
-        yield Section("standards", "Evidence for standards", (Text(LEAD, "lead"), _summary(results.standards), *gaps),
-                      part="sign_off")
+        gaps = tuple(block for standard in results.standards for block in _gap_blocks(standard))
+        yield Section("standards", "Evidence for standards",
+                      (Text(LEAD, "lead"), _completeness_table(results.standards), *gaps), part="sign_off")
         yield Section("cross-walk", "Cross-walk of standards", (
-            Text(CROSSWALK, "lead"), _crosswalk(results), *_present(results)), part="appendix")
+            Text(CROSSWALK, "lead"), _crosswalk_table(results), *_answered_tables(results)), part="appendix")
 
 
-def _summary(standards: Sequence[StandardCompleteness]) -> Table:
+def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
+    """Write how many items of each standard are answered, what share is required, and whether it is reached."""
     columns = (Column("Standard"), Column("Present", "num"), Column("Missing", "num"), Column("Not applicable", "num"),
                Column("Complete", "num"), Column("Required", style="said"))
-    return Table("Completeness of the evidence, item by item", columns, tuple(Row((
-        (standard.title, Aside(standard.edition, "definition")), f"{standard.present}", f"{standard.missing}",
-        f"{standard.not_applicable}", numbers.floored_percent(standard.completeness), _required(standard)))
-        for standard in standards), "standards", label="Completeness")
+    rows = []
+    for standard in standards:
+        required: Cell = "not set"
+        if standard.require is not None and standard.verdict is not None:
+            sign, word = ("✗", "not reached") if standard.verdict == "fail" else ("✓", "reached")
+            required = (f"{numbers.given_percent(standard.require)} ",
+                        Verdict(word, sign, f"outcome {standard.verdict}"))
+        rows.append(Row((
+            (standard.title, Aside(standard.edition, "definition")), f"{standard.present}", f"{standard.missing}",
+            f"{standard.not_applicable}", numbers.floored_percent(standard.completeness), required)))
+    return Table("Completeness of the evidence, item by item", columns, tuple(rows), "standards",
+                 label="Completeness")
 
 
-def _required(standard: StandardCompleteness) -> Cell:
-    """Say what is required, and whether it is reached."""
-    if standard.require is None or standard.verdict is None:
-        return "not set"
-    sign, word = ("✗", "not reached") if standard.verdict == "fail" else ("✓", "reached")
-    return (f"{numbers.given_percent(standard.require)} ", Verdict(word, sign, f"outcome {standard.verdict}"))
-
-
-def _standard(standard: StandardCompleteness) -> Iterator[Block]:
-    """Write what is missing of a standard, and what does not apply."""
+def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
+    """Write what is missing of a standard, and what of these items is there; and what does not apply."""
     yield Heading(standard.title)
     if standard.remark:
         yield Text(standard.remark, "small")
-    missing, left_out = standard.with_status("missing"), standard.with_status("not_applicable")
-    if missing:
-        yield _items(f"Missing for {standard.title}", "Missing", ((item, _lacking(item)) for item in missing))
+    gaps: list[tuple[StandardItem, Cell]] = []
+    for item in standard.with_status("missing"):
+        there = [need for need in item.needs if need not in item.missing]
+        missing = Strong(_titles_of_needs(item.missing), "missing")
+        gaps.append((item, (missing, Aside(f"There: {_titles_of_needs(there)}", "definition")) if there else missing))
+    if gaps:
+        yield _items_table(f"Missing for {standard.title}", "Missing", gaps)
     else:
         yield Text("Every item that applies is answered; the cross-walk in the appendix says where.")
+    left_out = standard.with_status("not_applicable")
     if left_out:
         reasons = ((item, item.reason or "") for item in left_out)
-        yield _items(f"Not applicable of {standard.title}", "Reason", reasons)
+        yield _items_table(f"Not applicable of {standard.title}", "Reason", reasons)
 
 
-def _items(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
+def _items_table(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
     """Write items, each with what it asks for, and what is said of it under a head."""
     columns = (Column("Item", style="item"), Column("Asks for", style="what"), Column(head))
     rows = tuple(Row((item.label, item.asks, said)) for item, said in items)
     return Table(caption, columns, rows, "items", stacked=True)
 
 
-def _lacking(item: StandardItem) -> Cell:
-    """Say what is missing of an item, and what of it is there."""
-    there = [need for need in item.needs if need not in item.missing]
-    missing = Strong(_listed(item.missing), "missing")
-    return (missing, Aside(f"There: {_listed(there)}", "definition")) if there else missing
-
-
-def _listed(needs: Sequence[str]) -> str:
+def _titles_of_needs(needs: Sequence[str]) -> str:
     return "; ".join(joined([title_of(name) for name in need.split(" | ")], "or") for need in needs)
 
 
@@ -111,24 +110,19 @@ def title_of(name: str) -> str:
     return EVIDENCE[key].title if kind == "evidence" else (FIELDS | LISTED)[key].title
 
 
-def _present(results: Results) -> Iterator[Table]:
+def _answered_tables(results: Results) -> Iterator[Table]:
     """Write every item that is answered, with links to where."""
     for standard in results.standards:
-        items = standard.with_status("present")
-        if items:
-            answers = ((item, _links(results, item)) for item in items)
-            yield _items(f"Present of {standard.title}", "Answered by", answers)
+        answers = []
+        for item in standard.with_status("present"):
+            places = {name: answer(results, name) for need in item.needs for name in need.split(" | ")}
+            links = (Link(title_of(name), anchor) for name, anchor in places.items() if anchor is not None)
+            answers.append((item, tuple(piece for link in links for piece in (", ", link))[1:]))
+        if answers:
+            yield _items_table(f"Present of {standard.title}", "Answered by", answers)
 
 
-def _links(results: Results, item: StandardItem) -> Cell:
-    """Write what answers an item, with links to the sections."""
-    names = [name for need in item.needs for name in need.split(" | ")]
-    places = {name: answer(results, name) for name in names}
-    links = [Link(title_of(name), anchor) for name, anchor in places.items() if anchor is not None]
-    return tuple(piece for link in links for piece in (", ", link))[1:]
-
-
-def _crosswalk(results: Results) -> Table:
+def _crosswalk_table(results: Results) -> Table:
     """Write each field and each evidence against each standard: the items that ask for it."""
     asking: dict[str, dict[str, list[str]]] = {}
     for standard in results.standards:
@@ -137,18 +131,15 @@ def _crosswalk(results: Results) -> Table:
                 asking.setdefault(name, {}).setdefault(standard.profile, []).append(item.id)
     order = [*(f"card.{key}" for key in FIELDS | LISTED), *(f"evidence.{key}" for key in EVIDENCE)]
     columns = (Column("What"), Column("Where"), *(Column(standard.title) for standard in results.standards))
-    rows = tuple(Row((title_of(name), _place(results, name), *(
-        ", ".join(dict.fromkeys(asking[name].get(standard.profile, []))) or "–" for standard in results.standards)))
-        for name in order if name in asking)
-    return Table("What answers which item", columns, rows, "crosswalk", label="Cross-walk")
-
-
-def _place(results: Results, name: str) -> Cell:
-    """Link to where something stands; say that it is missing where it is nowhere."""
-    there = answer(results, name)
-    if there is None:
-        return Strong("missing", "missing")
-    return Link("stated" if name.startswith("card") else "computed", there)
+    rows = []
+    for name in (name for name in order if name in asking):
+        anchor = answer(results, name)
+        where = Strong("missing", "missing") if anchor is None else Link(
+            "stated" if name.startswith("card") else "computed", anchor)
+        items = (", ".join(dict.fromkeys(asking[name].get(standard.profile, []))) or "–"
+                 for standard in results.standards)
+        rows.append(Row((title_of(name), where, *items)))
+    return Table("What answers which item", columns, tuple(rows), "crosswalk", label="Cross-walk")
 
 
 def checks(results: Results) -> Iterator[Check]:
@@ -190,30 +181,31 @@ def standards(results: Results) -> Iterator[Claim]:
 def short(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
     """Say which standards are answered less than is required."""
     for row in rows:
-        text = f"{_answered(row)}; required {numbers.given_percent(row.require or 0)}. Missing: {_missing_items(row)}."
+        required = numbers.given_percent(row.require or 0)
+        text = f"{_answered_share(row)}; required {required}. Missing: {_missing_labels(row)}."
         yield finding("fails", weights.STANDARD_SHORT, text, STANDARDS)
 
 
 def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
     """Say which standards are answered as far as is required."""
     for row in rows:
-        lacking = f" Missing: {_missing_items(row)}." if row.missing else ""
-        text = f"{_answered(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
+        lacking = f" Missing: {_missing_labels(row)}." if row.missing else ""
+        text = f"{_answered_share(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
         yield finding("holds", weights.STANDARD_REACHED, text, STANDARDS)
 
 
 def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
     """Say what is missing where nothing is required."""
     for row in rows:
-        yield finding("note", weights.UNCHECKED, f"{_answered(row)}. Missing: {_missing_items(row)}.", STANDARDS)
+        yield finding("note", weights.UNCHECKED, f"{_answered_share(row)}. Missing: {_missing_labels(row)}.", STANDARDS)
 
 
-def _answered(row: StandardCompleteness) -> str:
+def _answered_share(row: StandardCompleteness) -> str:
     share = numbers.floored_percent(row.completeness)
     return f"{row.title}: {row.present} of {row.applicable} items answered ({share})"
 
 
-def _missing_items(row: StandardCompleteness) -> str:
+def _missing_labels(row: StandardCompleteness) -> str:
     labels = [item.label for item in row.with_status("missing")]
     more = [f"{len(labels) - MOST_LABELS} more"] if len(labels) > MOST_LABELS else []
     return joined([*labels[:MOST_LABELS], *more])

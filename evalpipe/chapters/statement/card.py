@@ -20,7 +20,7 @@ BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the sections that hold what is stated; what is said of data stands there."""
-    yield _use(results)
+    yield _use_section(results)
     for name in BEFORE_CHANGES:
         yield from section(results, name)
     stated = results.statement
@@ -32,7 +32,7 @@ def sections(results: Results) -> Iterator[Section]:
         yield from section(results, name)
 
 
-def _use(results: Results) -> Section:
+def _use_section(results: Results) -> Section:
     """Write what the model is for, and its limits."""
     limits = results.statement.limits
     facts = entries(results, "use") + (() if limits else (("Limits", missing(results, "limits")),))

@@ -6,11 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import Axis, number_axis
-from evalpipe.card.figures.context import context_of, or_nan
+from evalpipe.card.figures.context import context_of, or_nan, with_series
 from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
+from evalpipe.card.tables import better_side
 from evalpipe.card.wording import MOST_NAMED, joined, more_models, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -18,11 +19,11 @@ from evalpipe.findings.words import anchor, finding, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.svg import Drawing, Series
+    from evalpipe.card.figures.svg import Drawing
     from evalpipe.card.page import Cell
     from evalpipe.chapters.steps.records import StepHistory
     from evalpipe.results import ModelSummary, Results
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 def sections(results: Results) -> Iterator[Section]:
     """Write a section for every dataset on which models have steps."""
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
-        rows = histories(results, dataset)
+        rows = step_rows(results, dataset)
         if rows:
             verdicts = [finding.text for finding in results.findings if finding.section == f"steps-{place}"]
             lead = (f"Measures of each model at every step of its fit, on all rows of {dataset}, without intervals. "
-                    f"All other parts of this card show {shown_said(results, rows)}.")
+                    f"All other parts of this card show {shown_steps(results, rows)}.")
             yield Section(f"steps-{place}", f"Measures per step on {dataset}", (
                 Text(lead, "lead"), *map(Text, verdicts), _table(results, dataset, rows),
                 *(() if any(OPTIMISTIC in verdict for verdict in verdicts) else (Text(OPTIMISTIC, "small"),)),
@@ -48,14 +49,15 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     row = next((row for row in results.steps if row.model == model.name), None)
     if row is not None:
         last = ", the last" if row.shown == row.steps[-1] else ""
-        yield "Step", f"{row.shown}, the only one" if len(row.steps) == 1 else f"{row.shown}{last} of {_span(row)}"
+        yield "Step", f"{row.shown}, the only one" if len(
+            row.steps) == 1 else f"{row.shown}{last} of {_steps_text(row)}"
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
     """Say which step the measures of a dataset are of."""
-    rows = histories(results, dataset)
+    rows = step_rows(results, dataset)
     if rows:
-        yield f"Models that have steps are shown at one of them: {shown_said(results, rows)}."
+        yield f"Models that have steps are shown at one of them: {shown_steps(results, rows)}."
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -70,7 +72,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "step for use, take rows of their own, and judge it on others."))
 
 
-def _span(row: StepHistory) -> str:
+def _steps_text(row: StepHistory) -> str:
     """Say how many steps there are, and from which to which."""
     if len(row.steps) == 1:
         return "1 step"
@@ -79,37 +81,25 @@ def _span(row: StepHistory) -> str:
 
 def _table(results: Results, dataset: str, rows: Sequence[StepHistory]) -> Table:
     """Write each measure at the first, the last and the best step, model by model."""
-    apart = any(row.shown != row.steps[-1] for row in rows)
     columns = (Column("Measure", style="what"), Column("First step", "num"), Column("Last step", "num"),
-               Column("Shown step", "num", shown=apart), Column("Best", "num"), Column("Best step", "num"))
+               Column("Shown step", "num", shown=any(row.shown != row.steps[-1] for row in rows)),
+               Column("Best", "num"), Column("Best step", "num"))
     cells: list[Row | Group] = []
     for number, row in enumerate(rows):
         if not number or rows[number - 1].model != row.model:
-            about = Aside(f"{_span(row)}; step {row.shown} shown", "options")
+            about = Aside(f"{_steps_text(row)}; step {row.shown} shown", "options")
             cells.append(Group((f"{label_of(results, row)}: ", about)))
-        values = (_number(results, row, value) for value in (
-            row.values[0], row.values[-1], row.at(row.shown), row.best_value))
-        cells.append(Row((_measure(results, row), *values, _best(row))))
+        better = {"lowest": "lower is better", "highest": "higher is better"}.get(
+            end_of(results, row) or "", "neither side is better")
+        values = [Number("–") if value is None else
+                  Number(value_of(results, row, value), None, None, numbers.exact(value))
+                  for value in (row.values[0], row.values[-1], row.at(row.shown), row.best_value)]
+        best: Cell = "–" if row.best is None else str(row.best)
+        if row.best is not None and row.ties:
+            best = (str(row.best), Aside(f"and {numbers.count(row.ties)} more", "options"))
+        cells.append(Row(((title_of(results, row), Aside(better, "definition")), *values, best)))
     return Table(f"Measures at the first, the last and the best step on {dataset}", columns, tuple(cells), "compared",
                  stacked=True)
-
-
-def _measure(results: Results, row: StepHistory) -> Cell:
-    end = end_of(results, row)
-    better = {"lowest": "lower is better", "highest": "higher is better"}.get(end or "", "neither side is better")
-    return title_of(results, row), Aside(better, "definition")
-
-
-def _number(results: Results, row: StepHistory, value: float | None) -> Number:
-    """Write a value; a dash where there is none."""
-    return Number("–") if value is None else Number(value_of(results, row, value), None, None, numbers.exact(value))
-
-
-def _best(row: StepHistory) -> Cell:
-    """Write the best step, and how many others tie with it."""
-    if row.best is None:
-        return "–"
-    return (str(row.best), Aside(f"and {numbers.count(row.ties)} more", "options")) if row.ties else str(row.best)
 
 
 if TYPE_CHECKING:
@@ -127,8 +117,8 @@ OF_LEVELS = ("accuracy", "misclassifications", "error_rate", "balanced_accuracy"
 def best_steps_differ(results: Results) -> Iterator[Claim]:
     """Whether a proper score and accuracy, or misclassifications, are best at different steps of a fit."""
     for rows in _rows_by_model(results):
-        scores, counts = _first(rows, PROPER), _first(rows, OF_LEVELS)
-        if scores is not None and counts is not None and not _agree(scores, counts):
+        scores, counts = _first_with_best(rows, PROPER), _first_with_best(rows, OF_LEVELS)
+        if scores is not None and counts is not None and not _have_common_best_step(scores, counts):
             yield Claim((scores, counts), differ)
 
 
@@ -136,8 +126,9 @@ def best_steps_differ(results: Results) -> Iterator[Claim]:
 def step_not_best(results: Results) -> Iterator[Claim]:
     """Whether the step that the card shows has a worse value than an earlier or a later one."""
     for rows in _rows_by_model(results):
-        row = _first(rows, (*PROPER, *dict.fromkeys(row.metric for row in rows)))
-        if row is not None and row.shown != row.best and not row.is_best(row.shown) and _visible(results, row):
+        row = _first_with_best(rows, (*PROPER, *dict.fromkeys(row.metric for row in rows)))
+        if row is not None and row.shown != row.best and not row.is_best(row.shown) and (
+            value_of(results, row, row.at(row.shown)) != value_of(results, row, row.best_value)):
             yield Claim(row, worse)
 
 
@@ -145,84 +136,59 @@ def _rows_by_model(results: Results) -> Iterator[list[StepHistory]]:
     yield from together(results.steps, lambda row: (row.dataset, row.model))
 
 
-def _first(rows: Sequence[StepHistory], metrics: Sequence[str]) -> StepHistory | None:
+def _first_with_best(rows: Sequence[StepHistory], metrics: Sequence[str]) -> StepHistory | None:
     """Return the history of the first of some measures that has a best step."""
     known = (row for metric in metrics for row in rows if row.metric == metric and row.best is not None)
     return next(known, None)
 
 
-def _agree(scores: StepHistory, counts: StepHistory) -> bool:
+def _have_common_best_step(scores: StepHistory, counts: StepHistory) -> bool:
     """Tell whether a step that is best by one measure is best by the other too."""
     shared = set(scores.steps) & set(counts.steps)
     return any(scores.is_best(step) and counts.is_best(step) for step in shared)
-
-
-def _visible(results: Results, row: StepHistory) -> bool:
-    """Tell whether the shown value differs from the best one as it is written."""
-    return value_of(results, row, row.at(row.shown)) != value_of(results, row, row.best_value)
 
 
 def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
     """Say which steps are best by either measure, what the conflict means, and that the values are optimistic."""
     for pairs in together(rows, lambda pair: (pair[0].dataset, pair[0].metric, pair[1].metric)):
         scores, counts = pairs[0]
-        where = _of_one(results, *pairs[0]) if len(pairs) == 1 else _of_several(results, pairs)
-        means = (f"{title_of(results, scores)} judges the probabilities, {title_of(results, counts)} the predicted "
-                 "levels alone: choose the step by what will be used.")
+        score, count = title_of(results, scores), title_of(results, counts)
+        if len(pairs) == 1:
+            at_best_score = value_of(results, counts, None if scores.best is None else counts.at(scores.best))
+            where = (f"{label_of(results, scores)}: {score} is best at step {scores.best} "
+                     f"({value_of(results, scores, scores.best_value)}), {count} at step {counts.best} "
+                     f"({value_of(results, counts, counts.best_value)}; {at_best_score} at step {scores.best}).")
+        else:
+            named = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
+            where = (f"{score} and {count} are best at different steps: {'; '.join(named)}"
+                     f"{more_models('; ', len(pairs))}.")
+        means = (f"{score} judges the probabilities, {count} the predicted levels alone: choose the step by what will "
+                 "be used.")
         yield finding("note", weights.STEPS_DIFFER, f"{where} {means} {OPTIMISTIC}",
                       anchor(results, scores, "steps"), [row for pair in pairs for row in pair])
-
-
-def _of_one(results: Results, scores: StepHistory, counts: StepHistory) -> str:
-    """Write "Net: Log loss is best at step 12 (0.31), Accuracy at step 40 (0.9; 0.88 at step 12)."."""
-    assert scores.best is not None and counts.best is not None  # noqa: S101, PT018 - the rule looks first
-    there = value_of(results, counts, counts.at(scores.best))
-    return (f"{label_of(results, scores)}: {title_of(results, scores)} is best at step {scores.best} "
-            f"({value_of(results, scores, scores.best_value)}), {title_of(results, counts)} at step {counts.best} "
-            f"({value_of(results, counts, counts.best_value)}; {there} at step {scores.best}).")
-
-
-def _of_several(results: Results, pairs: Sequence[Rivals]) -> str:
-    """Write "Log loss and Accuracy are best at different steps: 12 and 40 for Net; 9 and 30 for Tree."."""
-    scores, counts = pairs[0]
-    named = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
-    more = more_models("; ", len(pairs))
-    return (f"{title_of(results, scores)} and {title_of(results, counts)} are best at different steps: "
-            f"{'; '.join(named)}{more}.")
 
 
 def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
     """Say how much worse the shown step is than the best one."""
     for alike in together(rows, lambda row: (row.dataset, row.metric)):
-        parts = [_shortfall(results, row) for row in alike[:MOST_NAMED]]
+        parts = []
+        for row in alike[:MOST_NAMED]:
+            shown, best = (value_of(results, row, None if step is None else row.at(step))
+                           for step in (row.shown, row.best))
+            parts.append(f"{label_of(results, row)} {shown} at step {row.shown}, {best} at step {row.best}")
         more = more_models("; ", len(alike))
         text = (f"The step that this card shows is not the best by {title_of(results, alike[0])}: "
                 f"{'; '.join(parts)}{more}.")
         yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, alike[0], "steps"), alike)
 
 
-def _shortfall(results: Results, row: StepHistory) -> str:
-    """Write "Net 0.45 at step 100, 0.31 at step 12"."""
-    assert row.best is not None  # noqa: S101 - the rule looks first
-    here, there = (value_of(results, row, row.at(step)) for step in (row.shown, row.best))
-    return f"{label_of(results, row)} {here} at step {row.shown}, {there} at step {row.best}"
-
-
 OPTIMISTIC = "A best step is chosen on the rows that judge it, so its value is optimistic."
 ENDS = {"minimize": "lowest", "maximize": "highest"}
 
 
-def histories(results: Results, dataset: str) -> list[StepHistory]:
+def step_rows(results: Results, dataset: str) -> list[StepHistory]:
     """Return the histories of a dataset, model by model."""
     return [row for row in results.steps if row.dataset == dataset]
-
-
-def by_measure(rows: Iterable[StepHistory]) -> list[list[StepHistory]]:
-    """Return the histories of each measure together, in the order of the measures."""
-    groups: dict[tuple[object, ...], list[StepHistory]] = {}
-    for row in rows:
-        groups.setdefault((row.metric, tuple(row.params.items()), row.average), []).append(row)
-    return list(groups.values())
 
 
 def title_of(results: Results, row: StepHistory) -> str:
@@ -250,25 +216,26 @@ def value_of(results: Results, row: StepHistory, value: float | None) -> str:
     return numbers.count(value) if metric.is_whole and value.is_integer() else numbers.number(value)
 
 
-def shown_said(results: Results, rows: Sequence[StepHistory]) -> str:
+def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
     """Say which step all other parts of the card show: "Run 1 and Run 2 at step 40, their last"."""
     first = {row.model: row for row in rows}.values()
     groups: dict[tuple[int, bool], list[StepHistory]] = {}
     for row in first:
         groups.setdefault((row.shown, row.shown == row.steps[-1]), []).append(row)
     if len(groups) == 1 or len(groups) <= MOST_NAMED:
-        return "; ".join(_named(results, models, step, is_last=last) for (step, last), models in groups.items())
+        return "; ".join(
+            _models_at_step(results, rows, step, is_last=last) for (step, last), rows in groups.items())
     return "each model at its last step" if all(last for _, last in groups) else "each model at a step of its own"
 
 
-def _named(results: Results, rows: Sequence[StepHistory], step: int, *, is_last: bool) -> str:
+def _models_at_step(results: Results, rows: Sequence[StepHistory], step: int, *, is_last: bool) -> str:
     labels = [label_of(results, row) for row in rows]
     named = joined(labels) if len(labels) <= MOST_NAMED else f"{numbers.count(len(labels))} models"
     last = "" if not is_last else ", its last" if len(labels) == 1 else ", their last"
     return f"{named} at step {step}{last}"
 
 
-def best_said(results: Results, rows: Sequence[StepHistory]) -> str:
+def best_step_text(results: Results, rows: Sequence[StepHistory]) -> str:
     """Say at which step one measure of each model is best: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
     end, known = end_of(results, rows[0]), [row for row in rows if row.best is not None]
     if end is None or not known:
@@ -295,52 +262,45 @@ HEIGHT = 150.0
 
 def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
     """Draw every measure of a dataset against the step, the models together."""
-    measures = by_measure(histories(results, dataset))
+    measures = list(together(step_rows(results, dataset), lambda row: (
+        row.metric, tuple(row.params.items()), row.average)))
     for start in range(0, len(measures), MOST_PANELS):
-        yield _drawing(context_of(results, dataset), measures[start : start + MOST_PANELS], start)
+        yield _step_figure(context_of(results, dataset), measures[start : start + MOST_PANELS], start)
 
 
-def _drawing(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
+def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
+    """Draw a panel for each measure: a line for each model, its best step, and the shown step where not the last."""
     results = context.results
-    sheets = columns(
-        _steps_axis([step for rows in measures for row in rows for step in row.steps]),
-        [_value_axis(results, rows) for rows in measures], HEIGHT, ABREAST,
-        lambda drawn, place: _lines(drawn, context, measures[place]),
-        lambda places: _key(context, [row for place in places for row in measures[place]]))
-    said = [f"{best_said(results, rows)}." for rows in measures]
+
+    def draw(drawn: Panel, place: int) -> None:
+        pairs = with_series(context.series, measures[place])
+        for series, row in pairs:
+            steps, values = list(map(float, row.steps)), list(map(or_nan, row.values))
+            drawn.line(steps, values, series.ink, name=series.label)
+            if row.shown != row.steps[-1]:
+                drawn.marks([float(row.shown)], [or_nan(row.at(row.shown))], series.ink, "o", size=6, kind="ring")
+        for series, row in pairs:  # above all lines
+            if row.best is not None:
+                drawn.marks([float(row.best)], [or_nan(row.best_value)], series.ink, series.marker, size=5,
+                            name=f"{series.label}, best step")
+
+    def key(places: range) -> list[KeyEntry]:
+        pairs = with_series(context.series, (row for place in places for row in measures[place]))
+        return [KeyEntry(series.label, series.ink, "line", series.marker) for series, _ in pairs]
+
+    all_rows = [row for rows in measures for row in rows]
+    axes = [number_axis(f"{title_of(results, rows[0])}{better_side(results, rows[0].metric)}",
+                        [or_nan(value) for row in rows for value in row.values], most=4, room=0.08)
+            for rows in measures]
+    sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, key)
+    best = [f"{best_step_text(results, rows)}." for rows in measures]
     title = "Measures per step"
-    rings = " A ring is the step that the rest of the card shows." if _apart(measures) else ""
+    apart = any(row.shown != row.steps[-1] for row in all_rows)
+    rings = " A ring is the step that the rest of the card shows." if apart else ""
     caption = (f"Each measure at every step, on {context.dataset.name}; no intervals. A marker is the first step with "
                f"the best value.{rings}")
-    alt = f"{title} on {context.dataset.name}. {' '.join(said)}"
-    return drawing(f"d{context.place}-steps-{start}", title, (" ".join(said[:2]), caption, alt), sheets)
-
-
-def _lines(drawn: Panel, context: Context, rows: Sequence[StepHistory]) -> None:
-    """Draw a measure of each model, its best step, and the shown step where it is not the last."""
-    for series, row in _of_models(context, rows):
-        steps, values = list(map(float, row.steps)), list(map(or_nan, row.values))
-        drawn.line(steps, values, series.ink, name=series.label)
-        if row.shown != row.steps[-1]:
-            drawn.marks([float(row.shown)], [or_nan(row.at(row.shown))], series.ink, "o", size=6, kind="ring")
-    for series, row in _of_models(context, rows):  # above all lines
-        if row.best is not None:
-            drawn.marks([float(row.best)], [or_nan(row.best_value)], series.ink, series.marker, size=5,
-                        name=f"{series.label}, best step")
-
-
-def _of_models(context: Context, rows: Sequence[StepHistory]) -> list[tuple[Series, StepHistory]]:
-    known = {row.model: row for row in rows}
-    return [(series, known[series.name]) for series in context.series if series.name in known]
-
-
-def _key(context: Context, rows: Sequence[StepHistory]) -> list[KeyEntry]:
-    """Return the key: each model with the marker of its best step."""
-    return [KeyEntry(series.label, series.ink, "line", series.marker) for series, _ in _of_models(context, rows)]
-
-
-def _apart(measures: Sequence[Sequence[StepHistory]]) -> bool:
-    return any(row.shown != row.steps[-1] for rows in measures for row in rows)
+    alt = f"{title} on {context.dataset.name}. {' '.join(best)}"
+    return drawing(f"d{context.place}-steps-{start}", title, (" ".join(best[:2]), caption, alt), sheets)
 
 
 def _steps_axis(steps: Sequence[int]) -> Axis:
@@ -349,11 +309,3 @@ def _steps_axis(steps: Sequence[int]) -> Axis:
         return Axis("Step", steps[0] - 1, steps[0] + 1, ((steps[0], f"{steps[0]}"),))
     axis = number_axis("Step", map(float, steps), most=6)
     return Axis(axis.name, axis.low, axis.high, tuple(tick for tick in axis.ticks if float(tick[0]).is_integer()))
-
-
-def _value_axis(results: Results, rows: Sequence[StepHistory]) -> Axis:
-    """Return the axis of a measure, named with the side on which it is better."""
-    end = end_of(results, rows[0])
-    better = f" ({'lower' if end == 'lowest' else 'higher'} is better)" if end else ""
-    values = [or_nan(value) for row in rows for value in row.values]
-    return number_axis(f"{title_of(results, rows[0])}{better}", values, most=4, room=0.08)

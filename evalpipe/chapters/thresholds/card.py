@@ -9,14 +9,13 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import column, context_of, known
-from evalpipe.card.figures.labels import rules
+from evalpipe.card.figures.labels import draw_marked_rules
 from evalpipe.card.figures.panel import DASHES, DOTS, grid
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.tables import curves_of, shown
+from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
 
     from evalpipe.base.records import Scalar
     from evalpipe.card.figures.context import Context
-    from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
-    from evalpipe.findings.claims import Say
     from evalpipe.results import Estimate, ModelSummary, Results
     from evalpipe.results.curves import Column as CurveColumn
     from evalpipe.results.document import Finding
@@ -64,12 +61,34 @@ def sections(results: Results) -> Iterator[Section]:
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
             title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
-            anchor = f"thresholds-{place}"
-            verdicts = [finding.text for finding in results.findings if finding.section == anchor]
-            yield Section(anchor, title, tuple(_blocks(results, dataset, verdicts)), part="decisions")
+            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset, f"thresholds-{place}")),
+                          part="decisions")
         elif next(curves_of(results, dataset, Sweep), None) is not None:
             yield Section(f"sweep-{place}", f"Measures by threshold on {dataset}", (
                 Figures(partial(sweeps, results, dataset)),), part="appendix")
+
+
+def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
+    """Write the thresholds of a dataset, the findings on them, and the measures by threshold."""
+    thresholds = [threshold for threshold in results.thresholds if threshold.dataset == dataset]
+    crossed = CROSSED if any(threshold.folds is not None for threshold in thresholds) else ""
+    yield Text(f"The threshold of each model, and what it achieves. No row of {dataset} is judged by a threshold that "
+               f"it helped to choose{crossed}.", "lead")
+    yield from (Text(finding.text) for finding in results.findings if finding.section == anchor)
+    uncertain = any(threshold.lower is not None for threshold in thresholds)
+    columns = (Column("Measure", style="what"), Column("Where chosen", "num"), Column("Optimism", "num"),
+               Column("Corrected", "num"), Column(f"On {dataset}", "num"))
+    rows: list[Row | Group] = []
+    for threshold in thresholds:
+        rows += [Group(_threshold_heading(results, threshold)), *_measure_rows(results, threshold)]
+    limits = with_intervals(results, limited=uncertain)
+    yield Table(f"Thresholds, and the measures at them where they were chosen and on {dataset}{limits}", columns,
+                tuple(rows), "compared chosen", stacked=True)
+    if crossed:
+        yield Text(OF_FOLDS, "small")
+    if uncertain:
+        yield Text(BOOTSTRAPPED, "small")
+    yield Figures(partial(sweeps, results, dataset))
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
@@ -83,37 +102,16 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"
 
 
-def _blocks(results: Results, dataset: str, verdicts: Sequence[str]) -> Iterator[Block]:
-    thresholds = [threshold for threshold in results.thresholds if threshold.dataset == dataset]
-    crossed = CROSSED if any(threshold.folds is not None for threshold in thresholds) else ""
-    yield Text(f"The threshold of each model, and what it achieves. No row of {dataset} is judged by a threshold that "
-               f"it helped to choose{crossed}.", "lead")
-    yield from (Text(verdict) for verdict in verdicts)
-    uncertain = any(threshold.lower is not None for threshold in thresholds)
-    yield _table(results, dataset, thresholds, uncertain=uncertain)
-    if crossed:
-        yield Text(OF_FOLDS, "small")
-    if uncertain:
-        yield Text(BOOTSTRAPPED, "small")
-    yield Figures(partial(sweeps, results, dataset))
-
-
-def _table(results: Results, dataset: str, thresholds: Sequence[Threshold], *, uncertain: bool) -> Table:
-    names = names_of(results)
-    limits = f", with {wording.level(results.intervals.level)} intervals" if uncertain else ""
-    columns = (Column("Measure", style="what"), Column("Where chosen", "num"), Column("Optimism", "num"),
-               Column("Corrected", "num"), Column(f"On {dataset}", "num"))
-    rows: list[Row | Group] = []
-    for threshold in thresholds:
-        rows += [Group(_chosen(names, threshold)), *_measures(results, names, threshold)]
-    return Table(f"Thresholds, and the measures at them where they were chosen and on {dataset}{limits}", columns,
-                 tuple(rows), "compared chosen", stacked=True)
-
-
-def _chosen(names: Names, threshold: Threshold) -> Cell:
+def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
     """Write a threshold with its interval: of which model, by which rule and rows."""
-    rule = WITHOUT_ROWS.get(threshold.rule) or _in_words(names, threshold)
-    about = "; ".join(filter(None, (rule, _rows(threshold))))
+    names = names_of(results)
+    rule = WITHOUT_ROWS.get(threshold.rule, threshold.rule)
+    if threshold.rule not in WITHOUT_ROWS and threshold.metric is not None:
+        rule = f"{threshold.rule.split(' ', 1)[0]} {_measure_name(names, threshold.metric, threshold.params)}"
+        bounds = [f"{_measure_name(names, bound.metric, bound.params)} {_bound_text(bound)}"
+                  for bound in threshold.constraints]
+        rule += f", with {' and '.join(bounds)}" if bounds else ""
+    about = "; ".join(filter(None, (rule, _rows_text(threshold))))
     return f"{names.model(threshold.model, threshold.variant)}: ", chosen(threshold), Aside(about, "options")
 
 
@@ -125,25 +123,16 @@ def chosen(threshold: Threshold) -> Number:
     return Number(numbers.given(value), limits, threshold.reason, numbers.exact(value))
 
 
-def _in_words(names: Names, threshold: Threshold) -> str:
-    """Write a rule with the names of measures as the card has them."""
-    if threshold.metric is None:
-        return threshold.rule
-    goal = f"{threshold.rule.split(' ', 1)[0]} {_named(names, threshold.metric, threshold.params)}"
-    bounds = [f"{_named(names, bound.metric, bound.params)} {_kept(bound)}" for bound in threshold.constraints]
-    return f"{goal}, with {' and '.join(bounds)}" if bounds else goal
-
-
-def _named(names: Names, metric: str, params: Mapping[str, Scalar]) -> str:
+def _measure_name(names: Names, metric: str, params: Mapping[str, Scalar]) -> str:
     return names.measure(metric, params) if metric in names.titles else metric.replace("_", " ").capitalize()
 
 
-def _kept(bound: Constraint) -> str:
+def _bound_text(bound: Constraint) -> str:
     sides = (("at least", bound.min), ("at most", bound.max))
     return " and ".join(f"{side} {numbers.plain(limit)}" for side, limit in sides if limit is not None)
 
 
-def _rows(threshold: Threshold) -> str:
+def _rows_text(threshold: Threshold) -> str:
     """Say which rows chose; of a cross-fitted threshold also which ones made the classes."""
     if threshold.chosen_on is None:
         return ""
@@ -156,7 +145,7 @@ def _rows(threshold: Threshold) -> str:
             "the threshold for later use is chosen on all rows")
 
 
-def _measures(results: Results, names: Names, threshold: Threshold) -> Iterator[Row]:
+def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
     """Yield the measure that was to be best, then those that are bounded, each with what the rule wants of it.
 
     A threshold that was known before any row has a row that says so, as every heading has rows below it.
@@ -164,36 +153,21 @@ def _measures(results: Results, names: Names, threshold: Threshold) -> Iterator[
     if threshold.metric is None:
         yield Row((KNOWN, *[Number("–")] * 4))
         return
-    aim = f"{threshold.rule.partition(' ')[0]}d"
+    names, aim = names_of(results), f"{threshold.rule.partition(' ')[0]}d"
     measures: list[tuple[Threshold | Constraint, str]] = [(threshold, aim)]
-    for measure, wanted in measures + [(bound, _kept(bound)) for bound in threshold.constraints]:
+    for measure, wanted in measures + [(bound, _bound_text(bound)) for bound in threshold.constraints]:
         metric = measure.metric or ""
+        optimism = Number("–") if measure.optimism is None or measure.apparent is None else Number(
+            numbers.signed(measure.optimism, numbers.decimals(measure.apparent)), None, None,
+            numbers.exact(measure.optimism))
+        scope = (threshold.dataset, threshold.model, threshold.variant, None, metric, measure.params)
+        evaluated = next((row for row in results.rows if scope == (
+            row.dataset, row.model, row.variant, row.slice, row.metric, row.params)), None)
         yield Row((
-            (_named(names, metric, measure.params), Aside(wanted, "options")), _plain(measure.apparent),
-            _gain(measure.optimism, measure.apparent), _plain(measure.corrected),
-            _evaluated(results, threshold, metric, measure.params)))
-
-
-def _plain(value: float | None) -> Number:
-    """Write a number that has no interval; a dash where there is none."""
-    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
-
-
-def _gain(optimism: float | None, apparent: float | None) -> Number:
-    """Write an optimism with the decimals of the value that it is of."""
-    if optimism is None or apparent is None:
-        return Number("–")
-    return Number(numbers.signed(optimism, numbers.decimals(apparent)), None, None, numbers.exact(optimism))
-
-
-def _evaluated(results: Results, threshold: Threshold, metric: str, params: Mapping[str, Scalar]) -> Number:
-    """Write the estimate of a measure on the evaluated rows, where it is among the measures of the run."""
-    whole = {summary.name: summary.is_whole for summary in results.metrics}
-    scope = (threshold.dataset, threshold.model, threshold.variant, None, metric, params)
-    for row in results.rows:
-        if (row.dataset, row.model, row.variant, row.slice, row.metric, row.params) == scope:
-            return shown(row, whole=whole[metric])
-    return Number("not among the measures")
+            (_measure_name(names, metric, measure.params), Aside(wanted, "options")), ranged(measure.apparent),
+            optimism, ranged(measure.corrected),
+            Number("not among the measures") if evaluated is None else shown(
+                evaluated, whole=metric_of(results, metric).is_whole)))
 
 
 if TYPE_CHECKING:
@@ -209,14 +183,10 @@ def bounds_kept(results: Results) -> Iterator[Claim]:
         judged_anew = threshold.folds is not None or threshold.chosen_on != threshold.dataset
         for constraint in threshold.constraints if judged_anew else ():
             for row, bound, side in _evaluated_bounds(results, threshold, constraint):
-                yield Claim((row, bound, side), _verdict(row, bound, side))
-
-
-def _verdict(row: Estimate, bound: float, side: str) -> Say:
-    """Return what to say of a bound: as of a gate, the interval decides."""
-    if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
-        return undecided
-    return kept if (row.lower > bound) == (side == "at least") else broken
+                if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
+                    yield Claim((row, bound, side), undecided)
+                else:
+                    yield Claim((row, bound, side), kept if (row.lower > bound) == (side == "at least") else broken)
 
 
 def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:
@@ -279,79 +249,55 @@ def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
         panels = math.ceil(len(measures) / (figures * ABREAST)) * ABREAST
         for first in range(0, len(measures), panels):
             key = f"d{context.place}-sweep-{number}-{first}"
-            yield _drawing(context, key, (series, curve, marked.get(series.name)), measures[first : first + panels])
+            yield _sweep_figure(context, key, (series, curve, marked.get(series.name)),
+                                measures[first : first + panels])
 
 
-def _drawing(
+def _sweep_figure(
     context: Context, key: str, swept: tuple[Series, Sweep, MarkedMeasures | None], measures: Sequence[str]
 ) -> Drawing:
     """Draw a panel for each measure of a model; its threshold is a line in all of them."""
     series, curve, marked = swept
-    chosen = context.threshold(series.name)
-    title = f"Measures by threshold: {series.label}"
-    caption = (f"Each measure at every threshold, on {context.dataset.name}.{_line(chosen)}{MARKED if marked else ''}")
-    alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
-        f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
+    chosen, names = context.threshold(series.name), names_of(context.results)
     cuts, sheet = known(curve.points.threshold), Sheet()
-    unit = not cuts or (min(cuts) >= 0 and max(cuts) <= 1)
-    x = unit_axis("", HALVES) if unit else number_axis("", cuts, most=3)
-    axes = [(x, _heights(curve.points.measures[name])) for name in measures]
-    panels = grid(sheet, axes, [(_title(context, name), "ink") for name in measures], height=HEIGHT)
+    x = unit_axis("", HALVES) if all(0 <= cut <= 1 for cut in cuts) else number_axis("", cuts, most=3)
+    axes = [(x, _value_axis(curve.points.measures[name])) for name in measures]
+    panels = grid(sheet, axes, [(names.column_title(name), "ink") for name in measures], height=HEIGHT)
     for drawn, name in zip(panels, measures, strict=True):
-        _panel(drawn, context, swept, name)
-    sheet.key(_key(chosen, marked))
-    finding = f"{_title(context, measures[0])} moves {_range(curve.points.measures[measures[0]])}."
-    return drawing(key, title, (finding, caption, alt), [sheet])
-
-
-def _panel(drawn: Panel, context: Context, swept: tuple[Series, Sweep, MarkedMeasures | None], name: str) -> None:
-    """Draw one measure of a model against the threshold."""
-    series, curve, marked = swept
-    chosen = context.threshold(series.name)
-    if chosen is not None and chosen.lower is not None and chosen.upper is not None:
-        drawn.span(chosen.lower, chosen.upper)
-    rules(drawn, context, series)
-    drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
-               name=_title(context, name))
+        if chosen is not None and chosen.lower is not None and chosen.upper is not None:
+            drawn.span(chosen.lower, chosen.upper)
+        draw_marked_rules(drawn, context, series)
+        drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
+                   name=names.column_title(name))
+        if chosen is not None:
+            drawn.rule("ink", x=chosen.value, dash=DASHES)
+        if marked is not None:
+            drawn.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink,
+                        series.marker, size=3, name=f"{names.column_title(name)}, marked")
+    entries, dashed = [], ""
     if chosen is not None:
-        drawn.rule("ink", x=chosen.value, dash=DASHES)
+        entries.append(KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES))
+        what = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
+        dashed = f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
     if marked is not None:
-        drawn.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink, series.marker,
-                    size=3, name=f"{_title(context, name)}, marked")
+        marked_cuts = ", ".join(map(numbers.given, known(marked.points.threshold)))
+        entries.append(KeyEntry(f"Marked: {marked_cuts}", "muted", "thin", dash=DOTS))
+    sheet.key(entries)
+    ranges = {name: _value_range(curve.points.measures[name]) for name in measures}
+    alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
+        f"{names.column_title(name)}: {values}." for name, values in ranges.items())
+    caption = f"Each measure at every threshold, on {context.dataset.name}.{dashed}{MARKED if marked else ''}"
+    finding = f"{names.column_title(measures[0])} moves {ranges[measures[0]]}."
+    return drawing(key, f"Measures by threshold: {series.label}", (finding, caption, alt), [sheet])
 
 
-def _key(chosen: Threshold | None, marked: MarkedMeasures | None) -> list[KeyEntry]:
-    """Return the key of the lines at thresholds."""
-    used = [] if chosen is None else [
-        KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES)]
-    if marked is None:
-        return used
-    cuts = ", ".join(map(numbers.given, known(marked.points.threshold)))
-    return [*used, KeyEntry(f"Marked: {cuts}", "muted", "thin", dash=DOTS)]
-
-
-def _heights(measure: CurveColumn) -> Axis:
-    """Return the axis of a measure."""
+def _value_axis(measure: CurveColumn) -> Axis:
+    """Return the vertical axis of a measure."""
     axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
     return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
 
 
-def _line(chosen: Threshold | None) -> str:
-    """Say what the line of a threshold is, and whether its interval is drawn; empty without a threshold."""
-    if chosen is None:
-        return ""
-    what = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
-    return f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
-
-
-def _title(context: Context, name: str) -> str:
-    """Return the title of a coordinate: that of its measure, with its options."""
-    metric, _, options = name.partition("(")
-    titles = {summary.name: summary.title for summary in context.results.metrics}
-    return titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
-
-
-def _range(measure: CurveColumn) -> str:
+def _value_range(measure: CurveColumn) -> str:
     """Say between which values a measure moves."""
     values = known(measure)
     return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import day_axis, number_axis
-from evalpipe.card.figures.context import or_nan
+from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Aside, Code, Column, Figures, Group, Number, Row, Section, Table, Text
+from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Table, Text
+from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -20,7 +21,7 @@ from evalpipe.findings.words import finding, together
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.panel import Panel
@@ -54,32 +55,11 @@ def sections(results: Results) -> Iterator[Section]:
     blocks += [Text(finding.text) for finding in results.findings if finding.section == "trend"]
     if trend.nights:
         blocks.append(Figures(partial(trend_figures, results)))
-    blocks += [_table(results), Text(_made(trend), "small")]
+    blocks += [_table(results), Text(_limits_text(trend), "small")]
     yield Section("trend", "Trend over nights", tuple(blocks), part="monitoring")
 
 
-def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how control limits are made."""
-    if any(line.limit_lower for line in results.trend.lines):
-        yield LIMITS
-
-
-def _lead(results: Results) -> Cell:
-    """Say which nights are shown."""
-    trend = results.trend
-    if trend.sha256 is None:
-        return "No earlier night was read: this run has no output folder, whose ledger would hold them."
-    if not trend.nights:
-        return (f"The ledger has no run of {results.name} of a day before {results.as_of}: the trend begins with this "
-                "night.")
-    first, last = trend.nights[-trend.shown].as_of, trend.nights[-1].as_of
-    span = f" from {first} to {last}" if trend.shown > 1 else f", {last}"
-    what = (f"{results.as_of} after {nights_said(trend.shown)}{span}: of each day the run of {results.name} that the "
-            "ledger recorded last. Their numbers are in ")
-    return what, Code("results.json"), f" with a sha256 that begins with {trend.sha256[:DIGITS]}."
-
-
-def _made(trend: Trend) -> str:
+def _limits_text(trend: Trend) -> str:
     """Say in plain words what the limits are made of, or why there are none."""
     if trend.sigma is None:
         return "No control limits were asked for."
@@ -101,18 +81,36 @@ def _table(results: Results) -> Table:
     rows: list[Row | Group] = []
     for lines in by_measure(results.trend.lines):
         rows.append(Group(measure_of(results, lines[0])))
-        rows += [_row(results, line) for line in lines]
+        for line in lines:
+            centre = "–" if line.centre is None else ranged(line.centre)
+            limits: Cell = limits_of(line)
+            if line.dispersion is not None and line.dispersion > 1:
+                wider = f"widened {numbers.fixed(line.dispersion, 2)} times by variation between nights"
+                limits = (limits_of(line), Aside(wider, "definition"))
+            rows.append(Row((model_of(results, line), tonight_of(line), centre, limits, numbers.count(line.counted),
+                             line.position or "–")))
     return Table("This night and its control limits", columns, tuple(rows), "compared", stacked=True)
 
 
-def _row(results: Results, line: TrendLine) -> Row:
-    centre: Cell = "–" if line.centre is None else Number(
-        numbers.number(line.centre), None, None, numbers.exact(line.centre))
-    said = {"within": "within", "above": "above", "below": "below", None: "–"}[line.position]
-    wider = "" if line.dispersion is None or line.dispersion <= 1 else (
-        f"widened {numbers.fixed(line.dispersion, 2)} times by variation between nights")
-    limits: Cell = (limits_of(line), Aside(wider, "definition")) if wider else limits_of(line)
-    return Row((model_of(results, line), tonight_of(line), centre, limits, numbers.count(line.counted), said))
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how control limits are made."""
+    if any(line.limit_lower for line in results.trend.lines):
+        yield LIMITS
+
+
+def _lead(results: Results) -> Cell:
+    """Say which nights are shown."""
+    trend = results.trend
+    if trend.sha256 is None:
+        return "No earlier night was read: this run has no output folder, whose ledger would hold them."
+    if not trend.nights:
+        return (f"The ledger has no run of {results.name} of a day before {results.as_of}: the trend begins with this "
+                "night.")
+    first, last = trend.nights[-trend.shown].as_of, trend.nights[-1].as_of
+    span = f" from {first} to {last}" if trend.shown > 1 else f", {last}"
+    what = (f"{results.as_of} after {earlier_nights(trend.shown)}{span}: of each day the run of {results.name} that "
+            "the ledger recorded last. Their numbers are in ")
+    return what, Code("results.json"), f" with a sha256 that begins with {trend.sha256[:DIGITS]}."
 
 
 @rule
@@ -146,19 +144,20 @@ def alike(results: Results) -> Iterator[Claim]:
 def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures resemble those of the night before, and by how much."""
     for same in together(lines, lambda line: measure_of(results, line)):
-        named = _named(
+        named = _of_first_models(
             same, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
         text = (f"{measure_of(results, same[0])} resembles that of the night before: autocorrelation {named}, over "
-                f"{nights_said(same[0].counted)}. Nights beyond the control limits then come in groups.")
+                f"{earlier_nights(same[0].counted)}. Nights beyond the control limits then come in groups.")
         yield finding("note", weights.UNCHECKED, text, "trend", same)
 
 
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures are beyond their limits on which side, and of which models."""
     for alike in together(lines, lambda line: (measure_of(results, line), line.position)):
-        named = _named(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits {limits_of(line)}")
+        named = _of_first_models(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
+                                 f"{limits_of(line)}")
         text = (f"{measure_of(results, alike[0])} is {alike[0].position} its control limits, which "
-                f"{nights_said(alike[0].counted)} give: {named}.")
+                f"{earlier_nights(alike[0].counted)} give: {named}.")
         worse = _is_worse(results, alike[0])
         weight = weights.OUT_OF_CONTROL if worse else weights.BETTER_THAN_LIMITS
         yield finding("fails" if worse else "note", weight, text, "trend", alike)
@@ -179,8 +178,8 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say that there are too few nights for limits."""
     most = max(line.counted for line in lines)
-    said = "there is no earlier night" if not most else f"there are {nights_said(most)}" if most > 1 else (
-        f"there is {nights_said(most)}")
+    said = "there is no earlier night" if not most else f"there are {earlier_nights(most)}" if most > 1 else (
+        f"there is {earlier_nights(most)}")
     text = f"Whether this night is unusual is not known: limits need {results.trend.min_nights} nights, and {said}."
     yield finding("note", weights.UNCHECKED, text, "trend", lines)
 
@@ -188,14 +187,14 @@ def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Fin
 def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures have been on one side of their centre for long."""
     for alike in together(lines, lambda line: (measure_of(results, line), _side(line))):
-        named = _named(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
+        named = _of_first_models(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
                                            f"{numbers.number(line.centre or 0.0)}")
         text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
                 f"{named}.")
         yield finding("note", weights.SHIFT, text, "trend", alike)
 
 
-def _named(lines: Sequence[TrendLine], say: Callable[[TrendLine], str]) -> str:
+def _of_first_models(lines: Sequence[TrendLine], say: Callable[[TrendLine], str]) -> str:
     """Say something of the first models, and how many more there are."""
     return "; ".join(map(say, lines[:MOST_NAMED])) + more_models("; ", len(lines))
 
@@ -206,7 +205,7 @@ def _side(line: TrendLine) -> str:
 
 def _is_worse(results: Results, line: TrendLine) -> bool:
     """Tell whether a line is beyond its limits on the side that is worse; either is where no side is better."""
-    direction = next(metric.direction for metric in results.metrics if metric.name == line.metric)
+    direction = metric_of(results, line.metric).direction
     return line.position != {"maximize": "above", "minimize": "below"}.get(direction)
 
 
@@ -222,12 +221,9 @@ def model_of(results: Results, line: TrendLine) -> str:
     return names_of(results).model(line.model, line.variant)
 
 
-def by_measure(lines: Iterable[TrendLine]) -> list[list[TrendLine]]:
+def by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
     """Return the lines of each measure on each dataset together, in the order of the measures."""
-    groups: dict[tuple[object, ...], list[TrendLine]] = {}
-    for line in lines:
-        groups.setdefault((line.dataset, line.metric, tuple(line.params.items()), line.average), []).append(line)
-    return list(groups.values())
+    return list(together(lines, lambda line: (line.dataset, line.metric, tuple(line.params.items()), line.average)))
 
 
 def tonight_of(line: TrendLine) -> str:
@@ -246,7 +242,7 @@ def limits_of(line: TrendLine) -> str:
     return f"{numbers.fixed(lower, digits)} to {numbers.fixed(upper, digits)}"
 
 
-def nights_said(count: int) -> str:
+def earlier_nights(count: int) -> str:
     """Write how many nights there are: "1 earlier night"."""
     return f"{numbers.count(count)} earlier night{'' if count == 1 else 's'}"
 
@@ -276,41 +272,62 @@ def trend_figures(results: Results) -> Iterator[Drawing]:
     """Draw every measure of the trend against the day, the models together."""
     measures = by_measure(results.trend.lines)
     for start in range(0, len(measures), ABREAST * HIGH):
-        yield _drawing(results, measures[start : start + ABREAST * HIGH], start)
+        yield _trend_figure(results, measures[start : start + ABREAST * HIGH], start)
 
 
-def _drawing(results: Results, measures: Sequence[Sequence[TrendLine]], start: int) -> Drawing:
-    days = _days(results)
+def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], start: int) -> Drawing:
+    """Draw a panel for each measure, with the control limits of each model, over the nights that are shown."""
+    models = series_of([(model.name, model.label) for model in results.models])
+    nights = results.trend.nights[len(results.trend.nights) - results.trend.shown :]
+    days = [*(date.fromisoformat(night.as_of) for night in nights), date.fromisoformat(results.as_of or "")]
+
+    def key(places: range) -> list[KeyEntry]:
+        lines = [line for place in places for line in measures[place]]
+        entries = [KeyEntry(series.label, series.ink, "range", series.marker)
+                   for series, _ in with_series(models, lines)]
+        if any(line.limit_lower for line in lines):
+            entries += [KeyEntry("Control limits", "muted", "band"), KeyEntry("Centre", "muted", "thin", dash="5 3")]
+        return entries
+
     sheets = columns(
         day_axis(days), [_value_axis(results, lines) for lines in measures], HEIGHT, ABREAST,
-        lambda drawn, place: _lines(drawn, results, measures[place], days),
-        lambda places: _key(results, [line for place in places for line in measures[place]]))
-    said = [sentence for lines in measures for sentence in _said(results, lines)]
-    title = "Trend"
-    alt = f"{title} over {len(days)} nights, {days[0]} to {days[-1]}. {' '.join(said)}"
-    return drawing(f"trend-{start}", title, (" ".join(said[:2]), _caption(results, measures), alt), sheets)
+        lambda drawn, place: _draw_lines(drawn, results, with_series(models, measures[place]), days), key)
+    limited = any(line.limit_lower for lines in measures for line in lines)
+    limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
+              "many above it, for a night of that size; an empty marker is a night beyond it.") if limited else ""
+    caption = (f"Each measure by the day that a night is about; bars are its {wording.level(results.intervals.level)} "
+               f"intervals. The large marker is {results.as_of}, which this card is about.{limits}")
+    sentences = [_line_sentence(results, line) for lines in measures for line in lines]
+    alt = f"Trend over {len(days)} nights, {days[0]} to {days[-1]}. {' '.join(sentences)}"
+    return drawing(f"trend-{start}", "Trend", (" ".join(sentences[:2]), caption, alt), sheets)
 
 
-def _days(results: Results) -> list[date]:
-    """Return the days of the nights that are shown, tonight the last."""
-    shown = results.trend.nights[len(results.trend.nights) - results.trend.shown :]
-    return [*(date.fromisoformat(night.as_of) for night in shown), date.fromisoformat(results.as_of or "")]
+def _line_sentence(results: Results, line: TrendLine) -> str:
+    """Say where tonight lies, and how many earlier nights were beyond the limits."""
+    text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_of(line)}"
+    if line.position is None:
+        return f"{text}; no control limits, {earlier_nights(line.counted)}."
+    beyond = sum(outside(line, place) for place in range(len(line.value) - 1))
+    earlier = earlier_nights(beyond) if beyond else "no earlier night"
+    return f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."
 
 
-def _lines(drawn: Panel, results: Results, lines: Sequence[TrendLine], days: Sequence[date]) -> None:
+def _draw_lines(
+    drawn: Panel, results: Results, pairs: Sequence[tuple[Series, TrendLine]], days: Sequence[date],
+) -> None:
     """Draw the limits of each model, then its intervals, then its values, and tonight above all."""
     dense = len(days) > DENSE
     places = [float(day.toordinal()) for day in days]
-    pairs = _of_models(results, lines)
     for series, line in pairs:
         if line.limit_lower:
-            drawn.band(places, _column(line.limit_lower, days), _column(line.limit_upper, days), series.ink, "faint")
+            drawn.band(places, _of_shown_days(line.limit_lower, days), _of_shown_days(line.limit_upper, days),
+                       series.ink, "faint")
             drawn.rule(series.ink, y=line.centre, dash="5 3")
     for number, (series, line) in enumerate(pairs):
         moved = [place + (0.0 if dense else APART * (number - (len(pairs) - 1) / 2)) for place in places]
-        low, high = _column(line.lower, days), _column(line.upper, days)
+        low, high = _of_shown_days(line.lower, days), _of_shown_days(line.upper, days)
         drawn.ranges(moved, low, high, series.ink, kind="hair" if dense else "range")
-        value = _column(line.value, days)
+        value = _of_shown_days(line.value, days)
         drawn.marks(moved[:-1], value[:-1], series.ink, series.marker, size=1 if dense else 3,
                     kind="solid" if dense else "mark")
         beyond = [place for place in range(len(days) - 1) if outside(line, place - len(days))]
@@ -322,53 +339,15 @@ def _lines(drawn: Panel, results: Results, lines: Sequence[TrendLine], days: Seq
         drawn.record_days(f"{measure_of(results, line)}, {series.label}", texts, value=value, lower=low, upper=high)
 
 
-def _column(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
+def _of_shown_days(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
     """Return the last values, one for each day that is shown."""
     return [or_nan(value) for value in values[-len(days) :]]
 
 
-def _of_models(results: Results, lines: Sequence[TrendLine]) -> list[tuple[Series, TrendLine]]:
-    known = {line.model: line for line in lines}
-    models = series_of([(model.name, model.label) for model in results.models])
-    return [(series, known[series.name]) for series in models if series.name in known]
-
-
-def _key(results: Results, lines: Sequence[TrendLine]) -> list[KeyEntry]:
-    """Return the key: each model, its limits and its centre."""
-    entries = [KeyEntry(series.label, series.ink, "range", series.marker) for series, _ in _of_models(results, lines)]
-    if any(line.limit_lower for line in lines):
-        entries += [KeyEntry("Control limits", "muted", "band"), KeyEntry("Centre", "muted", "thin", dash="5 3")]
-    return entries
-
-
 def _value_axis(results: Results, lines: Sequence[TrendLine]) -> Axis:
     """Return the axis of a measure, named with the side on which it is better."""
-    direction = next(metric.direction for metric in results.metrics if metric.name == lines[0].metric)
-    ends = {"maximize": " (higher is better)", "minimize": " (lower is better)"}
     count = results.trend.shown + 1
-    drawn = [line_values[-count:] for line in lines for line_values in (
-        line.value, line.lower, line.upper, line.limit_lower, line.limit_upper)]
-    values = [or_nan(value) for column in drawn for value in column]
-    return number_axis(f"{measure_of(results, lines[0])}{ends.get(direction, '')}", values, most=4, room=0.06)
-
-
-def _caption(results: Results, measures: Sequence[Sequence[TrendLine]]) -> str:
-    """Say how to read the figure."""
-    level = wording.level(results.intervals.level)
-    limited = any(line.limit_lower for lines in measures for line in lines)
-    limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
-              "many above it, for a night of that size; an empty marker is a night beyond it.") if limited else ""
-    return (f"Each measure by the day that a night is about; bars are its {level} intervals. The large marker is "
-            f"{results.as_of}, which this card is about.{limits}")
-
-
-def _said(results: Results, lines: Sequence[TrendLine]) -> Iterator[str]:
-    """Say of each model where tonight lies, and how many earlier nights were beyond the limits."""
-    for line in lines:
-        text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_of(line)}"
-        if line.position is None:
-            yield f"{text}; no control limits, {nights_said(line.counted)}."
-            continue
-        beyond = sum(outside(line, place) for place in range(len(line.value) - 1))
-        earlier = nights_said(beyond) if beyond else "no earlier night"
-        yield f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."
+    values = [or_nan(value) for line in lines for kept in (
+        line.value, line.lower, line.upper, line.limit_lower, line.limit_upper) for value in kept[-count:]]
+    name = f"{measure_of(results, lines[0])}{better_side(results, lines[0].metric)}"
+    return number_axis(name, values, most=4, room=0.06)

@@ -11,6 +11,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Explored, Explorer
 from evalpipe.card.palette import look_of
 from evalpipe.card.wording import names_of
+from evalpipe.findings.words import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,93 +29,69 @@ def beneath(results: Results) -> Iterator[Explorer]:
     """Write the explorer that stands beneath the first screen; nothing where there are no counts by threshold."""
     if not results.what_if:
         return
-    keys = _keys(results)
-    looks = [model.name for model in results.models]
-    names = names_of(results)
-    models = tuple(
-        Explored(key, names.model(model, variant), look_of(looks.index(model)))
-        for (model, variant), key in keys.items())
-    columns = (*MEASURES, COST) if results.costs else MEASURES
-    groups = [(table, scope) for table in results.what_if for scope in _scopes(table)]
-    yield Explorer(_json(results, groups), tuple(_name(results, *group) for group in groups), models, COUNTS, columns,
-                   _said(results))
-
-
-def _keys(results: Results) -> dict[tuple[str, str], str]:
-    """Return a short key for each model and variant, in the order of the results."""
+    names, places = names_of(results), [model.name for model in results.models]
     pairs = dict.fromkeys((row.model, row.variant) for table in results.what_if for row in table.groups)
-    return {pair: str(place) for place, pair in enumerate(pairs)}
-
-
-def _scopes(table: WhatIf) -> Iterator[list[GroupCounts]]:
-    """Yield the counts of all models in one group after the other."""
-    groups: dict[str, list[GroupCounts]] = {}
-    for row in table.groups:
-        groups.setdefault(str(row.slice), []).append(row)
-    yield from groups.values()
-
-
-def _name(results: Results, table: WhatIf, rows: list[GroupCounts]) -> str:
-    """Name a group of rows, with its dataset where there are several."""
-    scope = "All rows" if rows[0].slice is None else names_of(results).slice(rows[0].slice)
-    return scope if len(results.what_if) == 1 else f"{scope} of {table.dataset}"
-
-
-def _json(results: Results, groups: list[tuple[WhatIf, list[GroupCounts]]]) -> str:
-    """Return the data of the sliders as JSON that cannot end the element it stands in."""
-    level, prior, keys = results.intervals.level, results.prevalence, _keys(results)
-    document = {
-        "level": level, "z": NormalDist().inv_cdf((1 + level) / 2),
-        "limited": all(table.limited for table in results.what_if),
-        "declared": None if prior is None else prior.value, "costs": _costs(results),
-        "datasets": {table.dataset: {"thresholds": table.thresholds, "start": _start(results, table)}
-                     for table in results.what_if},
-        "groups": [_group(results, table, rows, keys) for table, rows in groups],
-    }
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
-
-
-def _group(
-    results: Results, table: WhatIf, rows: list[GroupCounts], keys: dict[tuple[str, str], str]
-) -> dict[str, object]:
-    events, others = rows[0].hits[0], rows[0].alarms[0]
-    prior = results.prevalence
-    share = prior.value if prior is not None and prior.value is not None else events / (events + others)
-    return {
-        "dataset": table.dataset, "n": {"events": _whole(events), "others": _whole(others)},
-        "prevalence": wording.share(share),
-        "models": {keys[row.model, row.variant]: [[_whole(x) for x in row.hits], [_whole(x) for x in row.alarms]]
-                   for row in rows},
-    }
-
-
-def _whole(value: float) -> float:
-    """Return a whole number as such, which is shorter in JSON."""
-    return int(value) if value.is_integer() else value
-
-
-def _costs(results: Results) -> list[list[float]] | None:
-    """Return the cost of each pair of a true and a predicted level, the event first; None where none is named."""
-    if not results.costs:
-        return None
-    named = {(cost.truth, cost.predicted): cost.cost for cost in results.costs}
-    return [[named.get((truth, predicted), 0.0) for predicted in results.levels] for truth in results.levels]
-
-
-def _start(results: Results, table: WhatIf) -> int:
-    """Return the place of the threshold in use: that of the first model that has one, else one half."""
-    used = [row.threshold for row in results.confusion
-            if row.dataset == table.dataset and row.threshold is not None and row.slice is None]
-    return table.thresholds.index(next((cut for cut in used if cut in table.thresholds), 0.5))
-
-
-def _said(results: Results) -> str:
-    """Say what the sliders change, and what limits are shown."""
+    keys = {pair: str(place) for place, pair in enumerate(pairs)}
+    models = tuple(Explored(key, names.model(model, variant), look_of(places.index(model)))
+                   for (model, variant), key in keys.items())
+    columns = (*MEASURES, COST) if results.costs else MEASURES
+    groups, titles = [], []
+    for table in results.what_if:
+        for rows in together(table.groups, lambda row: str(row.slice)):
+            title = "All rows" if rows[0].slice is None else names.slice(rows[0].slice)
+            titles.append(title if len(results.what_if) == 1 else f"{title} of {table.dataset}")
+            groups.append(_counts_of_group(results, table, rows, keys))
     limits = (f"With {wording.level(results.intervals.level)} limits: Clopper-Pearson of sensitivity and specificity, "
               "the delta method of the others, at the prevalence that is set.")
     if not all(table.limited for table in results.what_if):
         limits = "Without limits: rows are weighted or clustered, so no closed form holds."
-    return f"Move the threshold and the prevalence, or choose a group. {limits}"
+    yield Explorer(_sliders_json(results, groups), tuple(titles), models, COUNTS, columns,
+                   f"Move the threshold and the prevalence, or choose a group. {limits}")
+
+
+def _sliders_json(results: Results, groups: list[dict[str, object]]) -> str:
+    """Return the data of the sliders as JSON that cannot end the element it stands in.
+
+    The sliders start at the threshold of the first model that has one, else at one half. Costs are those of each pair
+    of a true and a predicted level, the event first.
+    """
+    starts = {}
+    for table in results.what_if:
+        used = [row.threshold for row in results.confusion
+                if row.dataset == table.dataset and row.threshold is not None and row.slice is None]
+        starts[table.dataset] = table.thresholds.index(next((cut for cut in used if cut in table.thresholds), 0.5))
+    named = {(cost.truth, cost.predicted): cost.cost for cost in results.costs}
+    costs = [[named.get((truth, predicted), 0.0) for predicted in results.levels] for truth in results.levels]
+    level, prior = results.intervals.level, results.prevalence
+    document = {
+        "level": level, "z": NormalDist().inv_cdf((1 + level) / 2),
+        "limited": all(table.limited for table in results.what_if),
+        "declared": None if prior is None else prior.value, "costs": costs if named else None,
+        "datasets": {table.dataset: {"thresholds": table.thresholds, "start": starts[table.dataset]}
+                     for table in results.what_if},
+        "groups": groups,
+    }
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
+
+
+def _counts_of_group(
+    results: Results, table: WhatIf, rows: list[GroupCounts], keys: dict[tuple[str, str], str]
+) -> dict[str, object]:
+    """Return the counts of each model in a group of rows, at each threshold, and the prevalence to start with."""
+    events, others = rows[0].hits[0], rows[0].alarms[0]
+    prior = results.prevalence
+    share = prior.value if prior is not None and prior.value is not None else events / (events + others)
+    return {
+        "dataset": table.dataset, "n": {"events": _as_int_if_whole(events), "others": _as_int_if_whole(others)},
+        "prevalence": wording.share(share),
+        "models": {keys[row.model, row.variant]: [[*map(_as_int_if_whole, row.hits)],
+                                                  [*map(_as_int_if_whole, row.alarms)]] for row in rows},
+    }
+
+
+def _as_int_if_whole(value: float) -> float:
+    """Return a whole number as such, which is shorter in JSON."""
+    return int(value) if value.is_integer() else value
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
