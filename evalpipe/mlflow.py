@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalpipe.base.formats import RESULTS
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.words.spelling import listed, quoted
 
@@ -212,22 +213,23 @@ def _files(exported: ExportedRun) -> list[Path]:
     Raises DataError where one is missing or changed.
     """
     from evalpipe.base.digests import file_sha256
-    from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST
+    from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST
+    from evalpipe.runs.folder import RunFolder
 
-    manifest, folder = exported.manifest, Path(exported.place).parent
+    manifest, folder = exported.manifest, RunFolder(Path(exported.place).parent)
     if manifest is None:
         return []
     rows = exported.results.row_file
     known = {name: digest for name, digest in manifest.sha256_of.items() if rows is None or name != rows.file}
     try:
-        changed = [name for name, digest in known.items() if file_sha256(folder / name) != digest]
+        changed = [name for name, digest in known.items() if file_sha256(folder.file(name)) != digest]
     except OSError as error:
         message = f"cannot read {error.filename}: {error.strerror}"
         raise DataError.of("unreadable-file", message, "restore it, or run again") from None
     if changed:
-        message = f"{folder} is not as its run left it: {listed(changed, 'and')}"
+        message = f"{folder.path} is not as its run left it: {listed(changed, 'and')}"
         raise DataError.of("changed-file", message, "restore it, or run again; `evalpipe verify` tells more")
-    return [folder / name for name in (*known, MANIFEST, KEY_SIGNATURE) if (folder / name).is_file()]
+    return [folder.file(name) for name in (*known, MANIFEST, KEY_SIGNATURE) if folder.file(name).is_file()]
 
 
 def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
@@ -309,7 +311,7 @@ def _log(client: Any, run: Any, to_log: ToLog) -> None:
     for file in to_log.files:
         client.log_artifact(run_id, str(file), FOLDER)
     if not to_log.files:
-        client.log_text(run_id, results.to_json(), f"{FOLDER}/results.json")
+        client.log_text(run_id, results.to_json(), f"{FOLDER}/{RESULTS}")
 
 
 def _tag(client: Any, version: Any, to_log: ToLog, run_id: str) -> None:

@@ -68,8 +68,9 @@ def _frame(data: Any) -> pl.DataFrame:
 def _read(results: Results | str | os.PathLike[str]) -> Results:
     """Return the results of a run, read where they are named by its folder or file."""
     from evalpipe.results import Results
+    from evalpipe.runs.folder import RunFolder
 
-    return results if isinstance(results, Results) else Results.read(results)
+    return results if isinstance(results, Results) else RunFolder.named(results).results
 
 
 def _record(results: Results, model: str, fitted_on: str | None) -> Recalibration:
@@ -132,7 +133,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     """
     from evalpipe.base.folders import TemporaryFolder
     from evalpipe.data.files import format_of
-    from evalpipe.runs.output_folder import refuse_to_replace
+    from evalpipe.runs.folder import refuse_to_replace
 
     refuse_to_replace(path)
     form = format_of(path.name)

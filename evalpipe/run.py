@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from evalpipe.runs.run_facts import commit_of
+from evalpipe.runs.commit import commit_of
 
 if TYPE_CHECKING:
     import os
@@ -337,8 +337,9 @@ def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, bef
 
 def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_on: FailOn) -> dict[str, bytes] | None:
     """Return the files of the runs that later ones are compared with; None where they stay as they are."""
+    from evalpipe.base.formats import REFERENCE
     from evalpipe.chapters.gates.compute_numbers import EarlierRun
-    from evalpipe.chapters.gates.earlier_runs import REFERENCE, may_be_reference, next_references
+    from evalpipe.chapters.gates.earlier_runs import may_be_reference, next_references
 
     last = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
     if last is None:
@@ -352,19 +353,19 @@ def _written(
     computed: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
     """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
-    from evalpipe.chapters.gates.earlier_runs import BEFORE, REFERENCE
+    from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
     from evalpipe.ledger.history import enter
-    from evalpipe.results.signatures import carried
+    from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.inputs import manifest_of, start_of_paths
 
     clock(6)
-    signatures, signed, moved = carried(folder.out, results.evidence_sha256)
+    signatures, signed, moved = RunFolder(folder.out).carried_signatures(results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock(7)
     run_facts = {"seconds_by_step": clock.durations, **computed, "inputs_from": start_of_paths(spec, folder.out)}
     own, others = (signed, {}) if moved is None else ({}, signed)
     files |= {**own, **(references or {})}
-    replaced = () if references is None else (REFERENCE, BEFORE)
+    replaced = () if references is None else (REFERENCE, REFERENCE_BEFORE)
     folder.write(results, files, others, run_facts, manifest_of(spec, results), replaced)
     if ledger is not None:
         enter(ledger, results, folder.out, folder.shown)
@@ -407,16 +408,18 @@ def render(
     from evalpipe.base.formats import FORMATS
     from evalpipe.errors import UsageError
     from evalpipe.results import Results
-    from evalpipe.results.signatures import signatures_of
+    from evalpipe.runs.folder import RunFolder
 
-    folder = None if isinstance(results, Results) else Path(results)
-    run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
+    folder: RunFolder | None = None
+    if not isinstance(results, Results):
+        folder = RunFolder(results)
+        results = folder.results
     empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_verdicts]
-    if empty and not run_results.judged:
+    if empty and not results.judged:
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
         raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
-    signatures = () if folder is None else signatures_of(folder, run_results.evidence_sha256)
-    return _rendered(run_results, formats, signatures, templates_from(template))
+    signatures = () if folder is None else folder.signatures
+    return _rendered(results, formats, signatures, templates_from(template))
 
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:

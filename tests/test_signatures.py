@@ -15,13 +15,12 @@ from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.signatures import (
     Signature,
-    carried,
     faults,
     newest,
-    read_signatures,
     signatures_json,
 )
 from evalpipe.run import Progress
+from evalpipe.runs.folder import RunFolder
 
 EVIDENCE = "0123456789abcdef" * 4
 RIGHT: dict[str, Any] = {
@@ -108,13 +107,13 @@ def test_the_file_is_a_list_with_a_line_for_each_and_reads_back(tmp_path: Path) 
     signed = (signature(name="李"), signature(role="owner", decision="rejected", conditions=["More rows."]))
     (tmp_path / "signatures.json").write_bytes(signatures_json(signed))
 
-    assert read_signatures(tmp_path) == signed
+    assert RunFolder(tmp_path).all_signatures == signed
     assert len((tmp_path / "signatures.json").read_text().splitlines()) == 4
     assert json.loads(signatures_json(signed))[0] == {**RIGHT, "name": "李", "evidence_sha256": EVIDENCE}
 
 
 def test_a_folder_that_nobody_signed_has_no_signatures(tmp_path: Path) -> None:
-    assert read_signatures(tmp_path) == ()
+    assert RunFolder(tmp_path).all_signatures == ()
 
 
 @pytest.mark.parametrize(("content", "reason"), [
@@ -129,7 +128,7 @@ def test_a_file_that_holds_no_signatures_is_told(tmp_path: Path, content: bytes,
     path = tmp_path / "signatures.json"
     path.write_bytes(content)
     with pytest.raises(DataError) as error:
-        read_signatures(tmp_path)
+        _ = RunFolder(tmp_path).all_signatures
 
     assert str(error.value) == (
         f"error[not-signatures]: {path} does not hold signatures: {reason}\n"
@@ -183,7 +182,7 @@ def test_a_run_with_other_results_moves_the_signatures_and_says_so(tmp_path: Pat
 def test_signatures_of_several_results_are_kept_of_none(tmp_path: Path) -> None:
     (tmp_path / "signatures.json").write_bytes(signatures_json([signature(), signature(evidence_sha256="f" * 64)]))
 
-    assert carried(tmp_path, EVIDENCE)[2] == "signatures-01234567.json"
+    assert RunFolder(tmp_path).carried_signatures(EVIDENCE)[2] == "signatures-01234567.json"
 
 
 def test_a_card_is_not_rendered_with_signatures_of_other_results(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from evalpipe.card import pdf
 from evalpipe.card.attachments import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.results import Results
-from evalpipe.results.signatures import read_signatures
 from evalpipe.runs import verification
+from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import locked_folder
 from forged_pdf import WORDS, drawn_anew, painted_over
 
@@ -152,7 +152,7 @@ def test_two_readers_sign_and_the_evidence_stays(name: str, request: pytest.Fixt
     second = evalpipe.sign(out, **OWNER)
 
     assert hashes(out) == before
-    assert [read.evidence_sha256 for read in read_signatures(out)] == [evidence, evidence]
+    assert [read.evidence_sha256 for read in RunFolder(out).all_signatures] == [evidence, evidence]
     assert (out / "signatures.json").read_text().startswith(after_first.removesuffix("\n]\n"))
     assert first.status == "FINAL, approved by A. Reader (validator), 2026-11-21"
     assert second.status == "FINAL, approved with conditions by B. Second (owner), 2026-11-22; valid until 2027-11-22"
@@ -205,7 +205,7 @@ def test_the_same_role_may_decide_again_and_the_newest_counts(folder: Path) -> N
     again = evalpipe.sign(folder, **{**VALIDATOR, "date": "2026-12-01"})
 
     assert again.status == "FINAL, approved by A. Reader (validator), 2026-12-01"
-    assert [signature.decision for signature in read_signatures(folder)] == ["rejected", "approved"]
+    assert [signature.decision for signature in RunFolder(folder).all_signatures] == ["rejected", "approved"]
     assert "replaced by the decision of 2026-12-01" in (folder / "card.html").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Formats: the files of the card, and what the cells of data and of written csv may be.
+"""Files: those of an output folder and the formats of the card, and what the cells of data and of written csv may be.
 
 A new format of the card is a name and a line here, and its module in `evalpipe/card/`.
 """
@@ -30,6 +30,21 @@ FORMATS: dict[FormatName, Format] = {
     "markdown": Format("card.md", usual=False),
 }
 """Every format. Its module `evalpipe.card.<name>` has a function ``document(edition)``, which returns the bytes."""
+
+
+RESULTS, ESTIMATES, RUN = "results.json", "estimates.csv", "run.json"
+MANIFEST, KEY_SIGNATURE = "manifest.json", "manifest.sig.json"
+SIGNATURES = "signatures.json"
+REFERENCE, REFERENCE_BEFORE = "reference.json", "reference-before.json"
+"""The other files of an output folder, which `RunFolder` in `evalpipe/runs/folder.py` alone opens. ``KEY_SIGNATURE`` is
+the signature of the manifest by a key, and `SIGNATURES` are decisions of people. `REFERENCE` holds the results of the
+reference of gates `against: last`, byte for byte; `REFERENCE_BEFORE` those of the one before, to which the night of the
+reference is held where it is run again."""
+
+ROW_FILES = ("rows.parquet", "rows.csv")
+RUN_FILES = (*(entry.file for entry in FORMATS.values()), RESULTS, ESTIMATES, RUN, SIGNATURES, *ROW_FILES, MANIFEST,
+             KEY_SIGNATURE)
+"""Every file that a run may write; those of an earlier run are replaced or removed."""
 
 
 def format_files(formats: Iterable[str], *, judged: bool) -> dict[str, str]:

@@ -6,9 +6,10 @@ import re
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalpipe.base.formats import ESTIMATES, RESULTS, SIGNATURES
 from evalpipe.card.provenance import spec_text
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.results.signatures import SIGNATURES, signatures_json
+from evalpipe.results.signatures import signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +36,9 @@ def attached_files(edition: Edition) -> Iterator[AttachedFile]:
     ``spec.yaml`` is the resolved spec; it reads back as the same spec where its paths lead to the same files.
     """
     results = edition.results
-    yield AttachedFile("estimates.csv", estimates_csv(results).encode(), "text/csv", "Data",
+    yield AttachedFile(ESTIMATES, estimates_csv(results).encode(), "text/csv", "Data",
                        "Every estimate of this card")
-    yield AttachedFile("results.json", results.to_json().encode(), JSON, "Data", "Every number of this card")
+    yield AttachedFile(RESULTS, results.to_json().encode(), JSON, "Data", "Every number of this card")
     if edition.signatures:
         yield AttachedFile(SIGNATURES, signatures_json(edition.signatures), JSON, "Data", "Who signed this card")
     yield AttachedFile("spec.yaml", spec_text(results.spec).encode(), "application/yaml", "Source",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.formats import SIGNATURES
 from evalpipe.card.page import (
     Aside,
     BlockGroup,
@@ -22,7 +23,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.statements import line
 from evalpipe.card.wording import capital
-from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, Role, newest, signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -198,7 +198,7 @@ class Log(Progress):
 
 def _opened(path: str) -> int:
     """Open a log to be added to; raises UsageError where it cannot be."""
-    from evalpipe.runs.output_folder import refuse_file_of_run
+    from evalpipe.runs.folder import refuse_file_of_run
 
     refuse_file_of_run(path)
     try:

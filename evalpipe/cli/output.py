@@ -116,7 +116,7 @@ def full(error: OSError, written: str | None = None) -> UsageError:
 def write_file(path: Path, text: str) -> None:
     """Write a file whole or not at all. Raises UsageError where it cannot be written."""
     from evalpipe.base.folders import TemporaryFolder
-    from evalpipe.runs.output_folder import refuse_to_replace
+    from evalpipe.runs.folder import refuse_to_replace
 
     refuse_to_replace(path)
     try:

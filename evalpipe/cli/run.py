@@ -98,7 +98,7 @@ class Attempt:
 
     def _output(self) -> str:
         """Say what became of the output."""
-        return UNCHANGED if _stamp(self._folder) == self._before else COMPLETE
+        return UNCHANGED if self._folder is None or _stamp(self._folder) == self._before else COMPLETE
 
     def _too_late(self) -> DataError:
         """Return the error of a run whose time was over."""
@@ -119,13 +119,11 @@ class Attempt:
         leave_at_once(interrupted(error))
 
 
-def _stamp(folder: Path | None) -> object:
-    """Return what tells the output of one run from that of another; None where there is none."""
-    try:
-        state = None if folder is None else (folder / "run.json").stat()
-    except OSError:
-        return None
-    return None if state is None else (state.st_ino, state.st_mtime_ns)
+def _stamp(folder: Path) -> object:
+    """Return what tells the output of one run from that of another."""
+    from evalpipe.runs.folder import RunFolder
+
+    return RunFolder(folder).stamp
 
 
 def run_spec(path: str, options: RunOptions) -> bool:
@@ -152,13 +150,13 @@ def _safe(folder: Path) -> Iterator[None]:
 
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
-    from evalpipe.base.formats import format_files
+    from evalpipe.base.formats import RESULTS, format_files
     from evalpipe.cli.summary import annotate_standards, print_annotations
 
     results, spec, folder, moved, same = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
-               for name in (*format_files(spec.report.formats, judged=results.judged).values(), "results.json", *rows)]
+               for name in (*format_files(spec.report.formats, judged=results.judged).values(), RESULTS, *rows)]
     if form == "json":
         document = run_document(results, written) | {"ran": not same, "signatures_moved": moved and str(folder / moved)}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

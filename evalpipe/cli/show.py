@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,21 +46,21 @@ def show(folder: str, estimate: str | None, form: str) -> None:
 def show_estimate(folder: str, address: str | None, form: str) -> None:
     """Print an estimate and what it was made from, or the addresses of all."""
     from evalpipe.card.addresses import Addresses
-    from evalpipe.results import Results
+    from evalpipe.runs.folder import RunFolder
 
-    results = Results.read(folder)
-    addresses = Addresses(results)
+    run = RunFolder.named(folder)
+    addresses = Addresses(run.results)
     if address is None:
         _list(addresses, form)
         return
     from evalpipe.cli.trace import trace
 
-    estimate, path = addresses.find(address), Path(folder)
-    document = trace(results, estimate, addresses.of(estimate), path if path.is_dir() else path.parent)
+    estimate = addresses.find(address)
+    document = trace(run.results, estimate, addresses.of(estimate), run)
     if form == "json":
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    facts = list(_facts(results, estimate, document))
+    facts = list(_facts(run.results, estimate, document))
     width = max(len(term) for term, _ in facts)
     lines = [document["address"], "", *(f"{term:<{width}}  {text}" for term, text in facts)]
     click.echo("\n".join(map(printable, lines)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.base.formats import REFERENCE
 from evalpipe.card.page import Number
 from evalpipe.card.summary import MOST_FINDINGS, SIGNS
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
@@ -23,6 +24,7 @@ from evalpipe.chapters.thresholds.card import chosen
 from evalpipe.cli.exit import annotation
 from evalpipe.errors import Problem
 from evalpipe.review.acceptance import begins_anew
+from evalpipe.runs.folder import RunFolder
 from evalpipe.words.numbers import count, most_decimals, number, percent, signed_interval
 
 if TYPE_CHECKING:
@@ -237,7 +239,7 @@ def not_held(results: Results) -> list[Gate]:
 def _sought(gate: Gate, spec: Spec, folder: Path) -> Path:
     """Return the path of the results that a gate is against, as the working directory sees it."""
     if gate.against == "last":
-        return folder / "reference.json"
+        return RunFolder(folder).file(REFERENCE)
     return spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry as methods
 from evalpipe.metrics import registry as metrics
-from evalpipe.runs.run_facts import run_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from evalpipe.results import Estimate, InputFile, MetricSummary, ModelSummary, Recalibration, Results, Threshold
+    from evalpipe.runs.folder import RunFolder
 
 KINDS = {
     "truth": (), "labels": ("prediction", "probability", "score"), "probabilities": ("probability", "score"),
@@ -24,7 +23,7 @@ KINDS = {
 STANDARD = "the standard set of the task"
 
 
-def trace(results: Results, estimate: Estimate, address: str, folder: Path) -> dict[str, Any]:
+def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
     """Return all that the results say of an estimate, and what `run.json` of the ``folder`` says of their run."""
     own = estimate
     measure = next(metric for metric in results.metrics if metric.name == own.metric)
@@ -47,9 +46,9 @@ def trace(results: Results, estimate: Estimate, address: str, folder: Path) -> d
     }
 
 
-def versions(results: Results, folder: Path) -> dict[str, Any]:
+def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
     """Return the version of evalpipe, and what `run.json` says of libraries and commit where it is of these results."""
-    known = run_facts_of(folder, results.evidence_sha256)
+    known = folder.run_facts_of(results.evidence_sha256)
     return {"evalpipe": results.evalpipe_version, **{key: known.get(key) for key in ("python", "libraries", "git")}}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalpipe.base.formats import KEY_SIGNATURE
 from evalpipe.cli.output import printing
 from evalpipe.words.spelling import printable
 
@@ -112,9 +112,9 @@ def _print_file(file: CheckedFile, widest: int, indent: int) -> None:
 @contextmanager
 def telling_lost_signature(folder: str) -> Iterator[None]:
     """Tell, on stderr, that a command has changed a manifest whose signature by a key was of it as it was."""
-    from evalpipe.runs.manifest import KEY_SIGNATURE
+    from evalpipe.runs.folder import RunFolder
 
-    signature = Path(folder) / KEY_SIGNATURE
+    signature = RunFolder(folder).file(KEY_SIGNATURE)
     was_signed = signature.exists()
     yield
     if was_signed and not signature.exists():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.base.digests import file_sha256
-from evalpipe.chapters.gates.earlier_runs import LAST, NO_NIGHTS, EarlierNights, Night
+from evalpipe.base.formats import RESULTS
+from evalpipe.chapters.gates.earlier_runs import NO_NIGHTS, EarlierNights, Night
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
+from evalpipe.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,15 +108,9 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
 
     ledger = ledger_to_read(spec, out)
     runs = [] if ledger is None else nights(ledger, spec.name, forgotten=True)
-    folders = [ledger.place.path_of(run["folder"]) for run in runs if ledger and run["results_sha256"] == sha256]
-    return next((folder / LAST for folder in folders if _has(folder / LAST, sha256)), None)
-
-
-def _has(path: Path, sha256: str) -> bool:
-    try:
-        return file_sha256(path) == sha256
-    except OSError:
-        return False
+    folders = [RunFolder(ledger.place.path_of(run["folder"]))
+               for run in runs if ledger and run["results_sha256"] == sha256]
+    return next((folder.results_file for folder in folders if folder.sha256_if_readable(RESULTS) == sha256), None)
 
 
 def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:

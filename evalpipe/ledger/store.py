@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import NullPool, create_engine, event, select
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from evalpipe.base.digests import file_sha256
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
 from evalpipe.ledger.tables import (
@@ -88,13 +87,14 @@ class Ledger:
 
     def catch_up(self, out: Path) -> None:
         """Record the results in an output folder that are not, as of a run that was killed before it could."""
-        file = out / "results.json"
-        if not file.is_file() or self.knows(out, file_sha256(file)):
-            return
-        from evalpipe.results import Results
+        from evalpipe.runs.folder import RunFolder
 
+        folder = RunFolder(out)
+        file = folder.results_file
+        if not file.is_file() or self.knows(out, folder.sha256(file.name)):
+            return
         with suppress(DataError):  # results that cannot be read are no run of this version
-            self.record(Results.read(file), out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
+            self.record(folder.results, out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
     def record(self, results: Results, out: Path, at: datetime | None = None) -> None:
         """Record a run of an output folder; the same results there again are counted, not doubled.

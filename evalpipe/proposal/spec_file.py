@@ -14,7 +14,7 @@ from evalpipe.data.problems import counted
 from evalpipe.errors import InternalError, SpecError, UsageError
 from evalpipe.proposal.models import reach
 from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
-from evalpipe.runs.output_folder import refuse_to_replace
+from evalpipe.runs.folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
 from evalpipe.spec.text import SpecText

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from evalpipe.base.digests import text_sha256
+from evalpipe.base.formats import FORMATS, RESULTS
 from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status, in_order
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.curves import Curve
@@ -93,6 +94,10 @@ __all__ = [
 ]
 
 
+UNREADABLE_RESULTS = "give the output folder of `evalpipe run`"
+"""What is to be done about results that cannot be read."""
+
+
 @in_order
 class Results(Document):
     """The results of a run."""
@@ -115,7 +120,7 @@ class Results(Document):
         from importlib import import_module
 
         # The card stands above the results; only a notebook asks for it from here.
-        page = import_module("evalpipe.run").render(self, ["html"])["card.html"].decode()
+        page = import_module("evalpipe.run").render(self, ["html"])[FORMATS["html"].file].decode()
         return (f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" width="100%" height="640" '
                 f'srcdoc="{escape(page)}"></iframe>')
 
@@ -131,7 +136,7 @@ class Results(Document):
         return copy
 
     @classmethod
-    def from_json(cls, text: str, source: str = "results.json") -> Results:
+    def from_json(cls, text: str, source: str = RESULTS) -> Results:
         """Read results back; raises DataError when the text is not evalpipe's results."""
         try:
             results = cls.model_validate_json(text)
@@ -150,14 +155,20 @@ class Results(Document):
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Results:
         """Read ``results.json``, or that of an output folder; raises DataError when it is absent or broken."""
-        file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
+        file = Path(path) / RESULTS if Path(path).is_dir() else Path(path)
         try:
-            return cls.from_json(file.read_bytes().decode("utf-8"), str(file))
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError.of(
-                "unreadable-file", f"cannot read {file}: {getattr(error, 'strerror', None) or error}",
-                hint="give the output folder of `evalpipe run`",
-            ) from None
+            return cls.from_bytes(file.read_bytes(), str(file))
+        except OSError as error:
+            message = f"cannot read {file}: {error.strerror or error}"
+            raise DataError.of("unreadable-file", message, UNREADABLE_RESULTS) from None
+
+    @classmethod
+    def from_bytes(cls, content: bytes, source: str) -> Results:
+        """Read results back from the bytes of a file; raises DataError where they are not evalpipe's results."""
+        try:
+            return cls.from_json(content.decode("utf-8"), source)
+        except UnicodeDecodeError as error:
+            raise DataError.of("unreadable-file", f"cannot read {source}: {error}", UNREADABLE_RESULTS) from None
 
     def __repr__(self) -> str:
         """Return a few lines: what was evaluated, the verdict of the gates and the first estimates."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from evalpipe.base.formats import SIGNATURES
 from evalpipe.base.records import Record
 from evalpipe.errors import DataError, Problem
 from evalpipe.words.spelling import closest, joined, quoted
@@ -19,9 +20,6 @@ from evalpipe.words.spelling import closest, joined, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-SIGNATURES = "signatures.json"
-"""The file of an output folder that holds its signatures, in the order of signing."""
 
 Role = Literal["developer", "validator", "owner", "approver"]
 """Who signs a card, in the order of their say: the approver has the last."""
@@ -69,16 +67,10 @@ def signatures_json(signatures: Sequence[Signature]) -> bytes:
     return ("[\n  " + ",\n  ".join(lines) + "\n]\n").encode()
 
 
-def read_signatures(folder: Path) -> tuple[Signature, ...]:
-    """Return the signatures in an output folder, none where nobody signed; raises DataError where they are broken."""
-    path = folder / SIGNATURES
-    hint = f"restore the file; or remove it, render the card again (evalpipe render {folder}) and sign again"
+def signatures_in(content: bytes, path: Path, hint: str) -> tuple[Signature, ...]:
+    """Return the signatures that a file at ``path`` holds; raises DataError, with a hint, where they are broken."""
     try:
-        signatures = tuple(_LIST.validate_json(path.read_bytes()))
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise DataError.of("unreadable-file", f"cannot read {path}: {error.strerror or error}", hint) from None
+        signatures = tuple(_LIST.validate_json(content))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the document"
@@ -90,38 +82,13 @@ def read_signatures(folder: Path) -> tuple[Signature, ...]:
     return signatures
 
 
-def signatures_of(folder: Path, evidence_sha256: str) -> tuple[Signature, ...]:
-    """Return the signatures in an output folder; raises DataError where one is of other results than those there."""
-    signatures = read_signatures(folder)
-    for signature in signatures:
-        if signature.evidence_sha256 != evidence_sha256:
-            theirs, present = (sha256[:EVIDENCE_DIGITS] for sha256 in (signature.evidence_sha256, evidence_sha256))
-            message = (f"{folder / SIGNATURES} is of other results: {quoted(signature.name)} ({signature.role}) signed "
-                       f"evidence {theirs}, and results.json is {present}")
-            hint = f"restore the results that were signed; or move {SIGNATURES} away and sign these"
-            raise DataError.of("other-evidence", message, hint)
-    return signatures
-
-
-def carried(folder: Path, evidence_sha256: str) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
-    """Return what becomes of the signatures in an output folder when a run writes results to it.
-
-    Those of the same results stay: they are returned, with their file. Any others are not carried to new evidence:
-    their file goes under a name of its own, which is returned too.
-    """
-    try:
-        content = (folder / SIGNATURES).read_bytes()
-    except OSError:
-        return (), {}, None
-    try:
-        signatures = read_signatures(folder)
-    except DataError:
-        signatures = ()
-    evidence = {signature.evidence_sha256 for signature in signatures}
-    if evidence == {evidence_sha256}:
-        return signatures, {SIGNATURES: content}, None
-    moved = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
-    return (), {moved: content}, moved
+def of_other_results(signature: Signature, evidence_sha256: str, path: Path) -> DataError:
+    """Return the error of a signature, in the file at ``path``, of other results than those of a sha256."""
+    theirs, present = (sha256[:EVIDENCE_DIGITS] for sha256 in (signature.evidence_sha256, evidence_sha256))
+    message = (f"{path} is of other results: {quoted(signature.name)} ({signature.role}) signed "
+               f"evidence {theirs}, and results.json is {present}")
+    hint = f"restore the results that were signed; or move {SIGNATURES} away and sign these"
+    return DataError.of("other-evidence", message, hint)
 
 
 def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import postponed
+from evalpipe.base.formats import REFERENCE, RESULTS
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.earlier_runs import LAST, REFERENCE, kept_in, next_references, reference_changes
+from evalpipe.chapters.gates.earlier_runs import kept_in, next_references, reference_changes
 from evalpipe.ledger.place import LedgerPlace
-from evalpipe.results import Results
+from evalpipe.results import UNREADABLE_RESULTS
 from evalpipe.run import templates_from
+from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import held, put_files
 
 if TYPE_CHECKING:
     import os
 
     from evalpipe.chapters.gates.earlier_runs import ReferenceChange
+    from evalpipe.results import Results
 
 
 def accept(
@@ -37,16 +39,17 @@ def accept(
     from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.verification import verified
 
-    path = Path(folder)
-    kept, by = kept_in(path, str(folder)), signer(key)
-    place = LedgerPlace.beside(path) if ledger is None else LedgerPlace.of(ledger)
-    Results.read(path / LAST)  # whose error names the folder to be named
+    last = RunFolder(folder)
+    kept, by = kept_in(last.path, str(folder)), signer(key)
+    place = LedgerPlace.beside(last.path) if ledger is None else LedgerPlace.of(ledger)
+    last.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with held(folder) as target:
-        results, _ = verified(path, templates_from(template))
-        refuse_other_record(path, results, ledger)
+        last = RunFolder(folder)
+        results, _ = verified(last, templates_from(template))
+        refuse_other_record(last, ledger)
         nights = Ledger.read(place) if begins_anew(results) else None
-        run = EarlierRun(results, REFERENCE, (path / LAST).read_bytes())
-        files = next_references(run, NoEarlier(""), path, fit=True, accepted=True)
+        run = EarlierRun(results, REFERENCE, last.content(RESULTS))
+        files = next_references(run, NoEarlier(""), last.path, fit=True, accepted=True)
         anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
         with postponed("the new output is complete"), anew:
             put_files(target, files, by)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
+from evalpipe.base.formats import SIGNATURES
 from evalpipe.errors import DataError, UsageError
-from evalpipe.results.signatures import SIGNATURES, Signature, faults, newest, signatures_json
+from evalpipe.results.signatures import Signature, faults, newest, signatures_json
 from evalpipe.run import templates_from
 
 if TYPE_CHECKING:
@@ -69,22 +69,23 @@ def _signed(
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
     from evalpipe.review.checking.origins import refuse_other_record
+    from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import held, put_files
-    from evalpipe.runs.verification import PDF, formats_in, not_compared, verified
+    from evalpipe.runs.verification import PDF, not_compared, verified
 
-    path = Path(folder)
-    if not path.is_dir():
+    run = RunFolder(folder)
+    if not run.path.is_dir():
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with held(folder) as target:
-        results, earlier = verified(path, templates)
-        recorded = refuse_other_record(path, results, ledger)
+        results, earlier = verified(run, templates)
+        recorded = refuse_other_record(run, ledger)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
-        other = not_compared((path / PDF).read_bytes()) if (path / PDF).exists() else None
-        card = render(results, formats_in(path), signatures, templates)
+        other = not_compared(run.content(PDF)) if run.has(PDF) else None
+        card = render(results, run.formats, signatures, templates)
         put_files(target, {SIGNATURES: signatures_json(signatures), **card}, by)
-    written = tuple(str(path / name) for name in (*card, SIGNATURES))
+    written = tuple(str(run.path / name) for name in (*card, SIGNATURES))
     unchecked = [] if other is None else [f"{PDF} as it was: {other}; it was drawn again, read it"]
     if recorded is not None and recorded.status == "not checked":
         unchecked.append(f"{recorded.file}: {recorded.reason}")

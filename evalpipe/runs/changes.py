@@ -9,16 +9,17 @@ from platform import python_version
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256, text_sha256
+from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, REFERENCE, RESULTS
 from evalpipe.base.origin import path_text
-from evalpipe.chapters.gates.earlier_runs import LAST, REFERENCE, has_another_reference
+from evalpipe.chapters.gates.earlier_runs import has_another_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.ledger.changes import changed_in_ledger
 from evalpipe.plan.sources import QuerySource, sources
-from evalpipe.results import Results
+from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.inputs import overrides_of
-from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
+from evalpipe.runs.manifest import libraries
 from evalpipe.spec.schema import resolved, spec_sha256
 from evalpipe.version import VERSION
 from evalpipe.words.spelling import joined
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.base.origin import Loc
-    from evalpipe.results import FailOn
+    from evalpipe.results import FailOn, Results
     from evalpipe.runs.manifest import Manifest
     from evalpipe.spec.spec import Spec
 
@@ -44,17 +45,18 @@ def changes(
     What a run that begins now would read is held to what that one read, and the files in the folder to what it wrote,
     signed ``by`` someone with a key. None where there are no results that could be held to anything.
     """
-    if not (folder / LAST).exists():
+    last = RunFolder(folder)
+    if not last.has(RESULTS):
         return None, ["there is no earlier run"]
     try:
-        results, manifest = Results.read(folder), read_manifest(folder)
+        results, manifest = last.results, last.manifest
     except DataError as error:
         return None, [error.problems[0].message]
     if manifest is None:
         return None, [f"the earlier run left no {MANIFEST}"]
     kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
              _of_texts(spec, results), _of_earlier(spec, results), _of_reference(spec, folder, results, fail_on),
-             _of_ledger(spec, results, folder), _of_files(folder, manifest), _of_key(folder, by))
+             _of_ledger(spec, results, folder), _of_files(last, manifest), _of_key(last, by))
     return results, [reason for kind in kinds for reason in _counted(list(kind))]
 
 
@@ -137,7 +139,7 @@ def _of_earlier(spec: Spec, results: Results) -> Iterator[str]:
         if gate.against is None or isinstance(gate.against, str):
             continue
         path = spec.origin.folder_of("gates", number - 1, "against", "results") / gate.against.results
-        if _digest(path / LAST if path.is_dir() else path) != then.get(number):
+        if RunFolder.named(path).sha256_if_readable(RESULTS) != then.get(number):
             yield f"the results that gate {number} is against"
 
 
@@ -155,20 +157,19 @@ def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
         yield error.problems[0].message
 
 
-def _of_files(folder: Path, manifest: Manifest) -> Iterator[str]:
+def _of_files(last: RunFolder, manifest: Manifest) -> Iterator[str]:
     """Yield each file of the folder that is not as the run wrote it."""
     for name, sha in manifest.sha256_of.items():
-        now = _digest(folder / name)
+        now = last.sha256_if_readable(name)
         if name != REFERENCE and now != sha:
             yield f"{name} is missing" if now is None else f"{name} is not what was written"
 
 
-def _of_key(folder: Path, by: Signer | None) -> Iterator[str]:
+def _of_key(last: RunFolder, by: Signer | None) -> Iterator[str]:
     """Yield that the manifest is not signed by the key that is to sign it."""
     if by is not None:
-        signature = folder / KEY_SIGNATURE
-        there = signature.read_bytes() if signature.is_file() else None
-        if there != by.signature((folder / MANIFEST).read_bytes()):
+        there = last.content(KEY_SIGNATURE) if last.file(KEY_SIGNATURE).is_file() else None
+        if there != by.signature(last.content(MANIFEST)):
             yield f"{MANIFEST} is not signed by this key"
 
 

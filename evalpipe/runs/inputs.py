@@ -14,6 +14,7 @@ from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import sources
+from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import Manifest, ReadFile, ReadSpec, versions
 from evalpipe.spec.schema import COMPUTING
 
@@ -111,7 +112,7 @@ def _earlier(spec: Spec, results: Results) -> Iterator[ReadFile]:
         if gate.against_sha256 is None or gate.against in (None, LAST):
             continue
         path = spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
-        path = path / "results.json" if path.is_dir() else path
+        path = RunFolder.named(path).results_file
         written = str(gate.against) if Path(str(gate.against)).is_absolute() else ""
         where = _from(spec.origin.folder, path, written and path.as_posix())
         yield ReadFile(kind="earlier results", path=where, sha256=gate.against_sha256)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, ValidationError
 
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.base.ed25519 import Signer
 from evalpipe.base.records import Record
 from evalpipe.errors import DataError
 from evalpipe.version import VERSION
@@ -24,10 +23,6 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-MANIFEST = "manifest.json"
-KEY_SIGNATURE = "manifest.sig.json"
-"""The file of the signature of the manifest by a key; decisions of people stand in signatures.json."""
 
 LIBRARIES = (
     "numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "pydyf", "fonttools", "jinja2",
@@ -90,6 +85,19 @@ class Manifest(Record):
         body = ("{\n" + ",\n".join(lines) + ",\n").encode()
         return body + _CHECKSUM + bytes_sha256(body).encode() + _END
 
+    @classmethod
+    def from_bytes(cls, content: bytes, path: Path) -> Manifest:
+        """Read the manifest at ``path``; raises DataError where it was changed, or is of a later version."""
+        if not is_whole(content):
+            message = f"{path} was changed: its last line is not the sha256 of the others"
+            raise DataError.of("changed-file", message, "restore it, or run again")
+        try:
+            document = json.loads(content)
+            return cls.model_validate({key: value for key, value in document.items() if key != "checksum"})
+        except (ValidationError, ValueError, AttributeError, RecursionError):
+            message = f"{path} is not as this version writes it"
+            raise DataError.of("not-a-manifest", message, "use the version of evalpipe that wrote it") from None
+
     @property
     def versions(self) -> dict[str, Any]:
         """The versions that it states, as `run.json` holds them too."""
@@ -139,52 +147,3 @@ def is_whole(content: bytes) -> bool:
     """Tell whether a manifest, be it of another version, is as it was written, by the sha256 in its last line."""
     body, mark, last = content.rpartition(_CHECKSUM)
     return bool(mark) and last == bytes_sha256(body).encode() + _END
-
-
-def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of an output folder; None where it has none, as of earlier versions.
-
-    Raises DataError where it was changed, cannot be read, or is of a later version.
-    """
-    path = folder / MANIFEST
-    hint = "restore it, or run again"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise DataError.of("unreadable-file", f"cannot read {path}: {error.strerror or error}", hint) from None
-    if not is_whole(content):
-        raise DataError.of("changed-file", f"{path} was changed: its last line is not the sha256 of the others", hint)
-    try:
-        document = json.loads(content)
-        return Manifest.model_validate({key: value for key, value in document.items() if key != "checksum"})
-    except (ValidationError, ValueError, AttributeError, RecursionError):
-        message = f"{path} is not as this version writes it"
-        raise DataError.of("not-a-manifest", message, "use the version of evalpipe that wrote it") from None
-
-
-def signed_manifest(content: bytes, folder: Path, by: Signer | None) -> dict[str, bytes]:
-    """Return the manifest of an output folder and its signature by a key, by the names of their files.
-
-    Without a key the signature that is there stays, where it is of the same bytes.
-    """
-    if by is not None:
-        return {MANIFEST: content, KEY_SIGNATURE: by.signature(content)}
-    try:
-        kept = (folder / KEY_SIGNATURE).read_bytes() if (folder / MANIFEST).read_bytes() == content else None
-    except OSError:
-        kept = None
-    return {MANIFEST: content} if kept is None else {MANIFEST: content, KEY_SIGNATURE: kept}
-
-
-def following(folder: Path, files: Mapping[str, bytes], by: Signer | None) -> dict[str, bytes]:
-    """Return the manifest of a folder, and its signature, as they are when ``files`` have taken their place in it.
-
-    Nothing where the folder has no manifest, as of earlier versions. Raises DataError where it was changed.
-    """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        return {}
-    later = manifest.with_files({name: bytes_sha256(content) for name, content in files.items()})
-    return signed_manifest(later.to_bytes(), folder, by)

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from evalpipe.base.digests import bytes_sha256, file_sha256
 from evalpipe.base.folders import TemporaryFolder, exchanged, locked, postponed, remove, settle, settle_names, sweep
-from evalpipe.base.formats import FORMULA, NUMBER
+from evalpipe.base.formats import ESTIMATES, FORMULA, KEY_SIGNATURE, MANIFEST, NUMBER, RESULTS, RUN, RUN_FILES
 from evalpipe.errors import UsageError
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, following, signed_manifest
-from evalpipe.runs.output_folder import WRITTEN, refuse_foreign
+from evalpipe.runs.folder import RunFolder, refuse_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -109,18 +108,18 @@ class Recorder:
         ``manifest`` holds what was read, and the files of the run are added to it. ``replaced`` are further files of
         the old folder that do not stay.
         """
-        files = {**card, "results.json": results.to_json().encode(), "estimates.csv": estimates_csv(results).encode()}
+        files = {**card, RESULTS: results.to_json().encode(), ESTIMATES: estimates_csv(results).encode()}
         digests = {name: bytes_sha256(content) for name, content in files.items()}
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
-        files |= {**others, **signed_manifest(manifest.with_files(digests).to_bytes(), self.out, self.by)}
-        files["run.json"] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run},
-                                      manifest.versions).encode()
+        files |= {**others, **RunFolder(self.out).manifest_files(manifest.with_files(digests), self.by)}
+        files[RUN] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run},
+                                manifest.versions).encode()
         with self.refused:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
-            self._keep_others(self.fresh, (*WRITTEN, *replaced))
+            self._keep_others(self.fresh, (*RUN_FILES, *replaced))
             settle(self.fresh)
             self._exchange(self.fresh)
             settle_names(self.out.parent)
@@ -222,7 +221,7 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
     Its signature by a key is that of ``by``. Without one, a signature of the manifest as it was is removed. Raises
     DataError, and writes nothing, where the manifest was changed.
     """
-    written = {**files, **following(target, files, by)}
+    written = {**files, **RunFolder(target).manifest_after(files, by)}
     with TemporaryFolder(".new-", target) as fresh:
         for name, content in written.items():
             (Path(fresh) / name).write_bytes(content)

@@ -11,37 +11,32 @@ import csv
 import io
 import json
 import math
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING
 
-from evalpipe.base.digests import bytes_sha256, file_sha256
-from evalpipe.base.formats import FORMATS
+from evalpipe.base.digests import bytes_sha256
+from evalpipe.base.formats import ESTIMATES, FORMATS, RESULTS, SIGNATURES
 from evalpipe.card import render
 from evalpipe.card.attachments import attached_files, files_in
 from evalpipe.card.edition import Edition
 from evalpipe.card.page_text import Said, page_text
 from evalpipe.card.pdf import drawn_otherwise
 from evalpipe.errors import DataError, Problem
-from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_json, signatures_of
-from evalpipe.runs.manifest import read_manifest
-from evalpipe.runs.run_facts import run_facts
+from evalpipe.results.signatures import EVIDENCE_DIGITS, signatures_json
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
 from evalpipe.words.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
-    from evalpipe.base.formats import FormatName
     from evalpipe.card.page_text import PageText
+    from evalpipe.results import Results
     from evalpipe.results.signatures import Signature
-    from evalpipe.runs.manifest import Manifest
+    from evalpipe.runs.folder import RunFolder
     from evalpipe.templating.files import Templates
 
 
@@ -126,7 +121,7 @@ def _labels(value: object) -> dict[str, object]:
 
 
 def notes_on(
-    differences: Iterable[Difference], file: str, word: str = "in", other: str = "results.json"
+    differences: Iterable[Difference], file: str, word: str = "in", other: str = RESULTS
 ) -> list[str]:
     """Write the first differences of a file from what stands in, or follows by, another; and how many more."""
     known = list(differences)
@@ -150,7 +145,6 @@ def _shown(value: object, other: object) -> str:
     return f"{'…' if first else ''}{text[first:first + LONGEST]}{'…' if first + LONGEST < len(text) else ''}"
 
 
-RESULTS, ESTIMATES = "results.json", "estimates.csv"
 PAGE, PDF = FORMATS["html"].file, FORMATS["pdf"].file
 
 SAME_WORDS = "its words are the same; its drawings, styles or scripts differ"
@@ -160,18 +154,18 @@ SAME_FILES = "the files that it carries are the same; its pages differ"
 RUN_AGAIN = "restore it; or run again, and look at the new results"
 
 
-def verified(folder: Path, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:
+def verified(folder: RunFolder, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:
     """Return the results and the signatures in an output folder.
 
     ``templates`` are those that its card was rendered with, None for those that the results hold. Raises DataError with
     every file that is not as the run wrote it, where results.json is.
     """
-    results, written = Results.read(folder / RESULTS), Written(folder)
-    _refuse(folder, of_results(written, results, recorded(folder, read_manifest(folder))))
-    signatures = signatures_of(folder, results.evidence_sha256)
-    _refuse(folder, of_signatures(written, signatures))
-    _refuse(folder, [*of_tables(written, results), *of_cards(written, Edition(results, signatures, templates))])
-    return results, signatures
+    check = FolderCheck(folder, folder.results, templates)
+    _refuse(folder, check.results_file(folder.recorded_evidence(folder.manifest)))
+    signatures = folder.signatures
+    _refuse(folder, check.signatures_file(signatures))
+    _refuse(folder, [*check.tables(), *check.cards(signatures)])
+    return folder.results, signatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +175,14 @@ class Deviation:
     file: str
     how: str
     hint: str
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     code: str = "changed-file"
 
 
-def _refuse(folder: Path, deviations: Iterable[Deviation]) -> None:
+def _refuse(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
     """Raise DataError with every deviation, where there is one."""
-    problems = [Problem(deviation.code, f"{folder / deviation.file} {deviation.how}", hint=deviation.hint,
-                        notes=deviation.notes) for deviation in deviations]
+    problems = [Problem(deviation.code, f"{folder.path / deviation.file} {deviation.how}", hint=deviation.hint,
+                        notes=tuple(deviation.notes)) for deviation in deviations]
     if problems:
         raise DataError(*problems)
 
@@ -199,198 +193,139 @@ def not_compared(pdf: bytes) -> str | None:
     return None if otherwise is None else f"{otherwise}; its pages are not compared, but the files that it carries are"
 
 
-def formats_in(folder: Path) -> list[FormatName]:
-    """Return the formats whose files are in an output folder."""
-    return [name for name, entry in FORMATS.items() if (folder / entry.file).exists()]
+class FolderCheck:
+    """An output folder held to its results: what each of its files says otherwise."""
 
-
-class Written:
-    """The files of an output folder, each read once."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read nothing yet."""
-        self.folder = folder
-        self._contents: dict[str, bytes] = {}
-        self._digests: dict[str, str] = {}
-
-    def has(self, name: str) -> bool:
-        """Return whether a file is there."""
-        return (self.folder / name).exists()
-
-    def content(self, name: str) -> bytes:
-        """Return the bytes of a file; raises DataError where it cannot be read."""
-        if name not in self._contents:
-            self._contents[name] = _content(self.folder / name)
-        return self._contents[name]
-
-    def digest(self, name: str) -> str:
-        """Return the sha256 of a file, which may be large; raises DataError where it cannot be read."""
-        if name not in self._digests:
-            self._digests[name] = _digest(self.folder / name)
-        return self._digests[name]
+    def __init__(self, folder: RunFolder, results: Results, templates: Templates | None) -> None:
+        """Hold a folder to the results in it; ``templates`` are as of `verified`."""
+        self.folder, self.results, self.templates = folder, results, templates
+        self.of_this_version = results.evalpipe_version == VERSION
 
     @cached_property
     def page(self) -> PageText | None:
         """What the page says; None where there is none."""
-        return page_text(self.content(PAGE).decode("utf-8", "replace")) if self.has(PAGE) else None
+        if not self.folder.has(PAGE):
+            return None
+        return page_text(self.folder.content(PAGE).decode("utf-8", "replace"))
 
     @cached_property
-    def carried(self) -> dict[str, bytes]:
+    def attached(self) -> dict[str, bytes]:
         """The files attached to the PDF, by name; none where there is no PDF."""
-        return files_in(self.content(PDF)) if self.has(PDF) else {}
+        return files_in(self.folder.content(PDF)) if self.folder.has(PDF) else {}
 
+    def results_file(self, recorded: Sequence[str]) -> Iterator[Deviation]:
+        """Yield how results.json is not what the run wrote; ``recorded`` are what is known of its sha256."""
+        here = self.results.evidence_sha256
+        other = next((sha256 for sha256 in recorded if sha256 != here), None)
+        if other is not None:
+            digits = f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, that of the run with {other[:EVIDENCE_DIGITS]}"
+            yield Deviation(RESULTS, f"was changed after the run: {digits}", RUN_AGAIN, self._against_copies())
+        if recorded:
+            return
+        in_card = _sha256(self.attached.get(RESULTS)) if self.page is None else self.page.evidence
+        if self.of_this_version and self.folder.content(RESULTS) != self.results.to_json().encode():
+            yield Deviation(RESULTS, "is not as evalpipe writes it", RUN_AGAIN)
+        elif in_card not in (None, here):
+            digits = f"evidence {str(in_card)[:EVIDENCE_DIGITS]}, and results.json is {here[:EVIDENCE_DIGITS]}"
+            yield Deviation(RESULTS, f"is not what the card beside it was made from: that names {digits}", RUN_AGAIN,
+                            self._against_copies())
 
-def of_results(written: Written, results: Results, records: Sequence[str]) -> Iterator[Deviation]:
-    """Yield how results.json is not what the run wrote; ``records`` are what is known of its sha256."""
-    here = results.evidence_sha256
-    other = next((digest for digest in records if digest != here), None)
-    if other is not None:
-        digits = f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, that of the run with {other[:EVIDENCE_DIGITS]}"
-        yield _changed(RESULTS, f"was changed after the run: {digits}", RUN_AGAIN, beside(written, results))
-    if records:
-        return
-    named = _named_evidence(written)
-    if _of_this_version(results) and written.content(RESULTS) != results.to_json().encode():
-        yield _changed(RESULTS, "is not as evalpipe writes it", RUN_AGAIN)
-    elif named not in (None, here):
-        digits = f"evidence {str(named)[:EVIDENCE_DIGITS]}, and results.json is {here[:EVIDENCE_DIGITS]}"
-        yield _changed(RESULTS, f"is not what the card beside it was made from: that names {digits}", RUN_AGAIN,
-                       beside(written, results))
+    def _against_copies(self) -> list[str]:
+        """Say in what results.json differs from the copy of it in the card, or from the estimates beside it."""
+        copy = self.attached.get(RESULTS)
+        if copy is not None:
+            return notes_on(of_json(copy, self.folder.content(RESULTS)), PDF)
+        expected = estimates_csv(self.results).encode()
+        table = self.folder.content(ESTIMATES) if self.folder.has(ESTIMATES) else expected
+        return notes_on(of_csv(table, expected), ESTIMATES)
 
+    def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
+        """Yield that signatures which a card shows are no longer in signatures.json, or are others there."""
+        shown = {PDF: _sha256(self.attached.get(SIGNATURES))}
+        if self.page is not None:
+            shown[PAGE] = self.page.signatures
+        # A card may lack the last of them, where it could not be written.
+        known = {None, *(_sha256(signatures_json(signatures[:count])) for count in range(1, len(signatures) + 1))}
+        other = next((file for file, sha256 in shown.items() if sha256 not in known), None)
+        if other is not None:
+            again = f"evalpipe render {self.folder.path}"
+            yield Deviation(SIGNATURES, f"does not hold the signatures that {other} shows",
+                            f"restore it; or remove it, render the card again ({again}) and sign again")
 
-def _named_evidence(written: Written) -> str | None:
-    """Return the sha256 of the results that a card was made from; None where there is none that says so."""
-    return written.page.evidence if written.page is not None else _sha256(written.carried.get(RESULTS))
+    def tables(self) -> Iterator[Deviation]:
+        """Yield each table beside the card that does not agree with the results."""
+        if not self.folder.has(ESTIMATES):
+            yield Deviation(ESTIMATES, "is missing", RUN_AGAIN, code="missing-file")
+        else:
+            there, here = self.folder.content(ESTIMATES), estimates_csv(self.results).encode()
+            if there != here:
+                yield Deviation(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
+                                notes_on(of_csv(there, here), ESTIMATES))
+        rows = self.results.row_file
+        if rows is not None and self.folder.has(rows.file):  # it may be kept elsewhere, as it holds the rows
+            sha256 = self.folder.sha256(rows.file)
+            if sha256 != rows.sha256:
+                digits = (f"its sha256 begins with {sha256[:EVIDENCE_DIGITS]}, that of the run with "
+                          f"{rows.sha256[:EVIDENCE_DIGITS]}")
+                yield Deviation(rows.file, f"was changed after the run: {digits}", RUN_AGAIN)
+
+    def cards(self, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
+        """Yield each file of the card that does not agree with the results and the signatures."""
+        present, edition = self.folder.formats, Edition(self.results, signatures, self.templates)
+        texts = [name for name in present if name == "html" or (name != "pdf" and self.of_this_version)]
+        for file, here in render(self.results, texts, signatures, self.templates).items():
+            same = self.folder.content(file) == here
+            differences = [] if same else list(self._in_card(file, here.decode()))
+            if differences or (not same and self.of_this_version):
+                notes = notes_on(differences, file, "by") or [SAME_WORDS]
+                form = next(name for name in texts if FORMATS[name].file == file)
+                yield Deviation(file, "is not the card of results.json", self._again(form), notes)
+        if "pdf" in present:
+            yield from self._pdf(edition)
+
+    def _again(self, form: str) -> str:
+        return f"write it again and read it before you sign: evalpipe render {self.folder.path} --format {form}"
+
+    def _in_card(self, file: str, here: str) -> Iterator[Difference]:
+        """Yield in what a file of the card differs from what this version writes."""
+        if file != PAGE or self.page is None:
+            yield from of_lines(self.folder.content(file).decode("utf-8", "replace"), here)
+        elif self.of_this_version:
+            yield from of_words(self.page, page_text(here))
+        else:
+            yield from _in_numbers(self.page, page_text(here), self.results)
+
+    def _pdf(self, edition: Edition) -> Iterator[Deviation]:
+        """Yield that card.pdf carries other files than those beside it, or has other pages than this version draws."""
+        hint, pdf = self._again("pdf"), self.folder.content(PDF)
+        attached, expected = self.attached, {file.name: file.content for file in attached_files(edition)}
+        if RESULTS not in attached:
+            yield Deviation(PDF, "has no results.json attached", hint)
+            return
+        # A card that this version rendered from results of another carries them as this version writes them.
+        same = attached[RESULTS] == expected[RESULTS]
+        differing = [] if same else list(of_json(attached[RESULTS], self.folder.content(RESULTS)))
+        if differing:
+            yield Deviation(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
+            return
+        # Another version may write the same results as other texts.
+        names = [*expected, *attached] if self.of_this_version else [SIGNATURES]
+        others = [name for name in dict.fromkeys(names) if name != RESULTS and attached.get(name) != expected.get(name)]
+        if others:
+            yield Deviation(PDF, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)
+        elif pdf.count(b"startxref") > 1:  # which no program writes that draws a PDF
+            yield Deviation(PDF, "was changed after it was drawn: an update is appended to it", hint)
+        elif not_compared(pdf) is None:
+            drawn = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
+            if drawn != pdf:
+                yield Deviation(PDF, "is not the card of results.json", hint, [SAME_FILES])
 
 
 def _sha256(content: bytes | None) -> str | None:
     return None if content is None else bytes_sha256(content)
 
 
-def of_signatures(written: Written, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
-    """Yield that signatures which a card shows are no longer in signatures.json, or are others there."""
-    shown = {PDF: _sha256(written.carried.get(SIGNATURES))}
-    if written.page is not None:
-        shown[PAGE] = written.page.signatures
-    # A card may lack the last of them, where it could not be written.
-    known = {None, *(_sha256(signatures_json(signatures[:count])) for count in range(1, len(signatures) + 1))}
-    other = next((file for file, digest in shown.items() if digest not in known), None)
-    if other is not None:
-        hint = f"restore it; or remove it, render the card again (evalpipe render {written.folder}) and sign again"
-        yield _changed(SIGNATURES, f"does not hold the signatures that {other} shows", hint)
-
-
-def of_tables(written: Written, results: Results) -> Iterator[Deviation]:
-    """Yield each table beside the card that does not agree with the results."""
-    yield from _estimates(written, results)
-    yield from _rows(written, results)
-
-
-def _of_this_version(results: Results) -> bool:
-    return results.evalpipe_version == VERSION
-
-
-def recorded(folder: Path, manifest: Manifest | None) -> list[str]:
-    """Return the sha256 of results.json by run.json and by the manifest; none of what an earlier version wrote."""
-    listed = None if manifest is None else manifest.sha256_of.get(RESULTS)
-    return [digest for digest in (evidence_in(folder), listed) if digest is not None]
-
-
-def evidence_in(folder: Path) -> str | None:
-    """Return the sha256 of results.json that run.json has; None where it has none, as of earlier versions."""
-    named = run_facts(folder).get("evidence_sha256")
-    return named if isinstance(named, str) else None
-
-
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file; raises DataError where it cannot be read."""
-    with _readable(path):
-        return path.read_bytes()
-
-
-def _digest(path: Path) -> str:
-    """Return the sha256 of a file; raises DataError where it cannot be read."""
-    with _readable(path):
-        return file_sha256(path)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Let an error of the file system be a DataError."""
-    try:
-        yield
-    except OSError as error:
-        message = f"cannot read {path}: {error.strerror or error}"
-        raise DataError.of("unreadable-file", message, "let it be read, and try again") from None
-
-
-def _changed(file: str, how: str, hint: str, notes: Sequence[str] = ()) -> Deviation:
-    return Deviation(file, how, hint, tuple(notes))
-
-
-def beside(written: Written, results: Results) -> list[str]:
-    """Say in what results.json differs from the copy of it in the card, or from the estimates beside it."""
-    attached = written.carried.get(RESULTS)
-    if attached is not None:
-        return notes_on(of_json(attached, written.content(RESULTS)), PDF)
-    expected = estimates_csv(results).encode()
-    table = written.content(ESTIMATES) if written.has(ESTIMATES) else expected
-    return notes_on(of_csv(table, expected), ESTIMATES)
-
-
-def _estimates(written: Written, results: Results) -> Iterator[Deviation]:
-    """Yield that estimates.csv is missing, or is not the table of the estimates."""
-    if not written.has(ESTIMATES):
-        yield Deviation(ESTIMATES, "is missing", RUN_AGAIN, code="missing-file")
-        return
-    there, here = written.content(ESTIMATES), estimates_csv(results).encode()
-    if there != here:
-        yield _changed(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
-                       notes_on(of_csv(there, here), ESTIMATES))
-
-
-def _rows(written: Written, results: Results) -> Iterator[Deviation]:
-    """Yield that the row-level file is another; it may be kept elsewhere, as it holds the rows."""
-    file = results.row_file
-    if file is None or not written.has(file.file):
-        return
-    there = written.digest(file.file)
-    if there != file.sha256:
-        digits = f"its sha256 begins with {there[:EVIDENCE_DIGITS]}, that of the run with"
-        yield _changed(file.file, f"was changed after the run: {digits} {file.sha256[:EVIDENCE_DIGITS]}", RUN_AGAIN)
-
-
-def of_cards(written: Written, edition: Edition) -> Iterator[Deviation]:
-    """Yield each file of the card that does not agree with the results and the signatures."""
-    folder, results = written.folder, edition.results
-    present = formats_in(folder)
-    texts = [name for name in present if name == "html" or (name != "pdf" and _of_this_version(results))]
-    for file, here in render(results, texts, edition.signatures, edition.given).items():
-        same = written.content(file) == here
-        differences = [] if same else list(_of_card(written, file, here.decode(), results))
-        if differences or (not same and _of_this_version(results)):
-            notes = notes_on(differences, file, "by") or [SAME_WORDS]
-            form = next(name for name in texts if FORMATS[name].file == file)
-            yield _changed(file, "is not the card of results.json", _again(folder, form), notes)
-    if "pdf" in present:
-        yield from _pdf(written, edition)
-
-
-def _again(folder: Path, form: str) -> str:
-    return f"write it again and read it before you sign: evalpipe render {folder} --format {form}"
-
-
-def _of_card(written: Written, file: str, here: str, results: Results) -> Iterator[Difference]:
-    """Yield in what a file of the card differs from what this version writes."""
-    if file != PAGE or written.page is None:
-        yield from of_lines(written.content(file).decode("utf-8", "replace"), here)
-    elif _of_this_version(results):
-        yield from of_words(written.page, page_text(here))
-    else:
-        yield from _of_numbers(written.page, page_text(here), results)
-
-
-def _of_numbers(there: PageText, here: PageText, results: Results) -> Iterator[Difference]:
+def _in_numbers(there: PageText, here: PageText, results: Results) -> Iterator[Difference]:
     """Yield what a page of another version says that these results do not."""
     if there.evidence not in (None, results.evidence_sha256):  # a template may leave it out
         yield "the head of the page, evidence", there.evidence, results.evidence_sha256
@@ -409,29 +344,3 @@ def _exact_numbers(value: object) -> Iterator[str]:
             yield from _exact_numbers(part)
     elif isinstance(value, int | float) and math.isfinite(value):
         yield numbers.exact(value)
-
-
-def _pdf(written: Written, edition: Edition) -> Iterator[Deviation]:
-    """Yield that card.pdf carries other files than those beside it, or has other pages than this version draws."""
-    hint = _again(written.folder, "pdf")
-    carried, expected = written.carried, {file.name: file.content for file in attached_files(edition)}
-    if RESULTS not in carried:
-        yield _changed(PDF, "has no results.json attached", hint)
-        return
-    # A card that this version rendered from results of another carries them as this version writes them.
-    same = carried[RESULTS] == expected[RESULTS]
-    differing = [] if same else list(of_json(carried[RESULTS], written.content(RESULTS)))
-    if differing:
-        yield _changed(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
-        return
-    # Another version may write the same results as other texts.
-    names = [*expected, *carried] if _of_this_version(edition.results) else [SIGNATURES]
-    others = [name for name in dict.fromkeys(names) if name != RESULTS and carried.get(name) != expected.get(name)]
-    if others:
-        yield _changed(PDF, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)
-    elif written.content(PDF).count(b"startxref") > 1:  # which no program writes that draws a PDF
-        yield _changed(PDF, "was changed after it was drawn: an update is appended to it", hint)
-    elif not_compared(written.content(PDF)) is None:
-        drawn = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
-        if drawn != written.content(PDF):
-            yield _changed(PDF, "is not the card of results.json", hint, [SAME_FILES])

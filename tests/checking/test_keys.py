@@ -27,10 +27,12 @@ from hypothesis import strategies as st
 import evalpipe
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
+from evalpipe.base.formats import KEY_SIGNATURE
 from evalpipe.card import pdf
 from evalpipe.errors import DataError, SpecError, UsageError
 from evalpipe.review.acceptance import accept
-from evalpipe.runs.manifest import KEY_SIGNATURE, is_whole, read_manifest
+from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.manifest import is_whole
 from evalpipe.runs.record import put_files
 
 Keys = Callable[[str], tuple[Path, Path]]
@@ -64,7 +66,7 @@ def said(folder: Path, public: Path | None = None) -> str:
 
 def test_a_manifest_says_what_a_folder_holds_and_nothing_of_time_and_place() -> None:
     first, second = ran("one"), ran("two/deeper")
-    manifest = read_manifest(first)
+    manifest = RunFolder(first).manifest
 
     assert manifest is not None
     assert manifest.sha256_of == {
@@ -167,7 +169,7 @@ def test_the_manifest_follows_what_people_sign_and_a_run_again_gives_the_same(ke
 def test_the_manifest_follows_a_new_reference() -> None:
     folder = ran()
     accept(folder)
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
 
     assert manifest is not None
     assert manifest.sha256_of["reference.json"] == bytes_sha256((folder / "results.json").read_bytes())
@@ -200,11 +202,11 @@ def test_a_folder_without_a_manifest_gets_none() -> None:
 
 def test_a_manifest_of_a_later_version_is_told() -> None:
     folder = ran()
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest is not None
     (folder / "manifest.json").write_bytes(manifest.model_copy(update={"manifest": 2}).to_bytes())
     with pytest.raises(DataError) as error:
-        read_manifest(folder)
+        _ = RunFolder(folder).manifest
 
     assert str(error.value) == (
         "error[not-a-manifest]: out/manifest.json is not as this version writes it\n"

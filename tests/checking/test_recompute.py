@@ -18,7 +18,7 @@ from evalpipe.results import Results
 from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.review.checking import Verification
 from evalpipe.review.checking.outputs import apart_in_results, apart_in_rows
-from evalpipe.runs.manifest import read_manifest
+from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import replace_files
 
 
@@ -30,7 +30,7 @@ def again(verification: Verification) -> dict[str, str]:
 def test_the_example_cards_recompute_to_the_same_bytes(example: Callable[[str], Path], name: str) -> None:
     folder = example(name)
     verification = evalpipe.verify(folder, recompute=True)
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
 
     assert manifest is not None
     assert again(verification) == dict.fromkeys(
@@ -75,7 +75,7 @@ def forge(folder: Path, old: str, new: str) -> None:
     results = Results.from_json(text)
     path.write_text(text)
     run = (folder / "run.json").read_text()
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest is not None
     (folder / "run.json").write_text(run.replace(manifest.sha256_of["results.json"], results.evidence_sha256))
     (folder / "estimates.csv").write_text(estimates_csv(results))
@@ -104,7 +104,7 @@ def test_the_ledger_knows_nothing_of_a_run_again_and_the_manifest_nothing_of_the
     Path("small.yaml").write_text(SPEC.replace("ledger: false", "ledger: mine.sqlite"))
     here = ["ledger=mine.sqlite", "engine.workers=2", "seed=3"]
     evalpipe.run("small.yaml", out=folder, overrides=here)
-    manifest, before = read_manifest(folder), Path("mine.sqlite").read_bytes()
+    manifest, before = RunFolder(folder).manifest, Path("mine.sqlite").read_bytes()
 
     assert evalpipe.verify(folder, recompute=True).holds()
     assert Path("mine.sqlite").read_bytes() == before
@@ -113,7 +113,7 @@ def test_the_ledger_knows_nothing_of_a_run_again_and_the_manifest_nothing_of_the
 
 
 def test_other_versions_are_named_where_bytes_differ(folder: Path) -> None:
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest is not None
     (folder / "card.md").write_text("# other")
     forged = manifest.model_copy(update={"libraries": manifest.libraries | {"numpy": "1.0"}})
@@ -207,9 +207,9 @@ def test_last_digits_are_the_same_numbers_and_no_difference(
 def test_versions_that_are_others_are_named_where_last_digits_differ(
     folder: Path, printed: Callable[..., tuple[int, str]]
 ) -> None:
-    value, manifest = value_of(folder), read_manifest(folder)
+    value, manifest = value_of(folder), RunFolder(folder).manifest
     forge(folder, f'"value": {value!r}', f'"value": {value + 3e-13!r}')
-    forged = read_manifest(folder)
+    forged = RunFolder(folder).manifest
     assert manifest is not None
     assert forged is not None
     other = {"python": "3.99.1", "libraries": forged.libraries | {"numpy": "1.0", "gone": "2.0"}}

@@ -20,9 +20,9 @@ from evalpipe.card.attachments import files_in
 from evalpipe.card.edition import Edition
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
-from evalpipe.results.signatures import read_signatures
 from evalpipe.review.checking import Verification
-from evalpipe.runs.manifest import Manifest, read_manifest
+from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.manifest import Manifest
 from forged_pdf import WORDS, drawn_anew, painted_over
 
 pytestmark = pytest.mark.usefixtures("drawn_once")
@@ -56,14 +56,14 @@ def flip(path: Path, chance: random.Random) -> None:
 
 def forge(path: Path, **changed: object) -> None:
     """Change a manifest as somebody does who knows how it is written."""
-    manifest = read_manifest(path)
+    manifest = RunFolder(path).manifest
     assert manifest is not None
     (path / "manifest.json").write_bytes(manifest.model_copy(update=changed).to_bytes())
 
 
 def relist(folder: Path) -> None:
     """Let the manifest list the files as they are now."""
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest is not None
     digests = {name: bytes_sha256((folder / name).read_bytes()) for name in manifest.sha256_of}
     (folder / "manifest.json").write_bytes(manifest.with_files(digests).to_bytes())
@@ -185,7 +185,7 @@ def test_the_pages_of_a_pdf_that_another_version_drew_are_not_compared(
 def test_a_pdf_that_does_not_say_what_drew_it_is_not_compared(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, versions = top / "out" / "card.pdf", pdf._drawing_versions
     monkeypatch.setattr(pdf, "_drawing_versions", lambda: {"evalpipe": "0.1.0"})
-    path.write_bytes(pdf.document(Edition(Results.read(top / "out"), read_signatures(top / "out"))))
+    path.write_bytes(pdf.document(Edition(Results.read(top / "out"), RunFolder(top / "out").all_signatures)))
     relist(top / "out")
     monkeypatch.setattr(pdf, "_drawing_versions", versions)
 
@@ -210,7 +210,7 @@ def test_without_the_library_that_draws_a_pdf_its_pages_are_not_compared(
 def test_data_that_were_changed_with_the_manifest_contradict_the_results(top: Path) -> None:
     path = top / "common" / "data" / "test.csv"
     path.write_text(path.read_text().replace("1", "0", 1))
-    manifest = read_manifest(top / "out")
+    manifest = RunFolder(top / "out").manifest
     assert manifest is not None
     now = {"sha256": bytes_sha256(path.read_bytes())}
     forge(top / "out", inputs=[
@@ -316,7 +316,7 @@ def test_a_signature_that_was_added_by_hand_is_named_alone(top: Path) -> None:
         b'"validator"', b'"owner"') + b"\n]"))
     verification = evalpipe.verify(top / "out")
 
-    assert [signature.role for signature in read_signatures(top / "out")] == ["validator", "owner"]
+    assert [signature.role for signature in RunFolder(top / "out").all_signatures] == ["validator", "owner"]
     assert statuses(verification, "differs") == {"signatures.json"}
 
 
@@ -351,7 +351,7 @@ def test_a_file_name_that_leads_elsewhere_is_no_manifest(top: Path) -> None:
 
 
 def test_a_device_is_no_input(top: Path) -> None:
-    manifest = read_manifest(top / "out")
+    manifest = RunFolder(top / "out").manifest
     assert manifest is not None
     forge(top / "out", inputs=[*manifest.inputs, manifest.inputs[-1].model_copy(update={"path": "/dev/zero"})])
 

@@ -16,7 +16,7 @@ import pytest
 import evalpipe
 from cli.conftest import SPEC, Command
 from evalpipe.runs.changes import changes
-from evalpipe.runs.manifest import read_manifest
+from evalpipe.runs.folder import RunFolder
 
 LINE = ("run", "small.yaml", "--out", "out", "--no-progress", "--if-changed")
 HOLDS = "gates:\n  - {metric: brier, max: 0.9}\n"
@@ -110,7 +110,7 @@ def change_data() -> None:
 
 
 def change_version() -> None:
-    manifest = read_manifest(Path("out"))
+    manifest = RunFolder(Path("out")).manifest
     assert manifest is not None
     older = manifest.model_copy(update={"libraries": {**manifest.libraries, "numpy": "1.0"}, "python": "3.10.1"})
     Path("out/manifest.json").write_bytes(older.to_bytes())

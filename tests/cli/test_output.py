@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.runs.output_folder import refuse_to_replace
+from evalpipe.runs.folder import refuse_to_replace
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 FULL = "error[standard-output]: cannot write to the standard output: No space left on device\n"

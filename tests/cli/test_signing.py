@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
-from evalpipe.results.signatures import read_signatures
+from evalpipe.runs.folder import RunFolder
 
 SIGN = ("sign", "out", "--role", "validator", "--name", "A. Reader", "--decision", "approved", "--date", "2026-11-21")
 
@@ -46,7 +46,7 @@ def test_a_second_reader_adds_conditions_and_reads_json(command: Command, folder
             "decision": "approved_with_conditions", "conditions": ["Not for children.", "Monthly."],
             "expires": "2027-11-22", "evidence_sha256": evidence},
         "files": ["out/card.html", "out/signatures.json"], "unchecked": []}
-    assert [signature.name for signature in read_signatures(folder / "out")] == ["A. Reader", "李"]
+    assert [signature.name for signature in RunFolder(folder / "out").all_signatures] == ["A. Reader", "李"]
 
 
 @pytest.mark.usefixtures("evidence")

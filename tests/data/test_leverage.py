@@ -14,6 +14,7 @@ from engine.runs import read_sample, run
 from evalpipe.cli.trace import trace
 from evalpipe.errors import DataError
 from evalpipe.run import run as run_spec
+from evalpipe.runs.folder import RunFolder
 
 MEASURES = ["press", "pse", "sep", "q2"]
 LINEAR = {"task": "regression", "outcome": {"column": "y"}, "metrics": MEASURES, "intervals": {"replicates": 100}}
@@ -68,7 +69,7 @@ def test_leverages_in_a_file_of_predictions_meet_the_truth_of_their_rows(tmp_pat
 
 def test_an_estimate_names_the_leverages_and_the_predictions_that_it_is_made_from(tmp_path: Path) -> None:
     results = run(fitted()[0], **LINEAR, models={"m": {"prediction": "p", "leverage": "h"}})
-    columns = trace(results, results.rows[0], "press@m", tmp_path)["columns"]
+    columns = trace(results, results.rows[0], "press@m", RunFolder(tmp_path))["columns"]
     assert columns == {"truth": ["y"], "leverage": ["h"], "prediction": ["p"]}
 
 

@@ -7,12 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE, RESULTS
 from evalpipe.chapters.gates.compute import FIRST
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Observed
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
+from evalpipe.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,16 +23,6 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Gate
-
-REFERENCE = "reference.json"
-"""The file of an output folder that holds the results of its reference, byte for byte."""
-
-BEFORE = "reference-before.json"
-"""The file that holds the reference before that, to which the night of the reference is held where it is run again."""
-
-LAST = "results.json"
-"""The file that holds those of its newest run, which is the reference where no other is kept and its gates held."""
-
 
 @dataclass(frozen=True, slots=True)
 class Tonight:
@@ -133,21 +125,20 @@ def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sa
 
 def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:
     """Read the results at a path of the spec."""
-    path = earlier.path / LAST if earlier.path.is_dir() else earlier.path
-    if path.exists():
-        return _read(path, earlier.written, "name a run's output folder")
+    folder = RunFolder.named(earlier.path)
+    if folder.has(RESULTS):
+        return _read(folder, RESULTS, earlier.written, "name a run's output folder")
     missing = f"there are no results of an earlier run at {earlier.written}"
     return NoEarlier(f"{missing}{earlier.relative}") if optional else Problem("missing-file", missing, hint=FIRST)
 
 
-def _read(path: Path, shown: str, hint: str) -> EarlierRun | Problem:
-    """Read the results of a run from a file."""
+def _read(folder: RunFolder, name: str, shown: str, hint: str = "") -> EarlierRun | Problem:
+    """Read the results of a run from a file of an output folder."""
     try:
-        content = path.read_bytes()
+        content = folder.content(name, shown=shown)
         return EarlierRun(Results.from_json(content.decode("utf-8"), shown), shown, content)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        return Problem("unreadable-file", f"cannot read {shown}: {reason}", hint=hint)
+    except UnicodeDecodeError:
+        return Problem("unreadable-file", f"cannot read {shown}: it is not UTF-8 text", hint=hint)
     except DataError as error:
         return replace(error.problems[0], hint=hint)
 
@@ -179,12 +170,13 @@ def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
     """
     if folder is None:
         return []
-    if not (folder / REFERENCE).exists():
-        newest = _read(folder / LAST, LAST, "")
+    files = RunFolder(folder)
+    if not files.has(REFERENCE):
+        newest = _read(files, RESULTS, RESULTS)
         return [newest] if isinstance(newest, EarlierRun) and may_be_reference(newest.results) else []
     hint = f"remove it to begin anew, or make the newest run the reference: evalpipe accept {shown}"
-    first = _read(folder / REFERENCE, str(Path(shown) / REFERENCE), hint)
-    before = _read(folder / BEFORE, BEFORE, "")
+    first = _read(files, REFERENCE, str(Path(shown) / REFERENCE), hint)
+    before = _read(files, REFERENCE_BEFORE, REFERENCE_BEFORE)
     return first if isinstance(first, Problem) else [first, before] if isinstance(before, EarlierRun) else [first]
 
 
@@ -203,10 +195,11 @@ def _left_by(tonight: Tonight, night: Night, known: Collection[str]) -> EarlierR
     That is the file `reference.json` in its folder, where the ledger knows these results, else the night itself where
     it may be a reference.
     """
-    run = _read(night.folder / LAST, LAST, "")
+    files = RunFolder(night.folder)
+    run = _read(files, RESULTS, RESULTS)
     if isinstance(run, Problem) or run.sha256 != night.results_sha256:
         return None
-    kept = _read(night.folder / REFERENCE, REFERENCE, "")
+    kept = _read(files, REFERENCE, REFERENCE)
     if isinstance(kept, EarlierRun) and kept.sha256 in known and tonight.is_after(kept.results):
         return kept
     return replace(run, path=REFERENCE) if may_be_reference(run.results) else None
@@ -250,7 +243,7 @@ def next_references(
         other for other in others
         if other.sha256 == run.sha256 or (day is not None and (other.results.as_of or "") > day)]
     ordered = {file.sha256: file.content for file in (*later, *([run] if fit else before), *others)}
-    return dict(zip((REFERENCE, BEFORE), ordered.values(), strict=False))
+    return dict(zip((REFERENCE, REFERENCE_BEFORE), ordered.values(), strict=False))
 
 
 def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, alone: bool) -> bool:
@@ -261,9 +254,10 @@ def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, al
     last = next((gate for gate in results.gates if gate.against == "last"), None)
     if last is None:
         return False
-    run = EarlierRun(results, REFERENCE, (folder / LAST).read_bytes())
+    files = RunFolder(folder)
+    run = EarlierRun(results, REFERENCE, files.content(RESULTS))
     left = next_references(run, NoEarlier(""), folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
-    there = (folder / REFERENCE).read_bytes() if (folder / REFERENCE).exists() else None
+    there = files.content_if_there(REFERENCE)
     now = reference_for(Tonight.of(results), folder, "") if alone else None
     return left != there or (isinstance(now, EarlierRun) and now.sha256 != last.against_sha256)
 
@@ -279,7 +273,7 @@ class ReferenceChange:
 
 def reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
     """Return what it changes for each verdict against the reference that ``results`` take the place of ``before``."""
-    now = EarlierRun(results, LAST, b"")
+    now = EarlierRun(results, RESULTS, b"")
     names = {was: name for name, was in results.renamed.items()}
     then = None if before is None else replace(before, names=names)
     return [ReferenceChange(gate, _value(then, gate), _value(now, gate))

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import read_public_key
+from evalpipe.base.formats import RESULTS
 from evalpipe.errors import DataError, UsageError
 from evalpipe.review.checking.origins import ROWS, CheckedFile, Origins, Verification, check_key_signature, check_ledger
 from evalpipe.review.checking.outputs import Outputs, recomputed
 from evalpipe.run import templates_from
-from evalpipe.runs.manifest import MANIFEST
-from evalpipe.runs.verification import PDF, RESULTS
+from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.verification import PDF
 
 if TYPE_CHECKING:
     from evalpipe.run import Progress
@@ -38,16 +39,16 @@ def verify(
     folder, and the bytes are compared, or the numbers where these differ. Raises DataError where the folder or a file
     in it cannot be read, UsageError where ``spec``, a key or a template cannot be.
     """
-    path = Path(folder)
-    if not any(os.path.isfile(path / name) for name in (RESULTS, MANIFEST)):  # noqa: PTH113 - which raises no error
+    run = RunFolder(folder)
+    if not run.holds_run:
         hint = "name the folder that a run wrote"
         raise DataError.of("no-results", f"there is no output folder of evalpipe at '{folder}'", hint)
-    if spec is not None and not os.path.isfile(spec):  # noqa: PTH113 - the same
+    if spec is not None and not os.path.isfile(spec):  # noqa: PTH113 - which raises no error
         raise UsageError.of("missing-file", f"there is no file {spec}", "name the file of the spec that was run")
     key = None if public_key is None else read_public_key(public_key)
-    outputs = Outputs(path, templates_from(template))
-    origins = Origins(path, outputs.manifest, None if spec is None else Path(spec))
-    signature = check_key_signature(path, key)
+    outputs = Outputs(run, templates_from(template))
+    origins = Origins(run, outputs.manifest, None if spec is None else Path(spec))
+    signature = check_key_signature(run, key)
     signed = outputs.manifest if key is not None and signature.status == "same" else None
     listed = {} if signed is None else signed.sha256_of
     files = [*(_vouched(file) if file.file in listed else file for file in outputs.checked()), signature,

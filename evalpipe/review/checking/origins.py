@@ -10,19 +10,18 @@ import errno
 import json
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.databases import query_sha256
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
+from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.place import OPTION, LedgerPlace
 from evalpipe.results.signatures import EVIDENCE_DIGITS
-from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, ReadFile, read_manifest
-from evalpipe.runs.run_facts import run_facts
-from evalpipe.runs.verification import PDF, RESULTS, notes_on, of_json
+from evalpipe.runs.manifest import ReadFile
+from evalpipe.runs.verification import PDF, notes_on, of_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
+    from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.manifest import Manifest
 
 
@@ -100,21 +100,14 @@ class Origins:
     Their paths start at the folder of the spec: of the file ``given``, or of the one that `run.json` names.
     """
 
-    folder: Path
+    folder: RunFolder
     manifest: Manifest | None
     given: Path | None = None
 
-    @cached_property
+    @property
     def start(self) -> Path | None:
         """The folder that paths start at; None where it is not known."""
-        if self.given is not None:
-            return self.given.parent
-        named = run_facts(self.folder).get("inputs_from")
-        try:
-            here = os.path.realpath(self.folder)
-            return Path(os.path.realpath(Path(here) / named)) if isinstance(named, str) else None
-        except (OSError, ValueError):
-            return None
+        return self.folder.spec_folder if self.given is None else self.given.parent
 
     @property
     def spec(self) -> Path | None:
@@ -203,7 +196,7 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
             place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
             from evalpipe.ledger.store import Ledger
 
-            file = _held(Ledger.read(place), results, origins.folder)
+            file = _held(Ledger.read(place), results, origins.folder.path)
         except EvalpipeError as error:
             way = f"; name another with {OPTION}, as after a run with --set ledger=…" if where is None else ""
             file = CheckedFile("ledger", place.shown, "not checked", why or f"{error.problems[0].message}{way}")
@@ -213,12 +206,13 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
     return replace(file, file=written, reason=file.reason.replace(place.shown, written))
 
 
-def refuse_other_record(folder: Path, results: Results, where: str | None) -> CheckedFile | None:
+def refuse_other_record(folder: RunFolder, where: str | None) -> CheckedFile | None:
     """Hold the results of an output folder to a ledger as `check_ledger` does; raises DataError where they differ."""
-    recorded = check_ledger(results, Origins(folder, read_manifest(folder)), where)
+    recorded = check_ledger(folder.results, Origins(folder, folder.manifest), where)
     if recorded is not None and recorded.status == "differs":
-        message = f"the ledger '{recorded.file}' does not agree with {folder / RESULTS}: {recorded.reason}"
-        hint = f"see which was changed: evalpipe verify {folder} --recompute; or run again, and look at the new results"
+        message = f"the ledger '{recorded.file}' does not agree with {folder.results_file}: {recorded.reason}"
+        hint = (f"see which was changed: evalpipe verify {folder.path} --recompute; or run again, and look at the new "
+                "results")
         raise DataError(Problem("other-in-ledger", message, hint=hint, notes=recorded.notes))
     return recorded
 
@@ -233,14 +227,15 @@ def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str
 
     if where is not None:
         return LedgerPlace.of(where), None, None
-    beside, why = LedgerPlace.beside(origins.folder), LEDGER_UNKNOWN
+    folder = origins.folder.path
+    beside, why = LedgerPlace.beside(folder), LEDGER_UNKNOWN
     if origins.spec is not None and origins.spec.is_file():
         manifest = origins.manifest
         overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
         try:
             spec = load(str(origins.spec), overrides, as_of=day)
             written = spec.ledger if isinstance(spec.ledger, str) and "${" in spec.ledger else None
-            return LedgerPlace.named(ledger_named(spec), origins.folder), None, written
+            return LedgerPlace.named(ledger_named(spec), folder), None, written
         except EvalpipeError as error:
             why = f"the spec, which names it, cannot be read: {error.problems[0].message}"
     return (beside if beside.file is not None and beside.file.exists() else None), why, None
@@ -302,21 +297,21 @@ def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, 
     return list(of_json(json.dumps(there).encode(), json.dumps(here).encode()))
 
 
-def check_key_signature(folder: Path, public: bytes | None) -> CheckedFile:
+def check_key_signature(folder: RunFolder, public: bytes | None) -> CheckedFile:
     """Check who signed the manifest; where a ``public`` key is given, no other may have."""
     status, reason = _status(folder, public)
     return CheckedFile("output", KEY_SIGNATURE, status, reason)
 
 
-def _status(folder: Path, public: bytes | None) -> tuple[Status, str]:
+def _status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
     try:
-        content = (folder / KEY_SIGNATURE).read_bytes()
-    except FileNotFoundError:
+        content = folder.content_if_there(KEY_SIGNATURE)
+    except DataError as error:
+        return "differs", error.problems[0].message.replace(str(folder.file(KEY_SIGNATURE)), "it")
+    if content is None:
         needed = public is not None
         return ("differs", "the manifest is not signed, and must be by the key that was given") if needed else (
             "not checked", "the manifest is not signed")
-    except OSError as error:
-        return "differs", f"cannot read it: {error.strerror or error}"
     stored = stored_signature(content)
     if stored is None:
         return "differs", "it holds no signature as evalpipe writes it"
@@ -325,11 +320,11 @@ def _status(folder: Path, public: bytes | None) -> tuple[Status, str]:
     return _of_key(folder, stored, public)
 
 
-def _of_key(folder: Path, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
+def _of_key(folder: RunFolder, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
     """Tell of which manifest, and by which key, a signature is."""
     try:
-        signed = is_of(stored, (folder / MANIFEST).read_bytes())
-    except OSError:
+        signed = is_of(stored, folder.content(MANIFEST))
+    except DataError:
         return "differs", "there is no manifest that it could be of"
     if not signed:
         return "differs", "it is not of this manifest"

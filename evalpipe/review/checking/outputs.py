@@ -15,36 +15,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.folders import TemporaryFolder
-from evalpipe.card.edition import Edition
-from evalpipe.errors import DataError, EvalpipeError
-from evalpipe.results import Results
-from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURES, signatures_of
-from evalpipe.review.checking.origins import CheckedFile, digest_of, other_digest
-from evalpipe.runs.manifest import KEY_SIGNATURE, MANIFEST, libraries, read_manifest
-from evalpipe.runs.output_folder import WRITTEN
-from evalpipe.runs.verification import (
+from evalpipe.base.formats import (
     ESTIMATES,
-    PDF,
+    KEY_SIGNATURE,
+    MANIFEST,
+    REFERENCE,
+    REFERENCE_BEFORE,
     RESULTS,
-    Deviation,
-    Written,
-    evidence_in,
-    formats_in,
-    not_compared,
-    notes_on,
-    of_cards,
-    of_json,
-    of_results,
-    of_signatures,
-    of_tables,
-    recorded,
+    RUN,
+    RUN_FILES,
+    SIGNATURES,
 )
+from evalpipe.errors import DataError, EvalpipeError
+from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.review.checking.origins import CheckedFile, other_digest
+from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.manifest import libraries
+from evalpipe.runs.verification import PDF, Deviation, FolderCheck, not_compared, notes_on, of_json
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.results import Gate
+    from evalpipe.results import Gate, Results
     from evalpipe.review.checking.origins import Origins
     from evalpipe.run import Progress
     from evalpipe.runs.manifest import Manifest
@@ -52,8 +45,8 @@ if TYPE_CHECKING:
     from evalpipe.templating.files import Templates
 
 
-RUN, REFERENCES = "run.json", ("reference.json", "reference-before.json")
-APART = (MANIFEST, KEY_SIGNATURE, RUN)
+REFERENCES = (REFERENCE, REFERENCE_BEFORE)
+NOT_LISTED = (MANIFEST, KEY_SIGNATURE, RUN)
 """Files that are no entries of the manifest."""
 
 WAYS = ("who forges the pages may write other versions: draw it again (evalpipe render) and read it, or verify with "
@@ -64,45 +57,37 @@ WAYS = ("who forges the pages may write other versions: draw it again (evalpipe 
 class Outputs:
     """The files of an output folder, and what is recorded of them."""
 
-    def __init__(self, folder: Path, templates: Templates | None) -> None:
+    def __init__(self, folder: RunFolder, templates: Templates | None) -> None:
         """Read the manifest and the results, as far as they can be."""
         self.folder, self.templates = folder, templates
-        self.written = Written(folder)
         self.manifest: Manifest | None = None
         self.results: Results | None = None
         self.broken: dict[str, str] = {}
         try:
-            self.manifest = read_manifest(folder)
+            self.manifest = folder.manifest
         except DataError as error:
-            self.broken[MANIFEST] = _said(error, folder, MANIFEST)
+            self.broken[MANIFEST] = _of_it(error, folder.file(MANIFEST))
         try:
-            self.results = Results.read(folder / RESULTS) if (folder / RESULTS).exists() else None
+            self.results = folder.results if folder.has(RESULTS) else None
         except DataError as error:
-            self.broken[RESULTS] = _said(error, folder, RESULTS)
+            self.broken[RESULTS] = _of_it(error, folder.file(RESULTS))
+
+    @property
+    def listed(self) -> dict[str, str]:
+        """The sha256 of files by name, as the manifest lists them; none without one."""
+        return {} if self.manifest is None else self.manifest.sha256_of
 
     def checked(self) -> Iterator[CheckedFile]:
         """Check every file of the folder: the manifest, what it lists, `run.json`, and what else is there."""
         yield self._manifest()
-        listed = {} if self.manifest is None else self.manifest.sha256_of
-        names = dict.fromkeys([RESULTS, *listed, *(() if listed else self._ours())])
+        ours = sorted(name for name in RUN_FILES if self.folder.has(name) and name not in NOT_LISTED)
+        names = dict.fromkeys([RESULTS, *(self.listed or ours)])
         for name in names:
-            yield self._file(name, listed.get(name))
+            yield self._file(name, self.listed.get(name))
         yield self._run()
-        for entry in self._entries():
-            if entry.name not in names and entry.name not in APART:
+        for entry in self.folder.entries:
+            if entry.name not in names and entry.name not in NOT_LISTED:
                 yield self._other(entry)
-
-    def _entries(self) -> list[Path]:
-        """Return what is in the folder, by name; raises DataError where it cannot be listed."""
-        try:
-            return sorted(self.folder.iterdir())
-        except OSError as error:
-            message = f"cannot read '{self.folder}': {error.strerror or error}"
-            raise DataError.of("unreadable-file", message, "let it be read, and try again") from None
-
-    def _ours(self) -> list[str]:
-        """Return the files that a run may write and that are there."""
-        return sorted(name for name in WRITTEN if self.written.has(name) and name not in APART)
 
     def _manifest(self) -> CheckedFile:
         if MANIFEST in self.broken:
@@ -117,7 +102,7 @@ class Outputs:
     def _contradicted(self, manifest: Manifest) -> str | None:
         """Return what a manifest says otherwise than the results that it lists; None where they agree."""
         results = self.results
-        if results is None or manifest.sha256_of.get(RESULTS) != results.evidence_sha256:
+        if results is None or self.listed.get(RESULTS) != results.evidence_sha256:
             return None
         read = {file.sha256 for file in manifest.inputs if file.kind in ("data", "rows")}
         facts = {"name": manifest.name == results.name, "spec": manifest.spec_sha256 == results.spec_sha256,
@@ -128,12 +113,12 @@ class Outputs:
 
     def _file(self, name: str, sha256: str | None) -> CheckedFile:
         """Check a file by its sha256, where the manifest has it, and by what it says."""
-        if not self.written.has(name):
+        if not self.folder.has(name):
             if self.results is not None and self.results.row_file is not None and name == self.results.row_file.file:
                 return CheckedFile("output", name, "not checked", "it is not here; it may be kept elsewhere")
             return CheckedFile("output", name, "differs", "it is missing")
-        here, deviation = self.written.digest(name), self._deviations.get(name)
-        notes = () if deviation is None else deviation.notes
+        here, deviation = self.folder.sha256(name), self._deviations.get(name)
+        notes = () if deviation is None else tuple(deviation.notes)
         if sha256 is not None and here != sha256:
             return CheckedFile("output", name, "differs", other_digest(here, sha256), notes)
         if deviation is not None:
@@ -146,7 +131,7 @@ class Outputs:
             return CheckedFile("output", name, "differs", self.broken[name])
         if not known and self.results is None:
             return CheckedFile("output", name, "not checked", "results.json, which it is held to, cannot be read")
-        unknown = not_compared(self.written.content(name)) if name == PDF else None
+        unknown = not_compared(self.folder.content(name)) if name == PDF else None
         if unknown is not None:
             return CheckedFile("output", name, "not checked", unknown, (WAYS,))
         witness = "run.json and the card" if name == RESULTS else RESULTS
@@ -155,60 +140,56 @@ class Outputs:
     @cached_property
     def _deviations(self) -> dict[str, Deviation]:
         """How files are not what results.json says, by name; none where that itself is not as it was written."""
-        results = self.results
-        if results is None:
+        if self.results is None:
             return {}
+        check = FolderCheck(self.folder, self.results, self.templates)
         # The manifest is asked before run.json, which has a line of its own.
-        changed = list(of_results(self.written, results, recorded(self.folder, self.manifest)[-1:]))
+        changed = list(check.results_file(self.folder.recorded_evidence(self.manifest)[-1:]))
         if changed:
             return {RESULTS: changed[0]}
-        return {deviation.file: deviation for deviation in self._said_otherwise(results)}
+        return {deviation.file: deviation for deviation in self._beside_results(check)}
 
-    def _said_otherwise(self, results: Results) -> Iterator[Deviation]:
+    def _beside_results(self, check: FolderCheck) -> Iterator[Deviation]:
         """Yield the files that say otherwise; of signatures that were changed no card is, so none is held to them."""
-        yield from of_tables(self.written, results)
+        yield from check.tables()
         try:
-            signatures = signatures_of(self.folder, results.evidence_sha256)
+            signatures = self.folder.signatures
         except DataError as error:
-            yield Deviation(SIGNATURES, _said(error, self.folder, SIGNATURES).removeprefix("it "), "")
+            how = _of_it(error, self.folder.file(SIGNATURES)).removeprefix("it ")
+            yield Deviation(SIGNATURES, how, "")
             return
-        changed = list(of_signatures(self.written, signatures))
+        changed = list(check.signatures_file(signatures))
         yield from changed
-        if not changed and self._is_listed(SIGNATURES):
-            yield from of_cards(self.written, Edition(results, signatures, self.templates))
-
-    def _is_listed(self, name: str) -> bool:
-        """Tell whether a file is as the manifest has it, be it that neither has it; so is all without a manifest."""
-        listed = None if self.manifest is None else self.manifest.sha256_of.get(name)
-        here = self.written.digest(name) if self.written.has(name) else None
-        return self.manifest is None or here == listed
+        here = self.folder.sha256(SIGNATURES) if self.folder.has(SIGNATURES) else None
+        if not changed and (self.manifest is None or here == self.listed.get(SIGNATURES)):
+            yield from check.cards(signatures)
 
     def _run(self) -> CheckedFile:
         """Check run.json, of whose times nothing else knows."""
-        if not self.written.has(RUN):
+        if not self.folder.has(RUN):
             return CheckedFile("output", RUN, "not checked", "it is not here")
         try:
-            json.loads(self.written.content(RUN))
+            json.loads(self.folder.content(RUN))
         except (ValueError, RecursionError):
             return CheckedFile("output", RUN, "differs", "it is no JSON")
-        named, known = evidence_in(self.folder), recorded(self.folder, self.manifest)
-        if named is not None and named != known[-1]:
+        evidence = self.folder.evidence_in_run
+        if evidence is not None and evidence != self.folder.recorded_evidence(self.manifest)[-1]:
             return CheckedFile("output", RUN, "differs", "it names other results than the manifest")
         return CheckedFile("output", RUN, "not checked", "nothing else knows the times and the host in it")
 
     def _other(self, entry: Path) -> CheckedFile:
         """Tell of a file that the manifest does not list."""
         name = f"{entry.name}/" if entry.is_dir() else entry.name
-        if name in WRITTEN:
+        if name in RUN_FILES:
             return CheckedFile("output", name, "differs", "the manifest does not list it")
         reason = "it is of an earlier run" if name in REFERENCES else "evalpipe did not write it"
         return CheckedFile("output", name, "not checked", reason)
 
 
-def _said(error: DataError, folder: Path, name: str) -> str:
-    """Return the message of an error, with "it" for the file that it begins with."""
-    path, message = f"{folder / name} ", error.problems[0].message
-    return f"it {message.removeprefix(path)}" if message.startswith(path) else message
+def _of_it(error: DataError, path: Path) -> str:
+    """Return the message of an error, with "it" for the path of the file that it begins with."""
+    message = error.problems[0].message
+    return f"it {message.removeprefix(f'{path} ')}" if message.startswith(f"{path} ") else message
 
 
 ALIKE = 1e-12
@@ -305,25 +286,40 @@ class _Repeat:
 
         if self.against_last is None:
             return None
-        wanted = str(self.against_last.against_sha256)
-        kept = next((name for name in REFERENCES if _has(self.outputs.folder / name, wanted)), None)
+        folder, wanted = self.outputs.folder, str(self.against_last.against_sha256)
+        kept = next((name for name in REFERENCES if folder.sha256_if_readable(name) == wanted), None)
         if kept is not None:
-            return self.outputs.folder / kept
+            return folder.file(kept)
         try:
-            return reference_in_ledger(self.spec, wanted, self.outputs.folder)
+            return reference_in_ledger(self.spec, wanted, folder.path)
         except EvalpipeError:
             return None
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why the run cannot be repeated; None where it can."""
+        gate = self.against_last
+        if self.outputs.manifest is None or not self.outputs.manifest.spec_files:
+            return "no file of the spec is known"
+        if self.origins.spec is None:
+            return "where the spec lies is not known: name it with --spec"
+        if gate is not None and self.reference is None:
+            day = "" if gate.against_as_of is None else f"those as of {gate.against_as_of}, "
+            begins = str(gate.against_sha256)[:EVIDENCE_DIGITS]
+            return (f"its gates `against: last` were judged against results that are no longer here, {day}with a "
+                    f"sha256 that begins with {begins}: a later run has replaced them")
+        return None
 
 
 def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
     """Run the spec again and compare each file that follows from it; why it cannot be run is told of results.json."""
     repeat = _Repeat(outputs, origins)
-    why = _hindrance(repeat)
+    why = repeat.hindrance
     if why is not None:
         yield CheckedFile("recomputed", RESULTS, "not checked", why)
         return
     with TemporaryFolder("evalpipe-verify-") as temporary:
-        again = Path(temporary) / "again"
+        again = RunFolder(Path(temporary) / "again")
         try:
             _run_again(repeat, again, progress)
         except EvalpipeError as error:
@@ -344,7 +340,7 @@ def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     if outputs.results is None or outputs.results.trend.sha256 is None:
         return
     try:
-        ledger = ledger_to_read(repeat.spec, outputs.folder)
+        ledger = ledger_to_read(repeat.spec, outputs.folder.path)
         changed = [] if ledger is None else changed_nights(repeat.spec, outputs.results, ledger)
     except EvalpipeError as error:
         yield CheckedFile("recomputed", what, "not checked", error.problems[0].message)
@@ -353,106 +349,77 @@ def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     yield CheckedFile("recomputed", what, "differs" if changed else "same", reason, tuple(changed))
 
 
-def _hindrance(repeat: _Repeat) -> str | None:
-    """Return why a run cannot be repeated; None where it can."""
-    manifest, gate = repeat.outputs.manifest, repeat.against_last
-    if manifest is None or not manifest.spec_files:
-        return "no file of the spec is known"
-    if repeat.origins.spec is None:
-        return "where the spec lies is not known: name it with --spec"
-    if gate is not None and repeat.reference is None:
-        day = "" if gate.against_as_of is None else f"those as of {gate.against_as_of}, "
-        begins = str(gate.against_sha256)[:EVIDENCE_DIGITS]
-        return (f"its gates `against: last` were judged against results that are no longer here, {day}with a sha256 "
-                f"that begins with {begins}: a later run has replaced them")
-    return None
-
-
-def _has(path: Path, wanted: str) -> bool:
-    try:
-        return digest_of(path) == wanted
-    except OSError:
-        return False
-
-
-def _run_again(repeat: _Repeat, again: Path, progress: Progress | None) -> None:
+def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> None:
     """Run the spec in another folder, where the reference and the decisions of people are as they were."""
     from evalpipe.card import render
     from evalpipe.ledger.history import evidence_again
-    from evalpipe.results.signatures import signatures_of
     from evalpipe.run import run_again
 
     outputs = repeat.outputs
-    again.mkdir()
-    for name, file in ((SIGNATURES, outputs.folder / SIGNATURES), (REFERENCES[0], repeat.reference)):
+    again.path.mkdir()
+    for name, file in ((SIGNATURES, outputs.folder.file(SIGNATURES)), (REFERENCE, repeat.reference)):
         if file is not None and file.exists():
-            shutil.copyfile(file, again / name)
-    evidence = evidence_again(repeat.spec, outputs.folder)
+            shutil.copyfile(file, again.file(name))
+    evidence = evidence_again(repeat.spec, outputs.folder.path)
     results = run_again(
-        str(repeat.origins.spec), again, outputs.results, overrides=repeat.overrides, as_of=repeat.as_of,
+        str(repeat.origins.spec), again.path, outputs.results, overrides=repeat.overrides, as_of=repeat.as_of,
         evidence=evidence, progress=progress)
     # The card may have been rendered in further formats since, or with other templates.
-    done = () if outputs.templates is not None else formats_in(again)
-    further = [form for form in formats_in(outputs.folder) if form not in done]
-    signatures = signatures_of(again, results.evidence_sha256)
+    done = () if outputs.templates is not None else again.formats
+    further = [form for form in outputs.folder.formats if form not in done]
+    signatures = again.signatures_of(results.evidence_sha256)
     for name, content in render(results, further, signatures, outputs.templates).items():
-        (again / name).write_bytes(content)
+        again.file(name).write_bytes(content)
 
 
-def _compared(outputs: Outputs, again: Path) -> Iterator[CheckedFile]:
+def _compared(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
     """Compare each file that a run writes with that of the run again, byte for byte, or else number by number."""
-    listed = [] if outputs.manifest is None else list(outputs.manifest.sha256_of)
-    follows: dict[str, bytes] = {}
-    for name in [RESULTS, *(name for name in listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
-        if not outputs.written.has(name):
+    folder, follows = outputs.folder, dict[str, bytes]()
+    for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
+        if not folder.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
-        elif _has(again / name, outputs.written.digest(name)):
+        elif again.sha256_if_readable(name) == folder.sha256(name):
             yield CheckedFile("recomputed", name, "same")
-        elif name == PDF and (unknown := not_compared(outputs.written.content(PDF))) is not None:
+        elif name == PDF and (unknown := not_compared(folder.content(PDF))) is not None:
             yield CheckedFile("recomputed", PDF, "not checked", unknown)
-        elif outputs.written.content(name) == follows.get(name):
+        elif folder.content(name) == follows.get(name):
             yield CheckedFile("recomputed", name, "same numbers", f"it is what {RESULTS} in the folder comes to")
-        elif (apart := _files_apart(outputs, again / name)) <= ALIKE:
+        elif (apart := _files_apart(outputs, again, name)) <= ALIKE:
             follows = _following(outputs) if name == RESULTS else follows
-            yield CheckedFile("recomputed", name, "same numbers", _of_last_digits(apart, outputs))
+            digits = f"numbers differ by {apart:.0e} at most, all else is the same"
+            reasons = [f"the run again gives other last digits: {digits}", *_changed_versions(outputs)]
+            yield CheckedFile("recomputed", name, "same numbers", "; ".join(reasons))
+        elif not again.has(name):
+            yield CheckedFile("recomputed", name, "differs", "the run again does not write it")
         else:
-            yield CheckedFile("recomputed", name, "differs", _why(outputs, again / name), _notes(outputs, again / name))
+            reasons = ["the run again gives other bytes", *_changed_versions(outputs)]
+            notes: list[str] = []
+            if name == RESULTS and outputs.results is not None:
+                reasons += _other_nights(outputs.results, again.results)
+                differences = of_json(folder.content(name), again.content(name))
+                notes = notes_on(differences, "the folder", "in", "the run again")
+            yield CheckedFile("recomputed", name, "differs", "; ".join(reasons), tuple(notes))
 
 
-def _files_apart(outputs: Outputs, again: Path) -> float:
+def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
     """Return how far apart the numbers of a file of the folder and of the run again are; infinity for other faults."""
     rows = None if outputs.results is None or outputs.results.row_file is None else outputs.results.row_file.file
-    if not again.exists() or again.name not in (RESULTS, rows):
+    if not again.has(name) or name not in (RESULTS, rows):
         return math.inf
-    if again.name == RESULTS:
-        return apart_in_results(outputs.written.content(RESULTS), again.read_bytes())
-    return apart_in_rows(outputs.folder / again.name, again)
+    if name == RESULTS:
+        return apart_in_results(outputs.folder.content(RESULTS), again.content(RESULTS))
+    return apart_in_rows(outputs.folder.file(name), again.file(name))
 
 
 def _following(outputs: Outputs) -> dict[str, bytes]:
     """Return the files that follow from results.json of the folder, as they are written now, by name."""
     from evalpipe.card import render
     from evalpipe.results.estimates_csv import estimates_csv
-    from evalpipe.results.signatures import signatures_of
 
     if outputs.results is None:
         return {}
-    signatures = signatures_of(outputs.folder, outputs.results.evidence_sha256)
-    card = render(outputs.results, formats_in(outputs.folder), signatures, outputs.templates)
+    card = render(outputs.results, outputs.folder.formats, outputs.folder.signatures, outputs.templates)
     return {ESTIMATES: estimates_csv(outputs.results).encode(), **card}
-
-
-def _of_last_digits(apart: float, outputs: Outputs) -> str:
-    """Say that numbers differ in their last digits alone, and which versions do."""
-    said = f"the run again gives other last digits: numbers differ by {apart:.0e} at most, all else is the same"
-    return "; ".join([said, *_changed_versions(outputs)])
-
-
-def _why(outputs: Outputs, again: Path) -> str:
-    """Say that a file differs from that of the run again, and which versions do."""
-    missing = "" if again.exists() else "the run again does not write it"
-    nights = ["the ledger has other earlier nights than then"] if _other_nights(outputs, again) else []
-    return missing or "; ".join(["the run again gives other bytes", *_changed_versions(outputs), *nights])
 
 
 def _changed_versions(outputs: Outputs) -> list[str]:
@@ -464,18 +431,8 @@ def _changed_versions(outputs: Outputs) -> list[str]:
             if now.get(name) != version]
 
 
-def _other_nights(outputs: Outputs, again: Path) -> bool:
-    """Tell whether gates `on: sequence` were judged by other evidence of earlier nights."""
-    if again.name != RESULTS or outputs.results is None or not again.exists():
-        return False
-    then, now = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
-                 for results in (outputs.results, Results.read(again)))
-    return then != now
-
-
-def _notes(outputs: Outputs, again: Path) -> tuple[str, ...]:
-    """Say in what results.json differs from that of the run again."""
-    if again.name != RESULTS or outputs.results is None:
-        return ()
-    differences = of_json(outputs.written.content(RESULTS), again.read_bytes())
-    return tuple(notes_on(differences, "the folder", "in", "the run again"))
+def _other_nights(then: Results, now: Results) -> list[str]:
+    """Say whether gates `on: sequence` were judged by other evidence of earlier nights."""
+    before, after = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
+                     for results in (then, now))
+    return [] if before == after else ["the ledger has other earlier nights than then"]

@@ -10,10 +10,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.digests import file_sha256
 from evalpipe.errors import EvalpipeError
 from evalpipe.review.differences.changes import text_of
 from evalpipe.review.differences.records import PairedDifference, Unpaired
+from evalpipe.runs.folder import RunFolder
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -77,11 +77,10 @@ def _broken(name: str, run: Run) -> str | None:
     file = run.results.row_file
     if file is None or run.folder is None:
         return f"run {name} has no row-level file"
-    try:
-        there = file_sha256(_path(run))
-    except OSError:
+    sha256 = RunFolder(run.folder).sha256_if_readable(_path(run).name)
+    if sha256 is None:
         return f"{file.file} of run {name} is not beside its results"
-    return None if there == file.sha256 else f"{file.file} of run {name} was changed after the run"
+    return None if sha256 == file.sha256 else f"{file.file} of run {name} was changed after the run"
 
 
 def _path(run: Run) -> Path:

@@ -16,12 +16,13 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import Field
 
+from evalpipe.base.formats import RESULTS
 from evalpipe.base.records import Record, Scalar, Slice
 from evalpipe.chapters.gates.records import Kind, Subject
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.document import Finding, InputFile
-from evalpipe.runs.run_facts import run_facts_of
+from evalpipe.runs.folder import RunFolder
 
 NUMBER = re.compile(r"[+\-−]?\d(?:[\d,.]*\d)?(?:e[+\-−]?\d+)?")
 """A number within a text."""
@@ -353,33 +354,29 @@ def _renamed(node: Any, names: Mapping[str, str], key: str = "") -> Any:
 
 def read_run(source: str) -> Run:
     """Read an output folder or a `results.json`; raises DataError where it cannot, or is of another format version."""
-    path = Path(source)
-    file = path / "results.json" if path.is_dir() else path
+    folder = RunFolder.named(source)
     try:
-        results = Results.read(path)
+        results = folder.results
     except DataError:
-        _refuse_other_version(file)
+        _refuse_other_version(folder)
         raise
+    # Versions of Python and libraries are known where `run.json` is of these results.
+    facts = folder.run_facts_of(results.evidence_sha256)
+    libraries = facts.get("libraries")
+    named = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
+    versions = {name: version for name, version in named.items() if isinstance(version, str)}
     shown = source.encode("utf-8", "replace").decode()  # a path may have bytes that are no text
-    return Run(shown, results, file.parent, _versions(file.parent, results))
+    return Run(shown, results, folder.path, {"evalpipe": results.evalpipe_version, **versions})
 
 
-def _refuse_other_version(file: Path) -> None:
-    """Raise DataError where a file holds results of another version of the format."""
+def _refuse_other_version(folder: RunFolder) -> None:
+    """Raise DataError where the results of a folder are of another version of the format."""
     try:
-        document = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        document = json.loads(folder.content(RESULTS))
+    except (DataError, ValueError, RecursionError):
         return
     version = document.get("schema_version") if isinstance(document, dict) else None
     if isinstance(version, int) and version != VERSION:
-        message = f"{file} holds results of format version {version}, and this evalpipe reads version {VERSION}"
+        message = (f"{folder.results_file} holds results of format version {version}, and this evalpipe reads version "
+                   f"{VERSION}")
         raise DataError.of("results-version", message, hint="run both specs with one evalpipe, and compare these runs")
-
-
-def _versions(folder: Path, results: Results) -> dict[str, str]:
-    """Return the versions of evalpipe, and of Python and libraries where `run.json` is of these results."""
-    versions = {"evalpipe": results.evalpipe_version}
-    facts = run_facts_of(folder, results.evidence_sha256)
-    libraries = facts.get("libraries")
-    named = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
-    return versions | {name: version for name, version in named.items() if isinstance(version, str)}

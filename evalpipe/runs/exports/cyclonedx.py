@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from evalpipe.base.formats import FORMATS
 from evalpipe.runs.exports.declare import Export, Files
 
 if TYPE_CHECKING:
@@ -70,11 +71,9 @@ def _component(exported: ExportedRun, predictor: Predictor) -> Document:
 
 def _files(exported: ExportedRun) -> Iterator[Document]:
     """Yield the files of the output folder with their sha256."""
-    kinds = {"card.html": "model-card", "card.pdf": "model-card", "card.md": "model-card"}
-    files = {"results.json": exported.results.evidence_sha256} | (
-        {} if exported.manifest is None else exported.manifest.sha256_of)
-    for name, sha256 in files.items():
-        yield {"type": kinds.get(name, "evidence"), "url": quote(name), "hashes": [
+    cards = [FORMATS[name].file for name in ("html", "pdf", "markdown")]
+    for name, sha256 in exported.files.items():
+        yield {"type": "model-card" if name in cards else "evidence", "url": quote(name), "hashes": [
             {"alg": "SHA-256", "content": sha256}]}
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 from uuid import NAMESPACE_URL, uuid5
 
+from evalpipe.base.formats import RESULTS
 from evalpipe.errors import DataError, Place, Problem, SpecError, UsageError
 from evalpipe.words.spelling import closest, listed, quoted
 
@@ -97,17 +97,21 @@ class ExportedRun:
         Raises DataError where it cannot be read, was changed, or is of another version, UsageError for an unknown
         model.
         """
-        from evalpipe.results import Results
-        from evalpipe.runs.manifest import read_manifest
+        from evalpipe.runs.folder import RunFolder
 
-        path = Path(folder)
-        file = path / "results.json" if path.is_dir() else path
-        results, manifest = Results.read(file), read_manifest(file.parent)
-        if manifest is not None and manifest.sha256_of.get("results.json") != results.evidence_sha256:
-            message = f"{file} is not the file that its run wrote, by its manifest"
+        run = RunFolder.named(folder)
+        results, manifest = run.results, run.manifest
+        if manifest is not None and manifest.sha256_of.get(RESULTS) != results.evidence_sha256:
+            message = f"{run.results_file} is not the file that its run wrote, by its manifest"
             raise DataError.of("changed-file", message, hint="restore it, or run again; `evalpipe verify` tells more")
-        read = cls(results, manifest, str(file), evaluator=evaluator)
+        read = cls(results, manifest, str(run.results_file), evaluator=evaluator)
         return read if model is None else replace(read, chosen=read.predictor(model))
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The sha256 of the files of the output folder that its manifest lists, by name, and of results.json."""
+        listed = {} if self.manifest is None else self.manifest.sha256_of
+        return {RESULTS: self.results.evidence_sha256} | listed
 
     @cached_property
     def names(self) -> Names:

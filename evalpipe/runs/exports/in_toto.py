@@ -41,9 +41,7 @@ def _subjects(exported: ExportedRun) -> list[dict[str, Any]]:
     """Return what the result is of: the evaluated files of data, and the files of the output folder."""
     data = [_descriptor(str(file.path) if file.query_sha256 is None else f"rows of {file.path}", file.sha256)
             for file in exported.results.inputs if file.role == "evaluate" and file.sha256 is not None]
-    outputs = [] if exported.manifest is None else exported.manifest.files
-    others = [_descriptor(file.file, file.sha256) for file in outputs if file.file != "results.json"]
-    return [*data, _descriptor("results.json", exported.results.evidence_sha256), *others]
+    return [*data, *(_descriptor(name, sha256) for name, sha256 in exported.files.items())]
 
 
 def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:

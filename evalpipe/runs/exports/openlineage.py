@@ -84,11 +84,9 @@ def _where(file: InputFile) -> dict[str, str]:
 
 def _outputs(exported: ExportedRun) -> list[dict[str, Any]]:
     """Return the files of the output folder."""
-    files = {"results.json": exported.results.evidence_sha256} | (
-        {} if exported.manifest is None else exported.manifest.sha256_of)
     return [{"namespace": "file", "name": f"{exported.results.name}/{name}", "facets": {
         "version": _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{sha256}")}}
-        for name, sha256 in files.items()]
+        for name, sha256 in exported.files.items()]
 
 
 EXPORT = Export(

@@ -18,7 +18,8 @@ from evalpipe.cli.plan_document import plan_document
 from evalpipe.review.checking import verify
 from evalpipe.review.differences.changes import input_changes
 from evalpipe.runs.changes import changes
-from evalpipe.runs.manifest import LIBRARIES, read_manifest
+from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.manifest import LIBRARIES
 from evalpipe.streams.cache import cache_folder
 
 GRID = {"engine": {"mode": "grid"}}
@@ -75,7 +76,7 @@ def test_each_driver_of_a_run_is_named_once(folder: Path) -> None:
 
 def with_libraries(folder: Path, **versions: str) -> None:
     """Let the manifest of an output folder name other versions."""
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest is not None
     changed = manifest.model_copy(update={"libraries": manifest.libraries | versions})
     (folder / "manifest.json").write_bytes(changed.to_bytes())
