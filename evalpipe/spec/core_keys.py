@@ -16,19 +16,23 @@ from evalpipe.spec.field_types import (
     MAX_NAME,
     Address,
     ColumnName,
+    EachLevel,
     Encoding,
+    Excludes,
     FilePath,
     FilePaths,
     IdleWithout,
     Key,
     Level,
     Memory,
+    Needs,
     Number,
     Only,
     Positive,
     ProbabilityColumns,
     Shown,
     SpecPart,
+    Unique,
 )
 from evalpipe.tasks import CLASSES, NUMBERS
 
@@ -48,7 +52,8 @@ class Outcome(SpecPart):
     number are the same level however they are stored: 1, 1.0 and "1.0"; true and false, in any capitals, are 1 and
     0. Texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
     error. This holds for `levels` and predicted levels too."""
-    levels: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
+    levels: Annotated[
+        tuple[Level, ...] | None, Only(*CLASSES), Unique("duplicate-level", "the level {} is listed twice")] = None
     """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
     is not listed is an error."""
     unit: Annotated[Shown | None, Only(*NUMBERS)] = None
@@ -80,18 +85,33 @@ class Model(ModelKeys):
 
     probability: Annotated[ColumnName | None, Only("binary")] = None
     """The column with the predicted probability of the event of a binary outcome."""
-    probabilities: Annotated[ProbabilityColumns | None, Only(*CLASSES)] = None
+    probabilities: Annotated[
+        ProbabilityColumns | None, Only(*CLASSES),
+        EachLevel("no column of probabilities for {}", "name one for each level"),
+    ] = None
     """The columns with the predicted probabilities of all levels, of a binary outcome of both: a pattern in which
     {level} stands for the level, or a mapping of level to column. A name without {level} is that of one column, which
     holds a list of them in each row. See [Lists of probabilities](methods.md#lists-of-probabilities)."""
-    scores: Annotated[ProbabilityColumns | None, Only(*CLASSES)] = None
+    scores: Annotated[
+        ProbabilityColumns | None, Only(*CLASSES), EachLevel("no column of scores for {}", "name one for each level"),
+    ] = None
     """The columns with raw scores of all levels instead, as a pattern, a mapping or one column of lists: log odds up to
     a constant, which the softmax function turns into probabilities. Of a binary outcome that is the logistic function
     of the event's score minus the other, by which rows are ranked."""
-    order: Annotated[tuple[Level, ...] | None, Only(*CLASSES), UNWRITTEN] = None
+    order: Annotated[
+        tuple[Level, ...] | None, Only(*CLASSES), UNWRITTEN,
+        Needs(("list_column",), "unused-order",
+              "'order' of the model '{model}' has no effect: no column holds lists of its probabilities", idle=True),
+        EachLevel("'order' of the model '{model}' does not have {}", "list every level once"),
+        Unique("duplicate-level", "the level {} is listed twice"),
+    ] = None
     """The levels in the order in which the lists of `probabilities` or `scores` hold them; that of `outcome.levels`
     where absent."""
-    renormalise: Annotated[StrictBool, Only(*CLASSES)] = False
+    renormalise: Annotated[
+        StrictBool, Only(*CLASSES),
+        Needs(("probabilities",), "unused-renormalise",
+              "'renormalise' of the model '{model}' has no effect: it has no 'probabilities'", idle=True),
+    ] = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
     then divided by their sum, and a warning says so."""
@@ -105,7 +125,11 @@ class Model(ModelKeys):
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
     refused, or are of its variants where `recalibrate` makes probabilities of it (Platt, isotonic), whatever its
     units."""
-    norm: Annotated[Positive | None, Only("binary"), UNWRITTEN] = None
+    norm: Annotated[
+        Positive | None, Only("binary"), UNWRITTEN,
+        Needs(("margin",), "unused-norm",
+              "'norm' of the model '{model}' has no effect: it has no 'score' with 'scale: margin'", idle=True),
+    ] = None
     """The norm of the weights of a linear model without its intercept, ‖ω‖, for a score with `scale: margin`. The score
     is divided by it, which makes b + xᵀω the signed distance of x from the boundary. Curves and chosen thresholds are
     then in the units of the inputs."""
@@ -113,12 +137,24 @@ class Model(ModelKeys):
     """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
     of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
     several levels, the most probable is predicted."""
-    rate: Annotated[ColumnName | None, Only("count")] = None
+    rate: Annotated[
+        ColumnName | None, Only("count"),
+        Excludes(("prediction",), "two-predictions", "the model '{model}' has both 'prediction' and 'rate'",
+                 "remove one of the two; the expected count is the rate times the exposure"),
+        Needs(("exposure",), "rate-without-exposure", "the model '{model}' gives a rate, but no exposure is declared",
+              "add 'exposure: …' to the spec, or name the column of the expected count of each row under 'prediction'",
+              of_spec=True),
+    ] = None
     """The column with the predicted rate of a count instead, per unit of `exposure`: the expected count of a row is its
     rate times its exposure."""
     loo_prediction: Annotated[ColumnName | None, Only(*NUMBERS)] = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
-    leverage: Annotated[ColumnName | None, Only("regression"), UNWRITTEN] = None
+    leverage: Annotated[
+        ColumnName | None, Only("regression"), UNWRITTEN,
+        Excludes(("loo_prediction",), "two-predictions",
+                 "the model '{model}' has both 'loo_prediction' and 'leverage'",
+                 "remove one of the two; either gives the leave-one-out residuals"),
+    ] = None
     """The column with the leverage of each row in the linear fit whose `prediction` this is (the diagonal of its hat
     matrix), from 0 to below 1. The leave-one-out residual is the residual over 1 − leverage, so PRESS, PSE, SEP and Q2
     need no `loo_prediction`."""
@@ -129,9 +165,19 @@ class Model(ModelKeys):
     glob, such as `fits/seed-*.parquet`, names several fits of the model by other seeds or samples, one in each file:
     the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
     holds the rows of one fit."""
-    encoding: Annotated[Encoding | None, UNWRITTEN] = None
+    encoding: Annotated[
+        Encoding | None, UNWRITTEN,
+        Needs(("predictions", "optimism"), "encoding-without-file",
+              "'encoding' is declared for the model '{model}', which has no file of 'predictions'",
+              "declare it for the dataset that holds the model's columns"),
+    ] = None
     """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
-    csv: Csv | None = None
+    csv: Annotated[
+        Csv | None,
+        Needs(("predictions", "optimism"), "csv-without-file",
+              "'csv' is declared for the model '{model}', which has no file of 'predictions'",
+              "declare it for the dataset that holds the model's columns"),
+    ] = None
     """How the csv and tsv files under `predictions` and `optimism` are written."""
     label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
@@ -141,6 +187,11 @@ class Model(ModelKeys):
     characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
 
+
+    @property
+    def margin(self) -> bool:
+        """Whether the score is a distance from a boundary, by which rows are ranked."""
+        return self.score is not None and self.scale == "margin"
 
     @property
     def list_column(self) -> str | None:
@@ -190,7 +241,15 @@ class Intervals(SpecPart):
     measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
-    stratify: Annotated[StrictBool, Only(*CLASSES)] = False
+    stratify: Annotated[
+        StrictBool, Only(*CLASSES),
+        Excludes(("cluster",), "two-resamplings",
+                 "clusters are resampled whole, so the rows of each level cannot be resampled apart",
+                 "remove this or 'cluster'", of_spec=True),
+        Excludes(("resampling",), "two-resamplings",
+                 "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes",
+                 "remove this or 'resampling'", equal="poisson"),
+    ] = False
     """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
     resampling: Literal["multinomial", "poisson"] = "multinomial"
     """`multinomial`: every replicate draws as many observations as there are. `poisson`: each row is drawn a Poisson
@@ -235,7 +294,12 @@ class Engine(SpecPart):
     backend: Literal["local", "dask"] = "local"
     """Who reads files part by part: `local`, threads of this process, or `dask`, the workers of a Dask cluster, which
     send back counts and sums alone ([scale.md](scale.md#a-dask-cluster)). It changes no byte of the results."""
-    address: Address | None = None
+    address: Annotated[
+        Address | None,
+        Needs(("backend",), "unused-address",
+              "'address' has no effect: it is where a Dask cluster listens, but 'backend' is local",
+              "add 'backend: dask', or remove it", equal="dask", idle=True),
+    ] = None
     """Where the scheduler of the Dask cluster listens, as in `tcp://10.0.0.5:8786`. `local`, or without this key,
     `workers` processes are started on this machine, which end with the run."""
 

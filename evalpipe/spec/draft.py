@@ -19,7 +19,7 @@ from evalpipe.base.levels import level_text
 from evalpipe.spec.field_types import OneOrMore, Short
 from evalpipe.spec.messages import existing
 from evalpipe.spec.spec import Spec, kind_of_spec
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -244,8 +244,3 @@ def refer(
         guess = None if draft.tree.secret(*loc) and not key else meant(name, known)
         hint = f"did you mean '{guess}'?" if guess else hint
         yield draft.tree.problem(code, message, *loc, key=key, hint=hint, notes=notes)
-
-
-def choose(known: Sequence[str], none: str | None) -> str | None:
-    """Return the hint to take one of ``known`` names, or the way out where there is ``none``."""
-    return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none

@@ -33,6 +33,8 @@ from evalpipe.base.records import UNWRITTEN, Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
     from evalpipe.tasks import Task
@@ -277,6 +279,64 @@ LEFT_TO_RULES: Final = "left_to_rules"
 
 EMPTY_AS_ABSENT = object()
 """Marks a list that may be empty, which is as if it were not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refers:
+    """Marks a key that names something of the spec: by its value, by each item of a list, by each key of a mapping.
+
+    ``hint`` makes the way out of the names that there are, where none is like the one that was written. The words are
+    in `evalpipe.spec.relations`, which checks these marks.
+    """
+
+    to: Literal["model", "evaluated dataset", "measure", "level"]
+    hint: Callable[[Sequence[str]], str | None] | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EachLevel:
+    """Marks a mapping by level, or a list of levels, that has every declared level and no other.
+
+    In ``missing``, ``{}`` stands for the levels that it lacks.
+    """
+
+    missing: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """Marks a list that holds nothing twice; in ``message``, ``{}`` stands for what it does."""
+
+    code: str
+    message: str
+    hint: str = "remove it"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a key has to do with ``others``: keys beside it, or of the whole spec where ``of_spec``.
+
+    ``equal`` is the value that counts; any, where it is None. In ``message``, ``{model}`` stands for the name of the
+    model. ``idle`` says that the key then changes nothing.
+    """
+
+    others: tuple[str, ...]
+    code: str
+    message: str
+    hint: str = "remove it"
+    equal: object = None
+    of_spec: bool = False
+    idle: bool = False
+
+
+class Needs(Beside):
+    """Marks a key that means nothing without one of ``others``."""
+
+
+class Excludes(Beside):
+    """Marks a key that goes with none of ``others``."""
 
 
 class SpecPart(Documented):

@@ -23,7 +23,7 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.declare import Advice
 from evalpipe.metrics.expressions import PartOfExpression, expression_metric
 from evalpipe.metrics.grammar import IDENTIFIER, ExpressionFault, names_in, read_expression
-from evalpipe.spec.field_types import AnyOf, Identifier, Number, Shown, SpecPart
+from evalpipe.spec.field_types import AnyOf, Identifier, Needs, Number, Shown, SpecPart
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -286,8 +286,10 @@ class KnownValue(SpecPart):
     """The measure, one of `metrics`: a name, or a mapping of a name and its options."""
     value: Number
     """Its value."""
-    lower: Number | None = None
+    lower: Annotated[
+        Number | None, Needs(("upper",), "one-limit", "'lower' needs 'upper'", "add 'upper: …', or remove it")] = None
     """The lower limit of the value, at the level of this run's intervals. Without limits the value is taken as known
     without error."""
-    upper: Number | None = None
+    upper: Annotated[
+        Number | None, Needs(("lower",), "one-limit", "'upper' needs 'lower'", "add 'lower: …', or remove it")] = None
     """The upper limit of the value; both limits are given, or neither."""

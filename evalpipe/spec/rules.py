@@ -12,10 +12,11 @@ from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.messages import alike, odd_letter
+from evalpipe.spec.relations import check_relations
 from evalpipe.spec.rules_measures import check_expressions, check_metrics
 from evalpipe.spec.rules_task import check_task
 from evalpipe.spec.spec import NAMED, applies
-from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.tasks import MANY, NUMBERS
 from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
@@ -28,23 +29,11 @@ if TYPE_CHECKING:
 
 
 def check_exposure(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of rates without an exposure, or beside a prediction, and of recalibration with one."""
-    spec, problem = draft.spec, draft.tree.problem
-    if spec.task != "count":
-        return
-    for name, model in draft.models.items():
-        here = ("models", name, "rate")
-        if model.rate is not None and model.prediction is not None:
-            yield problem("two-predictions", f"the model '{name}' has both 'prediction' and 'rate'", *here, key=True,
-                          hint="remove one of the two; the expected count is the rate times the exposure")
-        elif model.rate is not None and spec.exposure is None:
-            message = f"the model '{name}' gives a rate, but no exposure is declared"
-            hint = ("add 'exposure: …' to the spec, or name the column of the expected count of each row under "
-                    "'prediction'")
-            yield problem("rate-without-exposure", message, *here, key=True, hint=hint)
-    if spec.exposure is not None and spec.recalibrate is not None:
+    """Yield the problem of counts with an exposure that are to be recalibrated."""
+    if draft.spec.task == "count" and draft.spec.exposure is not None and draft.spec.recalibrate is not None:
         message = "counts with an exposure cannot be recalibrated: the recalibrators see no exposure"
-        yield problem("recalibrated-exposure", message, "recalibrate", key=True, hint="remove one of the two")
+        yield draft.tree.problem("recalibrated-exposure", message, "recalibrate", key=True,
+                                 hint="remove one of the two")
 
 
 def check_predictions(draft: Draft) -> Iterator[Problem]:
@@ -54,12 +43,7 @@ def check_predictions(draft: Draft) -> Iterator[Problem]:
     what = "evaluated or to calibrate on" if draft.role("calibrate") else "evaluated"
     if not predicted or not all(draft.readable("datasets", name) for name in datasets):
         return
-    for name, model in draft.models.items():
-        separate = model.predictions is not None or model.optimism is not None
-        for key in (key for key in ("encoding", "csv") if getattr(model, key) is not None and not separate):
-            message = f"'{key}' is declared for the model '{name}', which has no file of 'predictions'"
-            yield draft.tree.problem(f"{key}-without-file", message, "models", name, key, key=True,
-                                     hint="declare it for the dataset that holds the model's columns")
+    for name in draft.models:
         yield from _files(draft, name, predicted, what)
 
 
@@ -95,31 +79,19 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
-        check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _cluster(draft), _levels(draft),
+        check_relations(draft), check_task(draft), _drawing(draft), _draws(draft), _levels(draft),
         _event(draft), _names(draft), _datasets(draft), _models(draft), _renamed(draft), _columns(draft),
         check_metrics(draft), check_expressions(draft), check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
 
-def _resampling(draft: Draft) -> Iterator[Problem]:
-    """Report levels to be resampled apart where clusters are resampled whole: a cluster may hold several levels."""
-    if draft.spec.cluster is not None and draft.spec.intervals.stratify:
-        message = "clusters are resampled whole, so the rows of each level cannot be resampled apart"
-        yield draft.tree.problem("two-resamplings", message, "intervals", "stratify", key=True,
-                                 hint="remove this or 'cluster'")
-
-
 def _drawing(draft: Draft) -> Iterator[Problem]:
-    """Report bands that nothing is drawn with, and counts by chance where levels are to keep their sizes."""
+    """Report bands that nothing is drawn with."""
     intervals = draft.spec.intervals
     if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
         message = "'bands' has no effect: they are drawn about the curves of a binary outcome alone"
         yield draft.tree.idle("not-for-task", message, "intervals", "bands", key=True, hint="remove it")
-    if intervals.resampling == "poisson" and intervals.stratify:
-        message = "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes"
-        hint = "remove this or 'resampling'"
-        yield draft.tree.problem("two-resamplings", message, "intervals", "stratify", key=True, hint=hint)
 
 
 def _draws(draft: Draft) -> Iterator[Problem]:
@@ -138,31 +110,17 @@ def _draws(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("too-few-replicates", message, *here, hint=hint)
 
 
-def _cluster(draft: Draft) -> Iterator[Problem]:
-    """Report the address of a cluster that is not asked to read."""
-    engine = draft.spec.engine
-    readable = draft.readable("engine", "backend") and draft.readable("engine", "address")
-    if engine.address is not None and engine.backend != "dask" and readable:
-        message = "'address' has no effect: it is where a Dask cluster listens, but 'backend' is local"
-        yield draft.tree.idle("unused-address", message, "engine", "address", key=True,
-                              hint="add 'backend: dask', or remove it")
-
-
 def _levels(draft: Draft) -> Iterator[Problem]:
-    """Report levels that are listed twice, and more or fewer than the task has."""
+    """Report more or fewer levels than the task has."""
     here, texts, task, problem = ("outcome", "levels"), draft.levels, draft.spec.task, draft.tree.problem
     declared = draft.spec.outcome.levels
     if declared is None or len(texts) != len(declared) or not draft.readable(*here):
         return
-    twice = [index for index, text in enumerate(texts) if text in texts[:index]]
-    for index in twice:
-        message = f"the level {draft.tree.show(*here, index)} is listed twice"
-        yield problem("duplicate-level", message, *here, index, hint="remove it")
     if task in MANY:
         if len(texts) < _BINARY:
             message = f"a {task} outcome has 2 levels or more, but {len(texts)} is listed"
             yield problem("level-count", message, *here, hint="name all levels that can occur, in their order")
-    elif len(set(texts)) != _BINARY and not (twice and len(texts) == _BINARY):
+    elif len(set(texts)) != _BINARY and len(texts) != _BINARY:
         count = "no level is" if not texts else "1 level is" if len(texts) == 1 else f"{len(texts)} levels are"
         hint = ("merge them in the data, or choose two with 'where'" if len(texts) > _BINARY
                 else "name both, or remove the key")
@@ -209,13 +167,8 @@ def _models(draft: Draft) -> Iterator[Problem]:
         elif draft.spec.task in NUMBERS and model.prediction is None and model.rate is None:
             message = f"the model '{name}' has no 'prediction'"
             yield draft.tree.problem("no-predictions", message, *here, key=True, hint="add 'prediction: …'")
-        elif model.leverage is not None and model.loo_prediction is not None:
-            message = f"the model '{name}' has both 'loo_prediction' and 'leverage'"
-            yield draft.tree.problem("two-predictions", message, *here, "leverage", key=True,
-                                     hint="remove one of the two; either gives the leave-one-out residuals")
         else:
             yield from _scores(draft, here, model)
-            yield from _norm(draft, here, model)
             yield from _threshold(draft, here, model)
 
 
@@ -261,7 +214,7 @@ def _columns_of(draft: Draft) -> str:
 
 def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a score beside a probability, and keys that say how to read predictions which are not there."""
-    name, change = here[1], "has no effect: it has no"
+    name = here[1]
     kinds = ("probability", "probabilities", "score", "scores")
     named = [kind for kind in kinds
              if getattr(model, kind) is not None and applies(("models", NAMED, kind), draft.spec.task)]
@@ -269,10 +222,7 @@ def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
         message = f"the model '{name}' has both '{named[0]}' and '{named[1]}'"
         yield draft.tree.problem("two-scores", message, *here, named[1], key=True, hint="remove one of the two")
         return
-    if model.renormalise and model.probabilities is None and draft.spec.task in CLASSES:
-        message = f"'renormalise' of the model '{name}' {change} 'probabilities'"
-        yield draft.tree.idle("unused-renormalise", message, *here, "renormalise", key=True, hint="remove it")
-    elif model.scale == "percent":
+    if model.scale == "percent":
         if model.probability is None and model.probabilities is None:
             several = "probabilities" if draft.spec.task in MANY else "probability"
             message = f"the model '{name}' has no '{several}', of which 'scale: percent' says that it is in percent"
@@ -280,22 +230,15 @@ def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
             yield draft.tree.problem("wrong-scale", message, *here, "scale", hint=hint)
     elif model.scale is not None and model.score is None:
         hint = "rename 'probability' to 'score'" if model.probability is not None else "remove it"
-        message = f"the scale of the model '{name}' {change} 'score'"
+        message = f"the scale of the model '{name}' has no effect: it has no 'score'"
         yield draft.tree.idle("unused-scale", message, *here, "scale", key=True, hint=hint)
-
-
-def _norm(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
-    """Report a norm of weights where no score is a margin."""
-    if model.norm is not None and (model.scale != "margin" or model.score is None):
-        message = f"'norm' of the model '{here[1]}' has no effect: it has no 'score' with 'scale: margin'"
-        yield draft.tree.idle("unused-norm", message, *here, "norm", key=True, hint="remove it")
 
 
 def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a threshold beside predicted classes, and one of probabilities that is no probability."""
     place, threshold = (*here, "threshold"), model.threshold
     if threshold is not None and model.prediction is not None:
-        message = (f"the threshold of the model '{here[1]}' has no effect: 'prediction' gives its predicted classes")
+        message = f"the threshold of the model '{here[1]}' has no effect: 'prediction' gives its predicted classes"
         yield draft.tree.idle("unused-threshold", message, *place, key=True, hint="remove one of the two")
     elif is_number(threshold) and (threshold < 0 or threshold > 1) and "probabilities" in gives(model):
         hint = f"did you mean {threshold / 100:g}?" if 2 <= threshold <= 100 else None

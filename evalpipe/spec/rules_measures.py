@@ -287,14 +287,7 @@ def _values(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
 
 
 def _limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
-    """Report a limit without the other, and limits that do not lie on either side of the value."""
-    limits = {"lower": known.lower, "upper": known.upper}
-    lacking = [key for key, limit in limits.items() if limit is None]
-    if len(lacking) == 1 and not draft.unknown(*loc):
-        (given,) = set(limits) - set(lacking)
-        message = f"'{given}' needs '{lacking[0]}'"
-        hint = f"add '{lacking[0]}: …', or remove it"
-        yield draft.tree.problem("one-limit", message, *loc, given, key=True, hint=hint)
+    """Report limits that do not lie on either side of the value."""
     beyond = {"lower": known.lower is not None and known.lower > known.value,
               "upper": known.upper is not None and known.upper < known.value}
     for key in (key for key, wrong in beyond.items() if wrong):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
-    from evalpipe.spec.core_keys import Model
     from evalpipe.spec.draft import Draft
+    from evalpipe.spec.field_types import EachLevel, Level
     from evalpipe.tasks import Task
 
 BINARY: tuple[Task, ...] = ("binary",)
@@ -42,7 +43,11 @@ def check_task(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of keys that do not fit the task, and of the levels they name."""
     task = draft.spec.task
     if task in KNOWN:
-        yield from chain(_foreign(draft, task), _needed(draft, task), _columns(draft, task), _orders(draft, task))
+        yield from chain(_foreign(draft, task), _needed(draft, task))
+    if task == "binary":
+        yield from _both_levels(draft)
+    if task in CLASSES:
+        yield from _orders(draft)
 
 
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
@@ -90,11 +95,18 @@ def lacking(draft: Draft, model: str, part: str, key: str) -> Iterator[Problem]:
         yield missing_key(draft.tree, Shapes(root={}, schemas=(shape,)), (part,), key)
 
 
-def unknown_levels(draft: Draft, loc: Loc, names: Iterable[str]) -> Iterator[Problem]:
-    """Report keys of the mapping at ``loc`` that are no declared levels."""
-    for name in names:
+def each_level(draft: Draft, here: Loc, given: Iterable[Level], words: EachLevel) -> Iterator[Problem]:
+    """Report what stands at ``here`` as a level and is none, and the declared levels that are not among these."""
+    by_level = isinstance(given, Mapping)
+    names = [level_text(level) for level in given]
+    for index, name in enumerate(names if draft.levels else ()):
         if name not in draft.levels:
-            yield unknown_level(draft, (*loc, name), name, key=True)
+            yield unknown_level(draft, (*here, name if by_level else index), name, key=by_level)
+    absent = [level for level in draft.levels if level not in names]
+    if absent:
+        message = words.missing.replace("{model}", str(here[1])) if here[0] == "models" else words.missing
+        yield draft.tree.problem("missing-level", message.replace("{}", listed(absent, "and")), *here, key=True,
+                                 hint=words.hint)
 
 
 def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Problem:
@@ -104,59 +116,27 @@ def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Pr
     return draft.tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
 
 
-def _columns(draft: Draft, task: str) -> Iterator[Problem]:
-    """Find mappings of levels to columns that name other levels than the declared ones."""
-    if task not in CLASSES:
-        return
-    for name, model in draft.models.items():
-        if task == "binary":
-            yield from _both_levels(draft, name, model)
-        if not draft.levels:
-            continue
-        for kind, columns in (("probabilities", model.probabilities), ("scores", model.scores)):
-            match columns:
-                case dict(by_level) if draft.readable("models", name, kind):
-                    yield from unknown_levels(draft, ("models", name, kind), by_level)
-                    absent = [level for level in draft.levels if level not in by_level]
-                    if absent:
-                        message = f"no column of {kind} for {listed(absent, 'and')}"
-                        yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
-                                                 hint="name one for each level")
-
-
-def _both_levels(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
+def _both_levels(draft: Draft) -> Iterator[Problem]:
     """Report numbers of both levels of a binary outcome that does not name both."""
-    if draft.spec.outcome.levels is None and (model.probabilities or model.scores) is not None:
+    for name, model in draft.models.items() if draft.spec.outcome.levels is None else ():
+        if model.probabilities is None and model.scores is None:
+            continue
         kind = "scores" if model.probabilities is None else "probabilities"
         message = f"'{kind}' are of both levels, of which 'outcome' names the event alone"
-        listed_so = ", in their order in the lists" if model.list_column is not None and model.order is None else ""
+        order = ", in their order in the lists" if model.list_column is not None and model.order is None else ""
         yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
-                                 hint=f"name both under 'levels' of the outcome{listed_so}")
+                                 hint=f"name both under 'levels' of the outcome{order}")
 
 
-def _orders(draft: Draft, task: str) -> Iterator[Problem]:
-    """Find orders of levels in lists that no model has, that are not of every level once, and that contradict."""
-    problem, first = draft.tree.problem, dict[str, str]()
-    for name, model in draft.models.items() if task in CLASSES else ():
-        here, column = ("models", name, "order"), model.list_column
-        order = [level_text(level) for level in model.order or ()]
-        if model.order is not None and column is None:
-            message = f"'order' of the model '{name}' has no effect: no column holds lists of its probabilities"
-            yield draft.tree.idle("unused-order", message, *here, key=True, hint="remove it")
-        elif model.order is not None and draft.levels and draft.readable(*here):
-            for index, level in enumerate(order):
-                if level not in draft.levels:
-                    yield unknown_level(draft, (*here, index), level)
-                elif level in order[:index]:
-                    yield problem("duplicate-level", f"the level {draft.tree.show(*here, index)} is listed twice",
-                                  *here, index, hint="remove it")
-            absent = [level for level in draft.levels if level not in order]
-            if absent:
-                message = f"'order' of the model '{name}' does not have {listed(absent, 'and')}"
-                yield problem("missing-level", message, *here, key=True, hint="list every level once")
-        if column is not None and model.predictions is None:
-            other = first.setdefault(column, name)
-            if (draft.models[other].order or draft.spec.outcome.levels) != (model.order or draft.spec.outcome.levels):
-                message = (f"the lists of column '{column}' have one order for the model '{name}', and another for "
-                           f"'{other}'")
-                yield problem("two-orders", message, "models", name, key=True, hint="give both the same 'order'")
+def _orders(draft: Draft) -> Iterator[Problem]:
+    """Report lists of one column whose levels have one order for a model and another for the next."""
+    first: dict[str, str] = {}
+    for name, model in draft.models.items():
+        column = model.list_column
+        if column is None or model.predictions is not None:
+            continue
+        other = first.setdefault(column, name)
+        if (draft.models[other].order or draft.spec.outcome.levels) != (model.order or draft.spec.outcome.levels):
+            message = f"the lists of column '{column}' have one order for the model '{name}', and another for '{other}'"
+            yield draft.tree.problem("two-orders", message, "models", name, key=True,
+                                     hint="give both the same 'order'")

@@ -60,6 +60,11 @@ def listed(words: Iterable[object], last: str = "or") -> str:
     return joined([quoted(word) for word in words], last)
 
 
+def choose(known: Sequence[str], none: str | None) -> str | None:
+    """Return the advice to take one of ``known`` names, or the way out where there is ``none``."""
+    return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
+
+
 def joined(texts: Sequence[str], last: str) -> str:
     """Join texts as a list, without quotes: ``a, b or c``."""
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)

@@ -12,11 +12,12 @@ from evalpipe.base.origin import Origin
 from evalpipe.chapters.desirability.spec import Ramp
 from evalpipe.chapters.slices.spec import Cut
 from evalpipe.spec.core_keys import Weight
-from evalpipe.spec.draft import Draft, choose, refer
+from evalpipe.spec.draft import Draft, refer
 from evalpipe.spec.load import load
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.tree import flatten, from_plain
+from evalpipe.words.spelling import choose
 
 GOOD = sorted((Path(__file__).parent.parent / "corpus" / "specs" / "good").glob("*.yaml"))
 SPEC: dict[str, Any] = {

@@ -37,16 +37,13 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _windows(draft: Draft, window: Window) -> Iterator[Problem]:
-    """Check the windows of the models, and those of recalibrated variants, which need some."""
+    """Check the windows of the models, and those of recalibrated variants."""
     here: Loc = (HERE, "window")
     if all(draft.readable(*here, key) for key in ("width", "step")):
         yield from _window(draft, here, window.width, window.moved_by)
     of_variants, own = window.of_variants, (*here, "recalibrated")
     if of_variants is None or not all(draft.readable(*own, key) for key in ("width", "step")):
         return
-    if draft.spec.recalibrate is None and draft.readable("recalibrate"):
-        yield draft.tree.idle("nothing-to-draw", "nothing is recalibrated, so no variant has windows", *own, key=True,
-                              hint="add 'recalibrate: …', or remove it")
     yield from _window(draft, own, *of_variants)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import Only, Sparse, SpecPart
+from evalpipe.spec.field_types import Needs, Only, Sparse, SpecPart
 from evalpipe.tasks import CLASSES
 
 Binomial = Literal["exact", "wilson", "jeffreys", "wald"]
@@ -32,7 +32,11 @@ class Window(SpecPart):
     step: Annotated[StrictFloat, Field(ge=0.005, lt=1)] | None = None
     """How far the centres of two neighbouring windows are apart, less than the width; half the width where it is left
     out. The centres run from 0 to 1."""
-    recalibrated: Annotated[WindowOfVariants | None, UNWRITTEN] = None
+    recalibrated: Annotated[
+        WindowOfVariants | None, UNWRITTEN,
+        Needs(("recalibrate",), "nothing-to-draw", "nothing is recalibrated, so no variant has windows",
+              "add 'recalibrate: …', or remove it", of_spec=True, idle=True),
+    ] = None
     """Other windows for recalibrated variants, such as `{step: 0.05}`; those of the original models where it is left
     out."""
 

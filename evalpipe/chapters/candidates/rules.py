@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.candidates.spec import ALONE, CandidateTable, subject
 from evalpipe.metrics import registry
-from evalpipe.spec.draft import choose
 from evalpipe.spec.measures import canonical_name
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import choose, closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +26,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the candidates."""
     if draft.spec.candidates is None or not draft.readable("candidates"):
         return
-    yield from chain(_predictions(draft), _identity(draft), _shape(draft))
+    yield from _predictions(draft)
     goals = [goal for _, goal in draft.entries(draft.spec.desirability, "desirability")]
     if not goals:
         if draft.readable("desirability") and not draft.misspelt((), ["desirability"]):
@@ -46,23 +45,6 @@ def _predictions(draft: Draft) -> Iterator[Problem]:
             message = f"'{key}' has no effect: candidates alone have no predictions"
             hint = "remove it, or add 'outcome', 'datasets' and 'models'"
             yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
-
-
-def _identity(draft: Draft) -> Iterator[Problem]:
-    """Report a column that is named twice among those that tell candidates apart."""
-    columns = [(loc, name) for loc, name in draft.entries(_table(draft).id, "candidates", "id") if name]
-    for place, (loc, name) in enumerate(columns):
-        if name in [earlier for _, earlier in columns[:place]]:
-            message = f"the column {draft.tree.show(*loc)} is listed twice"
-            yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
-
-
-def _shape(draft: Draft) -> Iterator[Problem]:
-    """Report columns of standard errors in a table that has one column for all of them."""
-    if _table(draft).long is not None and _table(draft).std_err:
-        message = "a table with a row for each measure has one column of standard errors"
-        hint = "name it as 'std_err' under 'long'"
-        yield draft.tree.problem("two-tables", message, "candidates", "std_err", key=True, hint=hint)
 
 
 def _named(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:

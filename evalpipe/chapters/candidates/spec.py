@@ -9,7 +9,7 @@ from pydantic import Field, StrictStr
 from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.chapters.desirability.spec import GoalRule
 from evalpipe.spec.datasets import Csv
-from evalpipe.spec.field_types import ColumnName, Encoding, FilePath, OneOrMore, Sparse, SpecPart
+from evalpipe.spec.field_types import ColumnName, Encoding, Excludes, FilePath, OneOrMore, Sparse, SpecPart, Unique
 from evalpipe.spec.measures import canonical_name
 
 ALONE = frozenset({
@@ -35,7 +35,10 @@ class CandidateTable(Sparse):
     path: FilePath
     """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
     ndjson. A row is a candidate, or with `long` one measure of a candidate."""
-    id: Annotated[tuple[ColumnName, ...], OneOrMore(), Field(min_length=1)]
+    id: Annotated[
+        tuple[ColumnName, ...], OneOrMore(), Field(min_length=1),
+        Unique("duplicate-column", "the column {} is listed twice"),
+    ]
     """The column, or the list of columns, that tell one candidate from another, such as its tuning parameters."""
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. See [Conditions](#conditions)."""
@@ -47,7 +50,11 @@ class CandidateTable(Sparse):
     """The column of a measure or a characteristic, by its name in the goals; with `long`, the measure's name in the
     column `metric`. Without it, a goal is of the column that is called as its measure, or by an alias of it, or as its
     characteristic."""
-    std_err: dict[StrictStr, ColumnName] = Field(default_factory=dict)
+    std_err: Annotated[
+        dict[StrictStr, ColumnName],
+        Excludes(("long",), "two-tables", "a table with a row for each measure has one column of standard errors",
+                 "name it as 'std_err' under 'long'"),
+    ] = Field(default_factory=dict)
     """The column of the standard error of a measure or a characteristic, by its name in the goals. The card then says
     which candidates lie within one standard error of the best; without any, it does not say which differences are
     noise."""

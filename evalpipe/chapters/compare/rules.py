@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.compare.spec import Compare
-from evalpipe.spec.draft import choose, refer
-from evalpipe.spec.rules_measures import unknown_metric
-from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +29,6 @@ def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
         hint = "add 'baseline: …', a model, or 'baseline_dataset: …', a dataset"
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)
-    if draft.readable("models"):
-        message = f"no model is called {draft.tree.show(*here)}"
-        names = f"the models are {listed(models, 'and')}" if models else None
-        yield from refer(draft, here, models, "unknown-baseline", message, names)
     if models == [compare.baseline]:
         message = f"{draft.tree.show(*here)} is the only model, so there is nothing to compare with it"
         hint = "add another model, or remove 'baseline'"
@@ -44,11 +37,6 @@ def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
 
 def _baseline_dataset(draft: Draft, compare: Compare) -> Iterator[Problem]:
     evaluated, here = draft.role("evaluate"), ("compare", "baseline_dataset")
-    if draft.readable("datasets"):
-        role = ", because its role is not 'evaluate'" if compare.baseline_dataset in draft.spec.datasets else ""
-        message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
-        hint = choose(evaluated, None) if len(evaluated) > 1 else None
-        yield from refer(draft, here, evaluated, "unknown-baseline", message, hint)
     if evaluated == [compare.baseline_dataset]:
         message = f"{draft.tree.show(*here)} is the only evaluated dataset, so there is nothing to compare with it"
         hint = "add another dataset, or remove the key"
@@ -61,8 +49,6 @@ def _margins(draft: Draft, compare: Compare) -> Iterator[Problem]:
     listed_metrics = [measures[choice.metric] for choice in draft.spec.choices if choice.metric in measures]
     for name in compare.margins:
         here = ("compare", "margins", name)
-        if name not in measures:
-            yield from unknown_metric(draft, here, key=True)
-        elif metrics and measures[name] not in listed_metrics:
+        if name in measures and metrics and measures[name] not in listed_metrics:
             message = f"the margin of '{name}' has no effect: the measure is not in 'metrics'"
             yield draft.tree.idle("unused-margin", message, *here, key=True, hint="add it to 'metrics'")

@@ -7,19 +7,29 @@ from typing import Annotated
 from pydantic import Field, StrictFloat, StrictStr
 
 from evalpipe.base.records import After
-from evalpipe.spec.field_types import COMPUTABLE, Key, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, Key, Refers, SpecPart
+from evalpipe.words.spelling import choose, listed
 
 
 class Compare(SpecPart):
     """What is compared with what, as differences with intervals."""
 
-    baseline: Key | None = None
+    baseline: Annotated[
+        Key | None,
+        Refers("model", lambda models: f"the models are {listed(models, 'and')}" if models else None,
+               "unknown-baseline"),
+    ] = None
     """The model that every other model is compared with, on the same rows."""
-    baseline_dataset: Key | None = None
+    baseline_dataset: Annotated[
+        Key | None,
+        Refers("evaluated dataset", lambda datasets: choose(datasets, None) if len(datasets) > 1 else None,
+               "unknown-baseline"),
+    ] = None
     """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
     itself, as independent samples."""
-    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]] = Field(
-        default_factory=dict)
+    margins: Annotated[
+        dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False), COMPUTABLE]], Refers("measure"),
+    ] = Field(default_factory=dict)
     """By measure, the difference below which two values are equivalent in practice. A difference is then better or
     worse only if its whole interval is beyond the margin, and equivalent if it is within."""
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.rules_task import unknown_level
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
@@ -33,15 +32,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _pairs(draft: Draft) -> Iterator[Problem]:
-    """Find costs of levels that are not declared, and pairs of levels that are named twice."""
+    """Find pairs of levels that are named twice."""
     seen: set[tuple[str, str]] = set()
     for loc, cost in draft.entries(draft.spec.costs, "costs"):
         if not (draft.readable(*loc, "truth") and draft.readable(*loc, "predicted")):
             continue
         truth, predicted = level_text(cost.truth), level_text(cost.predicted)
-        for kind, level in (("truth", truth), ("predicted", predicted)):
-            if level not in draft.levels:
-                yield unknown_level(draft, (*loc, kind), level)
         if (truth, predicted) in seen:
             message = f"the cost of '{truth}' predicted as '{predicted}' is given twice"
             yield draft.tree.problem("duplicate-cost", message, *loc, hint="remove one of the two")

@@ -7,16 +7,16 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, StrictFloat, StrictInt
 
 from evalpipe.base.records import After
-from evalpipe.spec.field_types import COMPUTABLE, EMPTY_AS_ABSENT, Level, Only, SpecPart
+from evalpipe.spec.field_types import COMPUTABLE, EMPTY_AS_ABSENT, Level, Only, Refers, SpecPart
 from evalpipe.tasks import CLASSES
 
 
 class Cost(SpecPart):
     """What one kind of prediction costs."""
 
-    truth: Level
+    truth: Annotated[Level, Refers("level")]
     """The true level."""
-    predicted: Level
+    predicted: Annotated[Level, Refers("level")]
     """The predicted level."""
     cost: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False), COMPUTABLE]
     """The cost of a row of that true level predicted as that level; 0 for pairs that are not named."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.curves.spec import ResidualDiagnostics
 from evalpipe.metrics import registry
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
@@ -65,16 +64,10 @@ def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -
         message = f"'residuals' has no effect: {with_article(task)} outcome has its residuals without it"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
                               hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
-    if asked is not None and asked.min_rows is not None and asked.against is None and asked.order is None:
-        message = "'min_rows' has no effect: no 'against' and no 'order' makes groups of rows"
-        yield draft.tree.idle("unused-min-rows", message, *RESIDUALS, "min_rows", key=True, hint="remove it")
-    for key, names in (() if asked is None else (
-            ("kinds", asked.kinds or ()), ("figures", asked.figures or ()), ("against", asked.against or ()))):
+    for key, names in (() if asked is None else (("kinds", asked.kinds or ()), ("figures", asked.figures or ()))):
         for place, name in enumerate(names):
             here: Loc = (*RESIDUALS, key, place)
-            if name in names[:place]:
-                yield draft.tree.problem("duplicate-name", f"'{name}' is listed twice", *here, hint="remove one")
-            elif name == "predicted_observed" and task in CLASSES:
+            if name == "predicted_observed" and task in CLASSES:
                 message = "'predicted_observed' is of a predicted number, and the model gives probabilities"
                 yield draft.tree.problem("not-for-task", message, *here,
                                          hint="remove it; the calibration curves have observed shares")
@@ -106,7 +99,6 @@ def _relations(draft: Draft, relations: Relations) -> Iterator[Problem]:
     first: dict[str, str] = {}
     for place, name in enumerate(relations.measures):
         here: Loc = (*RELATIONS, "measures", place)
-        yield from unknown_metric(draft, here)
         if name not in registry:
             continue
         metric = registry[name]
@@ -117,10 +109,7 @@ def _relations(draft: Draft, relations: Relations) -> Iterator[Problem]:
         elif first.setdefault(metric.name, name) != name or name in relations.measures[:place]:
             yield draft.tree.problem("duplicate-metric", f"{metric.name} is listed twice", *here, hint="remove one")
     for place, prevalence in enumerate(relations.prevalences):
-        shown, here = draft.tree.show(*RELATIONS, "prevalences", place), (*RELATIONS, "prevalences", place)
-        if prevalence in relations.prevalences[:place]:
-            yield draft.tree.problem("duplicate-prevalence", f"the prevalence {shown} is listed twice", *here,
-                                     hint="remove one of them")
-        elif prevalence in (0, 1):
-            yield draft.tree.problem("out-of-range", f"at the prevalence {shown} one level is absent", *here,
+        if prevalence in (0, 1):
+            message = f"at the prevalence {draft.tree.show(*RELATIONS, 'prevalences', place)} one level is absent"
+            yield draft.tree.problem("out-of-range", message, *RELATIONS, "prevalences", place,
                                      hint="name one between 0 and 1")

@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import AnyOf, ColumnName, Number, Only, Probability, Sparse, SpecPart
+from evalpipe.spec.field_types import (
+    AnyOf,
+    ColumnName,
+    Needs,
+    Number,
+    Only,
+    Probability,
+    Refers,
+    Sparse,
+    SpecPart,
+    Unique,
+)
 from evalpipe.spec.measures import MetricName
 from evalpipe.tasks import CLASSES
 
@@ -17,15 +28,19 @@ ResidualFigure = Literal["scale_location", "half_normal", "predicted_observed"]
 MOST_MARKS = 9
 MOST_GROUPS = 100
 MOST_COLUMNS = 6
+NAMED_ONCE = Unique("duplicate-name", "{} is listed twice", "remove one")
 
 
 class Relations(Sparse):
     """Measures of predicted classes against the prevalence, and against each other over all thresholds."""
 
-    measures: Annotated[tuple[MetricName, ...], Field(min_length=2, max_length=5)]
+    measures: Annotated[tuple[MetricName, ...], Field(min_length=2, max_length=5), Refers("measure")]
     """The measures of predicted classes, such as `[accuracy, balanced_accuracy, f1, mcc]`. Each is drawn against the
     prevalence at the threshold in use, and each but the first against the first over all thresholds."""
-    prevalences: Annotated[tuple[Probability, ...], Field(min_length=1, max_length=4)] = (0.05, 0.4)
+    prevalences: Annotated[
+        tuple[Probability, ...], Field(min_length=1, max_length=4),
+        Unique("duplicate-prevalence", "the prevalence {} is listed twice", "remove one of them"),
+    ] = (0.05, 0.4)
     """The prevalences to which rows are reweighted for measure against measure."""
 
 
@@ -33,22 +48,28 @@ class ResidualDiagnostics(Sparse):
     """What is shown of residuals beside their sizes, histogram, box plots and distribution."""
 
     kinds: Annotated[
-        tuple[ResidualKind, ...] | None, Field(min_length=1, max_length=2), Only(*CLASSES, "count")] = None
+        tuple[ResidualKind, ...] | None, Field(min_length=1, max_length=2), Only(*CLASSES, "count"), NAMED_ONCE,
+    ] = None
     """`deviance`: the root of what a row adds to the deviance, with the sign of truth − prediction. `pearson`: truth −
     prediction over the standard deviation that the prediction implies. Each has quantiles and is drawn against the
     prediction. Of several levels there is `deviance` alone, the root of −2 log of the true level's probability. The
     first is the kind that `figures` show; without any it is `deviance`, of a regression outcome the plain residual."""
-    figures: Annotated[tuple[ResidualFigure, ...] | None, Field(min_length=1, max_length=3)] = None
+    figures: Annotated[tuple[ResidualFigure, ...] | None, Field(min_length=1, max_length=3), NAMED_ONCE] = None
     """`scale_location`: the root of the size of residuals against the prediction, which shows whether their spread
     changes. `half_normal`: their sizes, ascending, against those that are expected if the model is right.
     `predicted_observed`: the prediction of a number against the truth, with the truth on the horizontal axis."""
-    against: Annotated[tuple[ColumnName, ...] | None, Field(min_length=1, max_length=MOST_COLUMNS)] = None
+    against: Annotated[
+        tuple[ColumnName, ...] | None, Field(min_length=1, max_length=MOST_COLUMNS), NAMED_ONCE] = None
     """Columns of the data that residuals are set against, such as `[age, region]`: numbers in groups of equal weight,
     with a smooth line, text by its levels. Each group has at least `min_rows` rows, so no row is shown."""
     order: ColumnName | None = None
     """The column in whose order residuals are shown, such as a date, with their autocorrelation at lag 1 and the
     Durbin-Watson statistic. Rows of one value count as their mean, for their order in the files means nothing."""
-    min_rows: Annotated[StrictInt, Field(ge=5)] | None = None
+    min_rows: Annotated[
+        Annotated[StrictInt, Field(ge=5)] | None,
+        Needs(("against", "order"), "unused-min-rows",
+              "'min_rows' has no effect: no 'against' and no 'order' makes groups of rows", idle=True),
+    ] = None
     """The fewest rows of a group of `against` and of `order`: 30 where nothing is written. Levels with fewer are left
     out."""
 

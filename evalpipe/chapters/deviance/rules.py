@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.draft import refer
+from evalpipe.words.spelling import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,11 +21,11 @@ from evalpipe.chapters.gates.spec import (
     AgainstEarlier,
 )
 from evalpipe.chapters.prevalence.rules import single_prevalence
-from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
 from evalpipe.spec.rules_measures import check_measure, in_range, misspelt_keys
 from evalpipe.tasks import CLASSES, MANY
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import choose, closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,21 +64,14 @@ def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         yield draft.tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
     elif gate.metric is None:
         yield from _desired(draft, loc, gate)
-    elif gate.desirability is not None:
-        message = "a gate judges a measure or desirability, not both"
-        hint = "make two gates of it"
-        yield draft.tree.problem("gate-subject", message, *loc, "desirability", key=True, hint=hint)
-    else:
+    elif gate.desirability is None:
         yield from _measure(draft, loc, gate, gate.metric)
 
 
 def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check a gate on desirability: goals are declared, and it has no parts."""
     here: Loc = (*loc, "desirability")
-    if draft.spec.desirability is None:
-        yield draft.tree.problem("no-goals", "no goals are declared, so there is no desirability", *here, key=True,
-                                 hint="add 'desirability: […]' to the spec, or name a 'metric'")
-    elif goals := names_of_goals(draft):
+    if goals := names_of_goals(draft):
         known = ["overall", *goals]
         message = f"no goal is called {draft.tree.show(*here)}"
         yield from refer(draft, here, known, "no-goals", message, f"choose one of {listed(known)}")
@@ -186,49 +179,23 @@ def _against_baseline(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Proble
 
 
 def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check where a gate is judged, so far as the spec alone tells: its dataset, model, variant and slices."""
-    datasets, models = draft.spec.datasets, list(draft.spec.models)
-    if draft.readable("datasets"):
-        evaluated, here = draft.role("evaluate"), (*loc, "dataset")
-        role = ", because its role is not 'evaluate'" if gate.dataset in datasets else ""
-        message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
-        yield from refer(draft, here, evaluated, "unknown-dataset", message, choose(evaluated, "remove it"))
-    if draft.readable("models"):
-        message = f"no model is called {draft.tree.show(*loc, 'model')}"
-        yield from refer(draft, (*loc, "model"), models, "unknown-model", message, choose(models, "remove it"))
-    if gate.variant != "original":
-        yield from _variant(draft, (*loc, "variant"))
-    yield from _sliced(draft, loc, gate)
-
-
-def _variant(draft: Draft, here: Loc) -> Iterator[Problem]:
+    """Check where a gate is judged, so far as the spec alone tells: its variant and its slices."""
     recalibrate = draft.spec.recalibrate
-    if recalibrate is None or not recalibrate.methods:
-        yield draft.tree.problem("unknown-variant", "nothing is recalibrated, so models have no variants", *here,
-                                 key=True, hint="add 'recalibrate: …' to the spec, or remove it")
+    if gate.variant != "original" and recalibrate is not None:
+        here, known = (*loc, "variant"), ["original", *(choice.name for choice in recalibrate.methods), "all"]
+        message = f"no variant is called {draft.tree.show(*here)}"
+        if all(known):  # else a variant has a name that cannot be read
+            yield from refer(draft, here, known, "unknown-variant", message, choose(known, None))
+    if draft.spec.slices is None or not draft.readable("slices") or (gate.slice and gate.slices) is not None:
         return
-    known = ["original", *(choice.name for choice in recalibrate.methods), "all"]
-    message = f"no variant is called {draft.tree.show(*here)}"
-    if all(known):  # else a variant has a name that cannot be read
-        yield from refer(draft, here, known, "unknown-variant", message, choose(known, None))
-
-
-def _sliced(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    asked = [key for key in ("slice", "slices") if getattr(gate, key) is not None]
-    if len(asked) > 1:
-        yield draft.tree.problem("two-scopes", "a gate has 'slice' or 'slices', not both", *loc, "slices", key=True,
-                                 hint="make two gates of it")
-    elif asked and draft.spec.slices is None:
-        yield draft.tree.problem("unknown-slice", "there are no slices", *loc, asked[0], key=True,
-                                 hint="add 'slices: […]' to the spec, or remove it")
-    elif not draft.readable("slices"):
-        return
-    elif isinstance(gate.slices, str):
+    if isinstance(gate.slices, str):
         names = ["all", *(key[0] for key in _ways(draft) if len(key) == 1)]
         message = f"no entry of 'slices' is by {draft.tree.show(*loc, 'slices')} alone"
         yield from refer(draft, (*loc, "slices"), names, "unknown-slice", message, choose(names, None))
-    elif asked:
-        yield from _combined(draft, (*loc, asked[0]), gate.slices or tuple(gate.slice or ()))
+    elif gate.slices is not None:
+        yield from _combined(draft, (*loc, "slices"), gate.slices)
+    elif gate.slice is not None:
+        yield from _combined(draft, (*loc, "slice"), tuple(gate.slice))
 
 
 def _combined(draft: Draft, here: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
@@ -299,7 +266,7 @@ def _nights(draft: Draft, loc: Loc) -> Iterator[Problem]:
 
 
 def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Refuse what nights give no evidence on, and a key that says nothing here."""
+    """Refuse what nights give no evidence on."""
     if gate.desirability is not None:
         message = "'on: sequence' judges no desirability, whose interval is no measure of its error"
         yield draft.tree.problem("sequence", message, *loc, "on", hint="make a gate for each of its measures")
@@ -307,9 +274,6 @@ def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         message = "'on: sequence' judges no change from an earlier run, which is as uncertain, and the same every night"
         hint = "set the limit as a number with 'min' or 'max', or write 'on: interval'"
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
-    if "undefined" in gate.model_fields_set:
-        message = "'undefined' has no effect: a night without a number adds no evidence"
-        yield draft.tree.problem("unused-key", message, *loc, "undefined", key=True, hint="remove it")
 
 
 def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:

@@ -22,8 +22,21 @@ from pydantic import (
 
 from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.metrics import registry
-from evalpipe.spec.field_types import COMPUTABLE, EMPTY_AS_ABSENT, AnyOf, FilePath, Key, Level, Number, SpecPart
+from evalpipe.spec.field_types import (
+    COMPUTABLE,
+    EMPTY_AS_ABSENT,
+    AnyOf,
+    Excludes,
+    FilePath,
+    Key,
+    Level,
+    Needs,
+    Number,
+    Refers,
+    SpecPart,
+)
 from evalpipe.spec.measures import MeasureOfSpec
+from evalpipe.words.spelling import choose
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 """The limits of a change against something."""
@@ -88,6 +101,10 @@ SliceNames = Annotated[
 """`all`, the column or name of one way to slice, or the columns of an intersection."""
 
 
+NEEDS_SLICES = Needs(("slices",), "unknown-slice", "there are no slices",
+                     "add 'slices: […]' to the spec, or remove it", of_spec=True)
+
+
 def _options(schema: dict[str, Any]) -> None:
     """Let the options of measures stand beside a measure's name."""
     names = sorted({option for entry in registry for option in entry.option_types} | {"average"})
@@ -117,7 +134,13 @@ class GateRule(SpecPart):
     """The measure: a name, with the measure's options beside it, or a mapping of a name and its options."""
     class_: Level | None = Field(default=None, alias="class")
     """The class, where the measure has `average: none`; every class is judged where absent."""
-    desirability: Annotated[StrictStr, Field(min_length=1)] | None = None
+    desirability: Annotated[
+        Annotated[StrictStr, Field(min_length=1)] | None,
+        Excludes(("metric",), "gate-subject", "a gate judges a measure or desirability, not both",
+                 "make two gates of it"),
+        Needs(("desirability",), "no-goals", "no goals are declared, so there is no desirability",
+              "add 'desirability: […]' to the spec, or name a 'metric'", of_spec=True),
+    ] = None
     """Instead of a measure, `overall` or a goal by its form and what it is of, such as `maximize sensitivity`."""
     min: Number | None = None
     """The lowest value allowed."""
@@ -148,19 +171,31 @@ class GateRule(SpecPart):
     for specs that run every night on new data: the gate fails when their evidence that the limit is missed is large
     enough, passes when their evidence that it is kept is, and is indeterminate between. It needs `as_of` and the
     ledger."""
-    undefined: Literal["fail", "indeterminate", "pass"] = "fail"
+    undefined: Annotated[
+        Literal["fail", "indeterminate", "pass"],
+        Excludes(("on",), "unused-key", "'undefined' has no effect: a night without a number adds no evidence",
+                 equal="sequence"),
+    ] = "fail"
     """The verdict where the number is undefined (such as the precision of a model that predicts no event) or its
     interval is unreliable (such as a value that is the same in all replicates). With `pass`, the value of the latter
     is judged. A slice of fewer rows than `slice_rules.min_rows` has no number, and is indeterminate either way."""
-    dataset: Key | None = None
+    dataset: Annotated[
+        Key | None, Refers("evaluated dataset", lambda datasets: choose(datasets, "remove it"))] = None
     """The evaluated dataset; every one where absent."""
-    model: Key | None = None
+    model: Annotated[Key | None, Refers("model", lambda models: choose(models, "remove it"))] = None
     """The model; every one where absent."""
-    variant: Key = "original"
+    variant: Annotated[
+        Key,
+        Needs(("recalibrate",), "unknown-variant", "nothing is recalibrated, so models have no variants",
+              "add 'recalibrate: …' to the spec, or remove it", of_spec=True),
+    ] = "original"
     """The variant of the model: `original`, the name of a recalibrated one, or `all`."""
-    slice: Annotated[dict[StrictStr, Level], Field(min_length=1)] | None = None
+    slice: Annotated[Annotated[dict[StrictStr, Level], Field(min_length=1)] | None, NEEDS_SLICES] = None
     """One slice, by its labels: `{season: a}`."""
-    slices: SliceNames | None = None
+    slices: Annotated[
+        SliceNames | None, NEEDS_SLICES,
+        Excludes(("slice",), "two-scopes", "a gate has 'slice' or 'slices', not both", "make two gates of it"),
+    ] = None
     """Several slices: `all`, the slices by a column or of a name, or the slices by a list of columns combined.
     Without `slice` or `slices`, the gate is on all rows."""
     severity: Literal["fail", "warn"] = "fail"

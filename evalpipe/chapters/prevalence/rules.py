@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Literal, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
+from evalpipe.chapters.prevalence.spec import EACH_PRIOR
 from evalpipe.metrics.expressions import ExpressionMetric
-from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import items
-from evalpipe.spec.rules_task import KNOWN, lacking, unknown_levels
+from evalpipe.spec.rules_task import KNOWN, each_level, lacking
 from evalpipe.tasks import CLASSES, MANY
-from evalpipe.words.spelling import listed
+from evalpipe.words.spelling import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,12 +31,6 @@ OF_DATASET = "give a dataset 'role: reference', such as the training data"
 
 WORDS = ("sample", "declared")
 """The prevalences that a measure is asked for at by name."""
-
-What = Literal["prior probability", "parameter"]
-EACH: dict[What, str] = {
-    "prior probability": "give one for each level; 0 is one", "parameter": "give one for each level, above 0",
-}
-"""What a level may lack, and the way out."""
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
@@ -59,9 +54,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
         message = f"a Beta distribution has two parameters, but {len(declared.beta)} are given"
         hint = "write [a, b], as if after a events and b others"
         yield problem("wrong-type", message, *HERE, "beta", hint=hint)
-    if task in MANY:
-        yield from _each_level(draft, (*HERE, "levels"), declared.levels, "prior probability")
-        yield from _each_level(draft, (*HERE, "dirichlet"), declared.dirichlet, "parameter")
+    if task in MANY and declared.levels is not None and draft.readable(*HERE, "levels"):
+        yield from _whole(draft, (*HERE, "levels"), declared.levels)
     if declared.from_ is not None and draft.readable(*HERE, "from") and draft.readable("datasets"):
         yield from _dataset(draft, declared.from_)
 
@@ -80,16 +74,9 @@ def _dataset(draft: Draft, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("prevalence-of-itself", message, *here, hint=hint)
 
 
-def _each_level(draft: Draft, here: Loc, shares: Mapping[str, float] | None, what: What) -> Iterator[Problem]:
-    """Find levels that are not declared, levels without a share or parameter, and shares that do not sum to 1."""
-    if shares is None or not draft.levels or not draft.readable(*here):
-        return
-    yield from unknown_levels(draft, here, shares)
-    absent = [level for level in draft.levels if level not in shares]
-    if absent:
-        message = f"no {what} for {listed(absent, 'and')}"
-        yield draft.tree.problem("missing-level", message, *here, key=True, hint=EACH[what])
-    elif what == "prior probability" and set(shares) == set(draft.levels) and all(map(_is_share, shares.values())):
+def _whole(draft: Draft, here: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
+    """Report the prior probabilities of all levels where they do not sum to 1."""
+    if draft.levels and set(shares) == set(draft.levels) and all(map(_is_share, shares.values())):
         yield from check_sum(draft, here, "prior probabilities", shares.values(), 1e-9)
 
 
@@ -150,7 +137,8 @@ def _asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterator[Prob
             yield from refer(draft, loc, WORDS, "unknown-choice", expected, None)
         case dict(shares) if many:
             yield from (_no_share(draft, (*loc, level)) for level, share in shares.items() if not _is_share(share))
-            yield from _each_level(draft, loc, shares, "prior probability")
+            yield from each_level(draft, loc, shares, EACH_PRIOR)
+            yield from _whole(draft, loc, shares)
         case dict():
             yield problem("wrong-type", expected, *loc, hint="give that of the event")
         case _ if many or not is_number(asked):

@@ -8,8 +8,10 @@ from typing import Annotated
 from pydantic import Field, StrictStr
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import Only, Positive, Probability, Short, SpecPart
+from evalpipe.spec.field_types import EachLevel, Only, Positive, Probability, Short, SpecPart
 from evalpipe.tasks import CLASSES, MANY
+
+EACH_PRIOR = EachLevel("no prior probability for {}", "give one for each level; 0 is one")
 
 
 class Prevalence(SpecPart):
@@ -25,9 +27,13 @@ class Prevalence(SpecPart):
     ] = None
     """Instead, the two parameters a and b of a Beta distribution: what is believed of it, as if after a events and b
     non-events. Values are computed at its mean, a / (a + b); limits include its spread."""
-    levels: Annotated[Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None, Only(*MANY)] = None
+    levels: Annotated[
+        Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None, Only(*MANY), EACH_PRIOR] = None
     """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
-    dirichlet: Annotated[Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY)] = None
+    dirichlet: Annotated[
+        Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY),
+        EachLevel("no parameter for {}", "give one for each level, above 0"),
+    ] = None
     """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
     computed at its mean, each over their sum; limits include its spread."""
     from_: Annotated[StrictStr | None, UNWRITTEN] = Field(default=None, alias="from")

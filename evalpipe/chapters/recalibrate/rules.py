@@ -11,11 +11,11 @@ from evalpipe.chapters.prevalence.rules import check_sum
 from evalpipe.chapters.recalibrate.spec import OWN
 from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import Shapes, bad_name, explain, is_key, missing_key, unknown_key
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
-from evalpipe.words.spelling import listed
+from evalpipe.words.spelling import choose, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.rules import prevalences
@@ -25,7 +24,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of steps, model by model, and of the measures that are taken at them."""
     for name, model in draft.models.items():
         if model.step is not None:
-            yield from chain(_file(draft, name, model), _column(draft, name, model))
+            yield from _column(draft, name, model)
     steps = draft.spec.steps
     if steps is None or not draft.readable("steps"):
         return
@@ -34,19 +33,6 @@ def rules(draft: Draft) -> Iterator[Problem]:
         hint = "name the column of the steps under a model, as in 'step: epoch', or remove it"
         yield draft.tree.idle("unused-steps", message, "steps", key=True, hint=hint)
     yield from _metrics(draft, steps)
-
-
-def _file(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
-    """Report steps of predictions that have no file of their own, or whose rows have no id."""
-    here: Loc = ("models", name, "step")
-    if model.predictions is None and draft.readable("models", name, "predictions"):
-        message = f"the model '{name}' has steps, but no file of 'predictions'"
-        hint = "a dataset has one row for each id; name a file that has one for each id and step"
-        yield draft.tree.problem("steps-without-file", message, *here, key=True, hint=hint)
-    if draft.spec.id is None and draft.readable("id"):
-        message = f"the rows of the steps of model '{name}' cannot be told apart: the spec has no 'id'"
-        hint = "add 'id: …', the column that identifies a row at every step"
-        yield draft.tree.problem("steps-without-id", message, *here, key=True, hint=hint)
 
 
 def _column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StrictInt
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import ColumnName, Short, Sparse, SpecPart
+from evalpipe.spec.field_types import ColumnName, Needs, Short, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec
 
 
@@ -39,7 +39,14 @@ class Keys(SpecPart):
 class ModelKeys(SpecPart):
     """Keys of a model."""
 
-    step: Annotated[Annotated[StepColumn, Short("column")] | None, After("csv"), UNWRITTEN] = None
+    step: Annotated[
+        Annotated[StepColumn, Short("column")] | None, After("csv"), UNWRITTEN,
+        Needs(("predictions",), "steps-without-file", "the model '{model}' has steps, but no file of 'predictions'",
+              "a dataset has one row for each id; name a file that has one for each id and step"),
+        Needs(("id",), "steps-without-id",
+              "the rows of the steps of model '{model}' cannot be told apart: the spec has no 'id'",
+              "add 'id: …', the column that identifies a row at every step", of_spec=True),
+    ] = None
     """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
     `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
     in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""

@@ -11,10 +11,10 @@ from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.operating import bayes_threshold
 from evalpipe.spec.core_keys import all_give, gives
-from evalpipe.spec.draft import choose, refer
+from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
-from evalpipe.spec.rules_measures import check_measure, unknown_metric
-from evalpipe.words.spelling import listed
+from evalpipe.spec.rules_measures import check_measure
+from evalpipe.words.spelling import choose, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,6 @@ def _constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> 
     first: dict[str, str] = {}
     for name, bounds in bounded.items():
         loc = (*here, name)
-        yield from unknown_metric(draft, loc, key=True)
         if name not in draft.measures:
             continue
         metric = draft.measures[name]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag
 
 from evalpipe.base.records import After
-from evalpipe.spec.field_types import AnyOf, Key, Number, Only, Probability, Sparse, SpecPart
+from evalpipe.spec.field_types import AnyOf, Key, Number, Only, Probability, Refers, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec, MetricName
 
 
@@ -45,7 +45,8 @@ class ThresholdRule(Sparse):
     thresholds the middle one is taken."""
     minimize: MeasureOfSpec | None = None
     """The measure to minimize instead, such as `cost`."""
-    subject_to: Annotated[dict[MetricName, MeasureBounds], Field(min_length=1)] | None = None
+    subject_to: Annotated[
+        Annotated[dict[MetricName, MeasureBounds], Field(min_length=1)] | None, Refers("measure")] = None
     """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose
     the threshold."""
     on: ChosenOn | None = None
