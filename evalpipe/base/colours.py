@@ -28,7 +28,7 @@ def is_colour(text: str) -> bool:
 
 def luminance(colour: str) -> float:
     """Return the relative luminance of a colour, 0 to 1 (WCAG 2.2)."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _channels(colour)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -48,23 +48,23 @@ def readable(colour: str, grounds: tuple[str, ...]) -> str:
 
     Shades differ in lightness alone (HSL). Grounds are all light, or all dark, so black or white can be read.
     """
-    if _reads(colour, grounds):
+    if _is_readable(colour, grounds):
         return colour
-    hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(colour))
-    shades = [(abs(step / STEPS - lightness), _written(colorsys.hls_to_rgb(hue, step / STEPS, saturation)))
+    hue, lightness, saturation = colorsys.rgb_to_hls(*_rgb(colour))
+    shades = [(abs(step / STEPS - lightness), _hex(colorsys.hls_to_rgb(hue, step / STEPS, saturation)))
               for step in range(STEPS + 1)]
-    return min((distance, shade) for distance, shade in shades if _reads(shade, grounds))[1]
+    return min((distance, shade) for distance, shade in shades if _is_readable(shade, grounds))[1]
 
 
-def _reads(colour: str, grounds: tuple[str, ...]) -> bool:
+def _is_readable(colour: str, grounds: tuple[str, ...]) -> bool:
     return all(contrast(colour, ground) >= READABLE for ground in grounds)
 
 
-def _channels(colour: str) -> tuple[float, float, float]:
+def _rgb(colour: str) -> tuple[float, float, float]:
     """Return red, green and blue, 0 to 1."""
     red, green, blue = (int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5))
     return red, green, blue
 
 
-def _written(channels: tuple[float, float, float]) -> str:
+def _hex(channels: tuple[float, float, float]) -> str:
     return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)

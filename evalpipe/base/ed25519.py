@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SIGNING_KEY = "EVALPIPE_SIGNING_KEY"
@@ -26,14 +28,14 @@ ALGORITHM = "ed25519"
 FINGERPRINT_DIGITS = 16
 """The digits of the sha256 of a public key by which people tell keys apart."""
 
-_DER = bytes.fromhex("302a300506032b6570032100")
+_DER_PREFIX = bytes.fromhex("302a300506032b6570032100")
 """What the DER form of every ed25519 public key begins with (RFC 8410)."""
 
-_LARGEST = 10_000
+_MOST_BYTES = 10_000
 """The bytes that a file of a key may have."""
 
-_MAKE = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
-_PUBLIC = "write it with: openssl pkey -in key.pem -pubout -out public.pem"
+_MAKE_HINT = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+_PUBLIC_HINT = "write it with: openssl pkey -in key.pem -pubout -out public.pem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Signer:
 
     def signature(self, content: bytes) -> bytes:
         """Return the file of the signature of some bytes; the same bytes give the same file."""
-        return _document(self.public, self.key.sign(content))
+        return _signature_file(self.public, self.key.sign(content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class KeySignature:
 
 def fingerprint(public: bytes) -> str:
     """Return the first digits of the sha256 of a public key in its DER form, as `openssl` writes it."""
-    return hashlib.sha256(_DER + public).hexdigest()[:FINGERPRINT_DIGITS]
+    return hashlib.sha256(_DER_PREFIX + public).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def signer(file: str | os.PathLike[str] | Literal[False] | None) -> Signer | None:
@@ -74,47 +76,37 @@ def signer(file: str | os.PathLike[str] | Literal[False] | None) -> Signer | Non
     """
     if file is False:
         return None
-    if file is not None:
-        return _signer(_read(file), f"'{file}'")
-    text = os.environ.get(SIGNING_KEY, "").strip()
-    # Files of environments, such as those of containers, hold a variable in a single line.
-    return _signer(text.replace("\\n", "\n").encode(), f"the environment variable {SIGNING_KEY}") if text else None
-
-
-def _signer(content: bytes, shown: str) -> Signer:
+    if file is None:
+        # Files of environments, such as those of containers, hold a variable in a single line.
+        content = os.environ.get(SIGNING_KEY, "").strip().replace("\\n", "\n").encode()
+        shown = f"the environment variable {SIGNING_KEY}"
+        if not content:
+            return None
+    else:
+        content, shown = _read_key(file), f"'{file}'"
+    ed25519, serialization, exceptions = _cryptography()
     try:
-        from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    except ImportError:
-        raise _not_installed() from None
-    try:
-        key = load_pem_private_key(content, password=None)
+        key = serialization.load_pem_private_key(content, password=None)
     except TypeError:
         hint = "evalpipe asks for no password: write the key without one, where only its owner may read it"
         raise UsageError.of("signing-key", f"the key in {shown} is protected by a password", hint) from None
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, exceptions.UnsupportedAlgorithm):
         key = None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError.of("signing-key", f"{shown} holds no private ed25519 key in PEM (PKCS 8)", _MAKE)
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise UsageError.of("signing-key", f"{shown} holds no private ed25519 key in PEM (PKCS 8)", _MAKE_HINT)
     return Signer(key, key.public_key().public_bytes_raw())
 
 
 def read_public_key(file: str | os.PathLike[str]) -> bytes:
     """Return the raw bytes of the public key in a PEM file; raises UsageError where there is none."""
+    ed25519, serialization, exceptions = _cryptography()
     try:
-        from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-    except ImportError:
-        raise _not_installed() from None
-    try:
-        key = load_pem_public_key(_read(file))
-    except (ValueError, UnsupportedAlgorithm):
+        key = serialization.load_pem_public_key(_read_key(file))
+    except (ValueError, exceptions.UnsupportedAlgorithm):
         key = None
-    if not isinstance(key, Ed25519PublicKey):
-        raise UsageError.of("public-key", f"'{file}' holds no public ed25519 key in PEM", _PUBLIC)
-    return key.public_bytes_raw()
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise UsageError.of("public-key", f"'{file}' holds no public ed25519 key in PEM", _PUBLIC_HINT)
+    return bytes(key.public_bytes_raw())
 
 
 def can_check() -> bool:
@@ -126,14 +118,10 @@ def can_check() -> bool:
 
 def is_of(stored: KeySignature, content: bytes) -> bool:
     """Tell whether a signature is of these bytes by the key that it names; raises UsageError without `cryptography`."""
+    ed25519, _, exceptions = _cryptography()
     try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    except ImportError:
-        raise _not_installed() from None
-    try:
-        Ed25519PublicKey.from_public_bytes(stored.public).verify(stored.signature, content)
-    except (InvalidSignature, ValueError):
+        ed25519.Ed25519PublicKey.from_public_bytes(stored.public).verify(stored.signature, content)
+    except (exceptions.InvalidSignature, ValueError):
         return False
     return True
 
@@ -146,25 +134,32 @@ def stored_signature(content: bytes) -> KeySignature | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     # What is not written the same is told as changed, be it a space.
-    return stored if content == _document(stored.public, stored.signature) else None
+    return stored if content == _signature_file(stored.public, stored.signature) else None
 
 
-def _document(public: bytes, signature: bytes) -> bytes:
+def _signature_file(public: bytes, signature: bytes) -> bytes:
     texts = {"public_key": public, "signature": signature}
     document = {"algorithm": ALGORITHM, **{key: base64.b64encode(value).decode() for key, value in texts.items()}}
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
-def _read(file: str | os.PathLike[str]) -> bytes:
+def _read_key(file: str | os.PathLike[str]) -> bytes:
     """Return the bytes of a file of a key, as far as one may reach; raises UsageError where it cannot be read."""
     try:
         with Path(file).open("rb") as opened:
-            return opened.read(_LARGEST)
+            return opened.read(_MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError.of("unreadable-key", f"cannot read the key '{file}': {reason}", "check the path") from None
 
 
-def _not_installed() -> UsageError:
-    message = "signatures by a key need the library cryptography, which is not installed"
-    return UsageError.of("missing-library", message, "pip install 'evalpipe[sign]'")
+def _cryptography() -> tuple[ModuleType, ModuleType, ModuleType]:
+    """Return its modules of ed25519 keys, of PEM and of errors; raises UsageError where it is not installed."""
+    try:
+        from cryptography import exceptions
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        message = "signatures by a key need the library cryptography, which is not installed"
+        raise UsageError.of("missing-library", message, "pip install 'evalpipe[sign]'") from None
+    return ed25519, serialization, exceptions

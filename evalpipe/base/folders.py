@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
-_CHANCE = "[a-z0-9_]{8}"
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+_RANDOM_ENDING = "[a-z0-9_]{8}"
 """What `tempfile` puts behind the beginning of a name."""
 
 LITTER: set[Path] = set()
@@ -30,7 +30,8 @@ LITTER: set[Path] = set()
 def exchanged(first: Path, second: Path) -> bool:
     """Exchange the names of two folders in one step; False where the system cannot, and nothing was done."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
-    return rename is not None and rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE) == 0
+    paths = _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second)
+    return rename is not None and rename(*paths, _RENAME_EXCHANGE) == 0
 
 
 def settle(folder: Path) -> None:
@@ -41,7 +42,7 @@ def settle(folder: Path) -> None:
     """
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            _flush(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+            _fsync(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     if os.name == "posix":
         for path in [*sorted(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink()), folder]:
             settle_names(path)
@@ -50,10 +51,10 @@ def settle(folder: Path) -> None:
 def settle_names(folder: Path) -> None:
     """Return once the names of what lies directly in a folder are on the disk, where the system can say so."""
     if os.name == "posix":
-        _flush(folder, os.O_RDONLY | os.O_DIRECTORY)
+        _fsync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def _flush(path: Path, flags: int) -> None:
+def _fsync(path: Path, flags: int) -> None:
     opened = os.open(path, flags)
     try:
         os.fsync(opened)
@@ -66,10 +67,10 @@ def left_beside(out: Path) -> Iterator[Path]:
 
     Names are matched whole: `.a.new-b.new-12345678` is of the folder `a.new-b`, and not of `a`.
     """
-    beside = re.compile(rf"\.{re.escape(out.name)}\.(new|try)-{_CHANCE}")
+    beside = re.compile(rf"\.{re.escape(out.name)}\.(new|try)-{_RANDOM_ENDING}")
     yield from [path for path in out.parent.iterdir() if beside.fullmatch(path.name)]
     if out.is_dir():
-        yield from [path for path in out.iterdir() if re.fullmatch(rf"\.new-{_CHANCE}", path.name)]
+        yield from [path for path in out.iterdir() if re.fullmatch(rf"\.new-{_RANDOM_ENDING}", path.name)]
 
 
 def sweep(out: Path) -> None:
@@ -118,7 +119,7 @@ def locked(path: Path) -> Iterator[None]:
     """
     file = None
     while os.name == "posix" and file is None:
-        file = _taken(path)
+        file = _locked_file(path)
     if file is not None:
         LITTER.add(path)
     try:
@@ -130,7 +131,7 @@ def locked(path: Path) -> Iterator[None]:
             file.close()
 
 
-def _taken(path: Path) -> io.TextIOWrapper | None:
+def _locked_file(path: Path) -> io.TextIOWrapper | None:
     """Return the file, locked; None where its holder removed it meanwhile, so that its lock guards nothing."""
     import fcntl
 

@@ -35,30 +35,30 @@ class Documented(BaseModel):
         written = handler(schema)
         properties = handler.resolve_ref_schema(written).get("properties", {})
         for name, field in cls.model_fields.items():
-            part, text = properties.get(field.alias or name), _text(cls, name)
+            part, text = properties.get(field.alias or name), _field_text(cls, name)
             if part is not None and text is not None:
                 part.setdefault("description", text)
         return written
 
 
-def _text(model: type[BaseModel], field: str) -> str | None:
+def _field_text(model: type[BaseModel], field: str) -> str | None:
     """Return the text below a field where it was declared last; None where there is none."""
     declared = next(kind for kind in model.__mro__ if field in inspect.get_annotations(kind))
-    return _texts(declared.__module__).get((declared.__qualname__, field))
+    return _texts_below_fields(declared.__module__).get((declared.__qualname__, field))
 
 
 @cache
-def _texts(module: str) -> dict[tuple[str, str], str]:
+def _texts_below_fields(module: str) -> dict[tuple[str, str], str]:
     """Return the texts below fields in the classes of a module, by class and field; none where it has no source."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None or not Path(file).is_file():
         return {}
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     return {(node.name, name): text for node in tree.body if isinstance(node, ast.ClassDef)
-            for name, text in _below(node)}
+            for name, text in _fields_with_text(node)}
 
 
-def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+def _fields_with_text(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     """Yield the fields of a class that have a text below them, with the text."""
     for statement, following in pairwise(node.body):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):

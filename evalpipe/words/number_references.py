@@ -25,9 +25,9 @@ WHERE = ("dataset", "model", "variant", "slice", "average", "class")
 
 EXAMPLE = 'write {{ value("roc_auc", model="…") }}'
 
-_BEGIN = re.compile(r"(?<!\\)(?<!\\\{)\{\{(?:\s*(?P<name>[A-Za-z_]\w*)\s*\()?")
+_REFERENCE_BEGIN = re.compile(r"(?<!\\)(?<!\\\{)\{\{(?:\s*(?P<name>[A-Za-z_]\w*)\s*\()?")
 _ESCAPED = re.compile(r"\\\{\{")
-_OTHER = re.compile(r"\{\{[^{}\n]{0,50}(?:\}\})?")
+_OTHER_BRACES = re.compile(r"\{\{[^{}\n]{0,50}(?:\}\})?")
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_]\w*)|(?P<sign>\}\}|[(){}=,:]))""")
 
@@ -70,12 +70,12 @@ def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
 
     ``{{`` begins one, unless a backslash stands before it.
     """
-    begin = _BEGIN.search(text)
+    begin = _REFERENCE_BEGIN.search(text)
     while begin is not None:
-        reference = _reference(text, begin)
+        reference = _read_reference(text, begin)
         yield reference
         end = reference.end if isinstance(reference, ReferenceFault) else reference.start + len(reference.written)
-        begin = _BEGIN.search(text, end)
+        begin = _REFERENCE_BEGIN.search(text, end)
 
 
 def without_escapes(text: str) -> str:
@@ -83,9 +83,9 @@ def without_escapes(text: str) -> str:
     return _ESCAPED.sub("{{", text)
 
 
-def _reference(text: str, begin: re.Match[str]) -> NumberReference | ReferenceFault:
+def _read_reference(text: str, begin: re.Match[str]) -> NumberReference | ReferenceFault:
     if begin["name"] is None:
-        other = _OTHER.match(text, begin.start())
+        other = _OTHER_BRACES.match(text, begin.start())
         end = begin.end() if other is None else other.end()
         message = f"{text[begin.start() : end]!r} is no reference to a number"
         return ReferenceFault(begin.start(), end, message, f"{EXAMPLE}, or \\{{{{ for the braces themselves")

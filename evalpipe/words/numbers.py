@@ -93,26 +93,26 @@ def decimals(
         usual = max(wanted, USUAL_DIGITS) if abs(value) < 10 else wanted
     else:
         half = float(f"{(upper - lower) / 2:.{SIGNIFICANT}g}")
-        usual = significant(half, 1 if half >= 2 * 10.0 ** _magnitude(half) else 2)
+        usual = significant(half, 1 if half >= 2 * 10.0 ** _first_digit_power(half) else 2)
     pairs = [(abs(value), (0, 1)), *((limit, (0, *apart) if limit < 0 else apart) for limit in limits)]
     usual = min(usual, MOST_DECIMALS)
     enough = (places for places in range(usual, MOST_DECIMALS + 1)
-              if not any(_alike(number, others, places) for number, others in pairs))
+              if not any(_reads_as_another(number, others, places) for number, others in pairs))
     return next(enough, usual)
 
 
 def significant(value: float, digits: int) -> int:
     """Return the decimals that give a number so many significant digits; none of a large one."""
-    return max(digits - 1 - _magnitude(value), 0)
+    return max(digits - 1 - _first_digit_power(value), 0)
 
 
-def _alike(value: float, others: Collection[float], places: int) -> bool:
+def _reads_as_another(value: float, others: Collection[float], places: int) -> bool:
     """Tell whether a number reads as another one that it is not."""
     return any(round(value, places) == round(other, places) and not math.isclose(value, other, rel_tol=1e-9)
                for other in others)
 
 
-def _magnitude(value: float) -> int:
+def _first_digit_power(value: float) -> int:
     """Return the power of ten of a number's first digit: 2 of 250, -1 of 0.3."""
     return math.floor(math.log10(abs(value))) if value else 0
 

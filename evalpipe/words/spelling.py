@@ -23,10 +23,10 @@ DECEPTIVE = re.compile(
 """Characters that no text needs: controls, and marks that turn the direction of what follows. The two of private use
 stand about the number of a reference while prose is parsed."""
 
-_ALIKE = 0.6
+_LEAST_SIMILARITY = 0.6
 """The least similarity of names (Ratcliff and Obershelp's ratio of matching characters); that of `difflib` itself."""
 
-_SHORT = 4
+_SHORTEST_MISSPELT = 4
 """Where both are shorter than this, no level is a misspelling of another: one letter makes another word."""
 
 
@@ -94,9 +94,10 @@ def closest(word: str, names: Iterable[str]) -> str | None:
     plain = word.strip().casefold()
     folded: dict[str, str] = {}
     for name in names:
-        if _same_numbers(plain, name):
+        numbers = [re.findall(r"\d+", text) for text in (plain, name)]
+        if numbers[0] == numbers[1] or not all(numbers):
             folded.setdefault(name.strip().casefold(), name)
-    matches = difflib.get_close_matches(plain, folded, n=1, cutoff=_ALIKE)
+    matches = difflib.get_close_matches(plain, folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[matches[0]] if matches else None
 
 
@@ -108,20 +109,14 @@ def closest_level(word: str, levels: Iterable[str]) -> str | None:
     """
     plain, texts = word.strip().casefold(), list(levels)
     same = [level for level in texts if level.strip().casefold() == plain]
-    slips = [level for level in texts if _slip(plain, level.strip().casefold())]
+    slips = [level for level in texts if _differ_by_one_letter(plain, level.strip().casefold())]
     return next(iter(same or slips), None)
 
 
-def _same_numbers(left: str, right: str) -> bool:
-    """Tell whether two names have the same numbers in them, or one of them has none."""
-    numbers = [re.findall(r"\d+", text) for text in (left, right)]
-    return numbers[0] == numbers[1] or not all(numbers)
-
-
-def _slip(left: str, right: str) -> bool:
+def _differ_by_one_letter(left: str, right: str) -> bool:
     """Tell whether two words differ by one slip of the pen, their first letters and all that is no letter the same."""
     others = [re.sub(r"[^\W\d_]", "", text) for text in (left, right)]
-    if others[0] != others[1] or left[:1] != right[:1] or max(len(left), len(right)) < _SHORT:
+    if others[0] != others[1] or left[:1] != right[:1] or max(len(left), len(right)) < _SHORTEST_MISSPELT:
         return False
     short, long = sorted((left, right), key=len)
     at = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
