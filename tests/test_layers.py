@@ -79,8 +79,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "metrics", "tasks", "templating.files", "words",
     },
     "plan": {
-        "base", "chapters.plan", "chapters.spec", "data.table", "errors", "intervals.declare", "metrics", "spec",
-        "tasks", "words",
+        "base", "chapters.all", "chapters.plan", "chapters.spec", "data.table", "errors", "intervals.declare",
+        "metrics", "spec", "tasks", "words",
     },
     "data": {"arithmetic", "base", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks", "words"},
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},
@@ -120,9 +120,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "proposal": {"base", "data", "errors", "plan", "reading", "run", "runs", "spec", "tasks", "words"},
     "cli": {
         "base", "card.addresses", "card.method", "card.page", "card.summary", "card.tables", "card.wording",
-        "chapters.card", "chapters.earlier", "chapters.plan", "cli.doctor", "errors", "intervals.declare", "ledger",
-        "metrics", "plan", "proposal", "recalibration", "results", "review", "run", "runs", "spec", "streams", "tasks",
-        "version", "words",
+        "chapters.all", "chapters.card", "chapters.earlier", "chapters.plan", "cli.doctor", "errors",
+        "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
+        "runs", "spec", "streams", "tasks", "version", "words",
     },
 }
 

@@ -7,8 +7,12 @@ A chapter's files are named by their role, and each role has functions and class
 | `spec.py` | `Keys`, `ModelKeys` and `ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
 | `records.py` | `Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
+| `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
+| `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
+| `plan.py` | `document(plan)` returns what `evalpipe plan --format json` says of it, by key | `evalpipe plan` |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
+| `records.py` | `…Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
 | `card.py` | functions with `@rule`, which claim what the results say | step 5 |
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
@@ -38,8 +42,8 @@ if TYPE_CHECKING:
 
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
-        "rules", "tables", "warnings", "run_verdict", "outcome", "glance", "sections", "facts", "reading",
-        "matrix", "markers", "beneath", "procedures", "checks",
+        "rules", "PARTS", "lines", "document", "tables", "warnings", "run_verdict", "outcome", "glance", "sections",
+        "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.card.wording import level
+from evalpipe.chapters import functions
 from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
@@ -117,7 +118,7 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
     if not plan.datasets:
-        return "\n".join([*lines, *_judged(plan), *expected_lines(document["expected"])])
+        return "\n".join([*lines, *_of_chapters(plan), *_judged(plan), *expected_lines(document["expected"])])
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
     labels = [entry.label for entry in plan.metrics]
@@ -233,7 +234,7 @@ def _asked(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_judged(plan), *_row_file(plan)]
+    lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_of_chapters(plan), *_judged(plan), *_row_file(plan)]
     return lines if len(lines) > 1 else []
 
 
@@ -314,8 +315,12 @@ def _compared(plan: Plan) -> list[str]:
         lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
     if plan.compare is not None and plan.compare.baseline_dataset is not None:
         lines.append(f"every dataset minus {plan.compare.baseline_dataset}, as independent samples")
-    lines += [f"every model minus {rival}: {rate.entry.label} {rate.value:g}" for rival, rate in plan.reference_rates]
     return lines
+
+
+def _of_chapters(plan: Plan) -> list[str]:
+    """Say what chapters say themselves."""
+    return [line for lines in functions("plan", "lines") for line in lines(plan)]
 
 
 def _judged(plan: Plan) -> list[str]:

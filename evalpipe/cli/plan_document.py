@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters import functions
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.drawing import drawing
 
@@ -38,9 +39,7 @@ def plan_document(plan: Plan) -> Document:
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan), "folds": None if plan.slices.folds is None else plan.slices.folds.column,
         "recalibration": _recalibration(plan), "compare": _compare(plan),
-        "reference_rates": [
-            {"name": rival, "metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average,
-             "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
+        **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
         "goals": [_goal(goal) for goal in plan.goals],
         "candidates": _candidates(plan),
         "fitted": _fitted(plan),

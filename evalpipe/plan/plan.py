@@ -6,12 +6,12 @@ It holds no spec, only those frozen parts of one that there is nothing to decide
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from evalpipe.intervals.declare import registry as interval_methods
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import FormatName
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from evalpipe.plan.outcome import OutcomePlan
     from evalpipe.spec.core_keys import Exposure, Weight
     from evalpipe.tasks import Task
+
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Plan:
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
     of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URI of the
     ledger, True for that beside the output folder, False for none. ``sequence`` is what all gates `on: sequence`
-    have in common.
+    have in common. ``parts`` are what chapters decide that no other step but theirs asks for: see `part`.
     """
 
     name: str
@@ -140,12 +143,17 @@ class Plan:
     trend: TrendPlan | None
     sequence: SequenceRule
     row_file: RowFormat | None
+    parts: Mapping[Callable[..., object], Any]
     streaming: StreamingPlan = HELD
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:
         """The metrics, and after them those that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
+
+    def part(self, resolve: Callable[..., Part]) -> Part:
+        """Return what a chapter decided, named by the function of its `plan.py` that did."""
+        return cast("Part", self.parts[resolve])
 
     def gives_prevalence(self, dataset: str) -> bool:
         """Tell whether the declared prevalence comes from a dataset."""

@@ -6,9 +6,12 @@ Measures that findings rest on and that the spec does not ask for are added here
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.databases import DatabaseUri
+from evalpipe.chapters import functions
 from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
 from evalpipe.chapters.compare.plan import compare_plan
@@ -38,7 +41,7 @@ from evalpipe.spec.core_keys import PERMUTATIONS
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.data.table import Catalog
@@ -161,7 +164,16 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=spec.profit, goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
         trend=trend_plan(spec, metrics), sequence=spec.sequence or SequenceRule(),
+        parts=_parts(spec=spec, metrics=metrics, models=models),
     )
+
+
+def _parts(**decided: Any) -> Mapping[Callable[..., object], Any]:
+    """Return what chapters decide by themselves: each of their `PARTS` is given what its parameters name."""
+    declared: tuple[Any, ...] = functions("plan", "PARTS")
+    resolvers: list[Callable[..., object]] = [resolve for parts in declared for resolve in parts]
+    named = {resolve: {name: decided[name] for name in signature(resolve).parameters} for resolve in resolvers}
+    return MappingProxyType({resolve: resolve(**arguments) for resolve, arguments in named.items()})
 
 
 def ledger_named(spec: Spec) -> DatabaseUri | bool:
