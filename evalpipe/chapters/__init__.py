@@ -4,9 +4,8 @@ A chapter's files are named by their role, and each role has functions and class
 
 | file | function or class | called in |
 |---|---|---|
-| `spec.py` | `Keys`, `ModelKeys` and `ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
+| `spec.py` | `…Keys`, `…ModelKeys` and `…ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
-| `records.py` | `Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
 | `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
 | `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
 | `plan.py` | `document(plan)` returns what `evalpipe plan --format json` says of it, by key | `evalpipe plan` |
@@ -26,8 +25,9 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
 | `card.py` | `checks(results)` yields the test cases of `junit.xml` | step 6 |
 
-A chapter has those that it has something to say in. What changes rows, weights or entries before statistics are taken
-(recalibration, thresholds, zones, slices, priors) is called by name in `engine/evaluate.py`, for its order matters.
+A chapter has those that it has something to say in. A class has its chapter's name before it, as in `CompareFields`.
+What changes rows, weights or entries before statistics are taken (recalibration, thresholds, zones, slices, priors) is
+called by name in `engine/evaluate.py`, for its order matters.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+    from types import ModuleType
 
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
@@ -56,10 +57,9 @@ CHAPTERS = (
 
 
 @cache
-def functions(role: Role, name: Function | Fields, *chapters: str) -> tuple[Callable[..., Any], ...]:
+def functions(role: Role, name: Function, *chapters: str) -> tuple[Callable[..., Any], ...]:
     """Return the functions of a name that chapters have in their files of a role: of all, in order, or of some."""
-    paths = [f"{__name__}.{chapter}.{role}" for chapter in chapters or CHAPTERS]
-    modules = [import_module(path) for path in paths if find_spec(path) is not None]
+    modules = [module for _, module in _modules(role, chapters or CHAPTERS)]
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))
 
 
@@ -68,6 +68,15 @@ def composed(role: Role, name: Fields) -> type:
 
     Types are not told from a tuple: beside each call stands a class with the same bases, for them alone.
     """
-    classes: tuple[Any, ...] = functions(role, name)
+    named = [(f"{chapter.title().replace('_', '')}{name}", module) for chapter, module in _modules(role, CHAPTERS)]
+    bases = [getattr(module, class_name) for class_name, module in named if hasattr(module, class_name)]
     # Pydantic takes the fields of the last base first.
-    return type(f"{name}OfChapters", classes[::-1], {"__module__": __name__})
+    return type(f"{name}OfChapters", tuple(reversed(bases)), {"__module__": __name__})
+
+
+def _modules(role: Role, chapters: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
+    """Yield the files of a role, each with its chapter."""
+    for chapter in chapters:
+        path = f"{__name__}.{chapter}.{role}"
+        if find_spec(path) is not None:
+            yield chapter, import_module(path)

@@ -39,27 +39,27 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from evalpipe.chapters.appearance.records import Fields as AppearanceFields
-    from evalpipe.chapters.candidates.records import Fields as CandidatesFields
-    from evalpipe.chapters.compare.records import Fields as CompareFields
-    from evalpipe.chapters.costs.records import Fields as CostsFields
-    from evalpipe.chapters.desirability.records import Fields as DesirabilityFields
-    from evalpipe.chapters.deviance.records import Fields as DevianceFields
-    from evalpipe.chapters.folds.records import Fields as FoldsFields
-    from evalpipe.chapters.gates.records import Fields as GatesFields
-    from evalpipe.chapters.optimism.records import Fields as OptimismFields
-    from evalpipe.chapters.prevalence.records import Fields as PrevalenceFields
-    from evalpipe.chapters.recalibrate.records import Fields as RecalibrateFields
-    from evalpipe.chapters.reference_rates.records import Fields as ReferenceRatesFields
-    from evalpipe.chapters.repeats.records import Fields as RepeatsFields
-    from evalpipe.chapters.row_file.records import Fields as RowFileFields
-    from evalpipe.chapters.slices.records import Fields as SlicesFields
-    from evalpipe.chapters.standards.records import Fields as StandardsFields
-    from evalpipe.chapters.statement.records import Fields as StatementFields
-    from evalpipe.chapters.steps.records import Fields as StepsFields
-    from evalpipe.chapters.thresholds.records import Fields as ThresholdsFields
-    from evalpipe.chapters.trend.records import Fields as TrendFields
-    from evalpipe.chapters.what_if.records import Fields as WhatIfFields
+    from evalpipe.chapters.appearance.records import AppearanceFields
+    from evalpipe.chapters.candidates.records import CandidatesFields
+    from evalpipe.chapters.compare.records import CompareFields
+    from evalpipe.chapters.costs.records import CostsFields
+    from evalpipe.chapters.desirability.records import DesirabilityFields
+    from evalpipe.chapters.deviance.records import DevianceFields
+    from evalpipe.chapters.folds.records import FoldsFields
+    from evalpipe.chapters.gates.records import GatesFields
+    from evalpipe.chapters.optimism.records import OptimismFields
+    from evalpipe.chapters.prevalence.records import PrevalenceFields
+    from evalpipe.chapters.recalibrate.records import RecalibrateFields
+    from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
+    from evalpipe.chapters.repeats.records import RepeatsFields
+    from evalpipe.chapters.row_file.records import RowFileFields
+    from evalpipe.chapters.slices.records import SlicesFields
+    from evalpipe.chapters.standards.records import StandardsFields
+    from evalpipe.chapters.statement.records import StatementFields
+    from evalpipe.chapters.steps.records import StepsFields
+    from evalpipe.chapters.thresholds.records import ThresholdsFields
+    from evalpipe.chapters.trend.records import TrendFields
+    from evalpipe.chapters.what_if.records import WhatIfFields
 
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,

@@ -10,43 +10,41 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters import composed
 
 if TYPE_CHECKING:
-    from evalpipe.chapters.appearance import spec as appearance
-    from evalpipe.chapters.calibration import spec as calibration
-    from evalpipe.chapters.candidates import spec as candidates
-    from evalpipe.chapters.compare import spec as compare
-    from evalpipe.chapters.costs import spec as costs
-    from evalpipe.chapters.curves import spec as curves
-    from evalpipe.chapters.desirability import spec as desirability
-    from evalpipe.chapters.deviance import spec as deviance
-    from evalpipe.chapters.equivocal import spec as equivocal
-    from evalpipe.chapters.folds import spec as folds
-    from evalpipe.chapters.gates import spec as gates
-    from evalpipe.chapters.optimism import spec as optimism
-    from evalpipe.chapters.prevalence import spec as prevalence
-    from evalpipe.chapters.recalibrate import spec as recalibrate
-    from evalpipe.chapters.reference_rates import spec as reference_rates
-    from evalpipe.chapters.row_file import spec as row_file
-    from evalpipe.chapters.slices import spec as slices
-    from evalpipe.chapters.standards import spec as standards
-    from evalpipe.chapters.statement import spec as statement
-    from evalpipe.chapters.steps import spec as steps
-    from evalpipe.chapters.thresholds import spec as thresholds
-    from evalpipe.chapters.trend import spec as trend
-    from evalpipe.chapters.what_if import spec as what_if
+    from evalpipe.chapters.appearance.spec import AppearanceReportKeys
+    from evalpipe.chapters.calibration.spec import CalibrationKeys
+    from evalpipe.chapters.candidates.spec import CandidatesKeys
+    from evalpipe.chapters.compare.spec import CompareKeys
+    from evalpipe.chapters.costs.spec import CostsKeys
+    from evalpipe.chapters.curves.spec import CurvesKeys
+    from evalpipe.chapters.desirability.spec import DesirabilityKeys
+    from evalpipe.chapters.deviance.spec import DevianceModelKeys
+    from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
+    from evalpipe.chapters.folds.spec import FoldsKeys
+    from evalpipe.chapters.gates.spec import GatesKeys
+    from evalpipe.chapters.optimism.spec import OptimismModelKeys
+    from evalpipe.chapters.prevalence.spec import PrevalenceKeys
+    from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
+    from evalpipe.chapters.reference_rates.spec import ReferenceRatesKeys
+    from evalpipe.chapters.row_file.spec import RowFileReportKeys
+    from evalpipe.chapters.slices.spec import SlicesKeys
+    from evalpipe.chapters.standards.spec import StandardsKeys
+    from evalpipe.chapters.statement.spec import StatementKeys
+    from evalpipe.chapters.steps.spec import StepsKeys, StepsModelKeys
+    from evalpipe.chapters.thresholds.spec import ThresholdsKeys, ThresholdsModelKeys
+    from evalpipe.chapters.trend.spec import TrendKeys
+    from evalpipe.chapters.what_if.spec import WhatIfReportKeys
 
     class ChapterKeys(
-        standards.Keys, statement.Keys, prevalence.Keys, thresholds.Keys, curves.Keys, equivocal.Keys, costs.Keys,
-        calibration.Keys, recalibrate.Keys, compare.Keys, folds.Keys, reference_rates.Keys, desirability.Keys,
-        candidates.Keys, slices.Keys, steps.Keys, gates.Keys, trend.Keys,
+        StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
+        CalibrationKeys, RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, CandidatesKeys,
+        SlicesKeys, StepsKeys, GatesKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 
-    class ModelKeys(
-        thresholds.ModelKeys, equivocal.ModelKeys, deviance.ModelKeys, optimism.ModelKeys, steps.ModelKeys,
-    ):
+    class ModelKeys(ThresholdsModelKeys, EquivocalModelKeys, DevianceModelKeys, OptimismModelKeys, StepsModelKeys):
         """The keys of a model that chapters declare."""
 
-    class ReportKeys(what_if.ReportKeys, appearance.ReportKeys, row_file.ReportKeys):
+    class ReportKeys(WhatIfReportKeys, AppearanceReportKeys, RowFileReportKeys):
         """The keys of `report` that chapters declare."""
 else:
     ChapterKeys = composed("spec", "Keys")

@@ -40,7 +40,7 @@ class Appearance(Record):
     """The plugins that the spec names. Only findings among what they add are in the results."""
 
 
-class Fields(Record):
+class AppearanceFields(Record):
     """What the results hold of it."""
 
     appearance: Annotated[Appearance, After("findings")] = Appearance()

@@ -35,7 +35,7 @@ class Theme(SpecPart):
     """The paper of the PDF, and of the page where it is printed."""
 
 
-class ReportKeys(SpecPart):
+class AppearanceReportKeys(SpecPart):
     """Keys of `report`."""
 
     theme: Annotated[Theme | None, After("rows"), IdleWithout()] = None

@@ -84,7 +84,7 @@ class Calibration(SpecPart):
     have a panel each."""
 
 
-class Keys(SpecPart):
+class CalibrationKeys(SpecPart):
     """Keys of a spec."""
 
     calibration: Annotated[Calibration | None, Only(*CLASSES), After("worst_slices")] = None

@@ -59,7 +59,7 @@ class Candidates(Record):
     ranking: list[RankedCandidate] = Field(default_factory=list)
 
 
-class Fields(Record):
+class CandidatesFields(Record):
     """What the results hold of it."""
 
     candidates: Annotated[Candidates, After("desirability")] = Candidates()

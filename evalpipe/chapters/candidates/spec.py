@@ -70,7 +70,7 @@ def subject(goal: GoalRule) -> str:
     return (goal.characteristic or "") if goal.metric is None else canonical_name(goal.metric.metric)
 
 
-class Keys(SpecPart):
+class CandidatesKeys(SpecPart):
     """Keys of a spec."""
 
     candidates: Annotated[CandidateTable | None, After("desirability"), UNWRITTEN] = None

@@ -58,7 +58,7 @@ class Comparison(Measured):
         return self.lower is not None and self.upper is not None and (self.lower > 0 or self.upper < 0)
 
 
-class Fields(Record):
+class CompareFields(Record):
     """What the results hold of it."""
 
     comparisons: Annotated[list[Comparison], After("diagnostics")] = Field(default_factory=list)

@@ -34,7 +34,7 @@ class Compare(SpecPart):
     worse only if its whole interval is beyond the margin, and equivalent if it is within."""
 
 
-class Keys(SpecPart):
+class CompareKeys(SpecPart):
     """Keys of a spec."""
 
     compare: Annotated[Compare | None, After("recalibrate")] = None

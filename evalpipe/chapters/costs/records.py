@@ -80,7 +80,7 @@ class BestProfit(OfModel):
     number of groups than the data earn there. Efron (1983)."""
 
 
-class Fields(Record):
+class CostsFields(Record):
     """What the results hold of it."""
 
     costs: Annotated[list[NamedCost], After("recalibration")] = Field(default_factory=list)

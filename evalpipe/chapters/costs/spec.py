@@ -37,7 +37,7 @@ class ProfitRule(SpecPart):
     """The number of groups of equal size that the ranked rows are cut into: 10 for tenths."""
 
 
-class Keys(SpecPart):
+class CostsKeys(SpecPart):
     """Keys of a spec."""
 
     costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES), After("no_information"), EMPTY_AS_ABSENT] = None

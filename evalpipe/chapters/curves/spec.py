@@ -100,7 +100,7 @@ class Curves(Sparse):
     """How measures of predicted classes relate to the prevalence and to each other."""
 
 
-class Keys(SpecPart):
+class CurvesKeys(SpecPart):
     """Keys of a spec."""
 
     curves: Annotated[Curves | None, After("costs"), UNWRITTEN] = None

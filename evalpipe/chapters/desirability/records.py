@@ -108,7 +108,7 @@ class Desirability(Record):
     sensitivity: list[WeightChange] = Field(default_factory=list)
 
 
-class Fields(Record):
+class DesirabilityFields(Record):
     """What the results hold of it."""
 
     desirability: Annotated[Desirability, After("steps")] = Desirability()

@@ -170,7 +170,7 @@ def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
     return {**goal, "properties": {**goal["properties"], **beside, "metric": measure}}
 
 
-class Keys(SpecPart):
+class DesirabilityKeys(SpecPart):
     """Keys of a spec."""
 
     desirability: Annotated[tuple[GoalRule, ...] | None, After("reference_rates"), EMPTY_AS_ABSENT] = None

@@ -27,7 +27,7 @@ class DevianceTest(OfModel):
     reason: str | None
 
 
-class Fields(Record):
+class DevianceFields(Record):
     """What the results hold of it."""
 
     deviances: Annotated[list[DevianceTest], After("cost_references")] = Field(default_factory=list)

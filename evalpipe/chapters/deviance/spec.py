@@ -20,7 +20,7 @@ class FittedOn(SpecPart):
     """The number of its coefficients, intercepts not counted."""
 
 
-class ModelKeys(SpecPart):
+class DevianceModelKeys(SpecPart):
     """Keys of a model."""
 
     fitted: Annotated[FittedOn | None, Only(*CLASSES), After("equivocal")] = None

@@ -35,7 +35,7 @@ EquivocalZone = Annotated[
 """One distance for either side of the threshold, or a mapping."""
 
 
-class Keys(SpecPart):
+class EquivocalKeys(SpecPart):
     """Keys of a spec."""
 
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES), After("threshold")] = None
@@ -45,7 +45,7 @@ class Keys(SpecPart):
     classes are given have no zone."""
 
 
-class ModelKeys(SpecPart):
+class EquivocalModelKeys(SpecPart):
     """Keys of a model."""
 
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES), After("threshold")] = None

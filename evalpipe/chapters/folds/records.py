@@ -38,7 +38,7 @@ class FoldSpread(OfModel):
     reason: str | None = None
 
 
-class Fields(Record):
+class FoldsFields(Record):
     """What the results hold of it."""
 
     folds: Annotated[list[FoldSpread], After("repeats"), UNWRITTEN] = Field(default_factory=list)

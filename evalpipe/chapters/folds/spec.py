@@ -8,7 +8,7 @@ from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.spec.field_types import ColumnName, SpecPart
 
 
-class Keys(SpecPart):
+class FoldsKeys(SpecPart):
     """Keys of a spec."""
 
     folds: Annotated[ColumnName | None, After("cluster"), UNWRITTEN] = None

@@ -180,7 +180,7 @@ def holds(gates: Iterable[Gate], fail_on: FailOn) -> bool:
     return fail_on == "never" or ORDER.index(worst(gates)) < ORDER.index(fail_on)
 
 
-class Fields(Record):
+class GatesFields(Record):
     """What the results hold of it."""
 
     gates: Annotated[list[Gate], After("what_if")] = Field(default_factory=list)

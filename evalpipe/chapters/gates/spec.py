@@ -227,7 +227,7 @@ KEYS = frozenset(field.alias or name for name, field in GateRule.model_fields.it
 """The keys of a gate that are no options of its measure."""
 
 
-class Keys(SpecPart):
+class GatesKeys(SpecPart):
     """Keys of a spec."""
 
     gates: Annotated[tuple[GateRule, ...] | None, After("candidates"), EMPTY_AS_ABSENT] = None

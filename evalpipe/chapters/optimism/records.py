@@ -36,7 +36,7 @@ class Optimism(Measured):
     """Those that have none on the rows that were not drawn."""
 
 
-class Fields(Record):
+class OptimismFields(Record):
     """What the results hold of it."""
 
     optimism: Annotated[list[Optimism], After("folds")] = Field(default_factory=list)

@@ -18,7 +18,7 @@ class BootstrapFits(Sparse):
     """The column that says how often the row was drawn into the sample of the fit: 0, 1, 2, …"""
 
 
-class ModelKeys(SpecPart):
+class OptimismModelKeys(SpecPart):
     """Keys of a model."""
 
     optimism: Annotated[BootstrapFits | None, After("step"), UNWRITTEN] = None

@@ -61,7 +61,7 @@ class ObservedShare(Record):
     none."""
 
 
-class Fields(Record):
+class PrevalenceFields(Record):
     """What the results hold of it."""
 
     prevalence: Annotated[Prior | None, After("spec_sha256")]

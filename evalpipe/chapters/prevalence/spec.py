@@ -57,7 +57,7 @@ class Prevalence(SpecPart):
         return {level: parameter / math.fsum(parameters.values()) for level, parameter in parameters.items()}
 
 
-class Keys(SpecPart):
+class PrevalenceKeys(SpecPart):
     """Keys of a spec."""
 
     prevalence: Annotated[Annotated[Prevalence, Short("value")] | None, Only(*CLASSES), After("outcome")] = None

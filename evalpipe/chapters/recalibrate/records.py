@@ -50,7 +50,7 @@ class Recalibration(Record):
         return "to" in self.parameters
 
 
-class Fields(Record):
+class RecalibrateFields(Record):
     """What the results hold of it."""
 
     recalibration: Annotated[list[Recalibration], After("thresholds")] = Field(default_factory=list)

@@ -121,7 +121,7 @@ class Recalibrate(SpecPart):
     `venn_abers`."""
 
 
-class Keys(SpecPart):
+class RecalibrateKeys(SpecPart):
     """Keys of a spec."""
 
     recalibrate: Annotated[Recalibrate | None, After("calibration")] = None

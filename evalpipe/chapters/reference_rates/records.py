@@ -18,7 +18,7 @@ class RateDifference(Comparison):
     rate_upper: float | None
 
 
-class Fields(Record):
+class ReferenceRatesFields(Record):
     """What the results hold of it."""
 
     reference_rates: Annotated[list[RateDifference], After("optimism")] = Field(default_factory=list)

@@ -16,7 +16,7 @@ class ReferenceRate(KnownValue):
     """What the rival is called, such as `last year's model`."""
 
 
-class Keys(SpecPart):
+class ReferenceRatesKeys(SpecPart):
     """Keys of a spec."""
 
     reference_rates: Annotated[tuple[ReferenceRate, ...] | None, After("compare"), UNWRITTEN, EMPTY_AS_ABSENT] = None

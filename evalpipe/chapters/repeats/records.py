@@ -65,7 +65,7 @@ class Repeat(Measured):
         return max((value for value in self.values if value is not None), default=None)
 
 
-class Fields(Record):
+class RepeatsFields(Record):
     """What the results hold of it."""
 
     repeated: Annotated[list[RepeatedModel], After("comparisons")] = Field(default_factory=list)

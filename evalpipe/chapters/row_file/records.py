@@ -28,7 +28,7 @@ class RowFile(Record):
     columns: list[RowColumn]
 
 
-class Fields(Record):
+class RowFileFields(Record):
     """What the results hold of it."""
 
     row_file: Annotated[RowFile | None, After("inputs")] = None

@@ -10,7 +10,7 @@ from evalpipe.spec.field_types import IdleWithout, SpecPart
 RowFormat = Literal["parquet", "csv"]
 
 
-class ReportKeys(SpecPart):
+class RowFileReportKeys(SpecPart):
     """Keys of `report`."""
 
     rows: Annotated[RowFormat | None, After("confusion"), IdleWithout()] = None

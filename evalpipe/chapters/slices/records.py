@@ -121,7 +121,7 @@ class WorstSlice(OfModel):
     reason: str | None = None
 
 
-class Fields(Record):
+class SlicesFields(Record):
     """What the results hold of it."""
 
     slices: Annotated[list[SliceSummary], After("dataset_differences")] = Field(default_factory=list)

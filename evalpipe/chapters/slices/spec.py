@@ -165,7 +165,7 @@ class WorstSlices(SpecPart):
     """How many slices are shown."""
 
 
-class Keys(SpecPart):
+class SlicesKeys(SpecPart):
     """Keys of a spec."""
 
     slices: Annotated[tuple[SlicingRule, ...] | None, After("steps"), EMPTY_AS_ABSENT] = None

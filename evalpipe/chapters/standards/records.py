@@ -61,7 +61,7 @@ class StandardCompleteness(Record):
         return [item for item in self.items if item.status == status]
 
 
-class Fields(Record):
+class StandardsFields(Record):
     """What the results hold of it."""
 
     standards: Annotated[list[StandardCompleteness], After("evidence")] = Field(default_factory=list)

@@ -86,7 +86,7 @@ def profiles() -> tuple[Profile, ...]:
     return tuple(map(profile, get_args(ProfileName)))
 
 
-class Keys(SpecPart):
+class StandardsKeys(SpecPart):
     """Keys of a spec."""
 
     standards: Annotated[

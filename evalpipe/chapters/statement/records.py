@@ -55,7 +55,7 @@ class Stated(create_model("StatedTexts", __base__=StatedDocument, **_fields)):  
     """The files that texts were read from."""
 
 
-class Fields(Record):
+class StatementFields(Record):
     """What the results hold of it."""
 
     statement: Annotated[Stated, After("as_of")] = Stated()

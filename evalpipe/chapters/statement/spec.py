@@ -68,7 +68,7 @@ class Statement(create_model("StatedFields", __base__=DocumentState, **_fields))
         yield from ((("card", "changes", place, "text"), change.text) for place, change in enumerate(self.changes))
 
 
-class Keys(SpecPart):
+class StatementKeys(SpecPart):
     """Keys of a spec."""
 
     card: Annotated[Statement, After("as_of")] = Statement()

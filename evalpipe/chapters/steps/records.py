@@ -46,7 +46,7 @@ TIE = 1e-12
 """What the order of a sum may change in a value, relative to its size or to 1."""
 
 
-class Fields(Record):
+class StepsFields(Record):
     """What the results hold of it."""
 
     steps: Annotated[list[StepHistory], After("curves")] = Field(default_factory=list)

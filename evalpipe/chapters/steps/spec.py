@@ -27,7 +27,7 @@ class StepMeasures(Sparse):
     """The measures, each a name, or a mapping of a name and its options; they need not be among `metrics`."""
 
 
-class Keys(SpecPart):
+class StepsKeys(SpecPart):
     """Keys of a spec."""
 
     steps: Annotated[StepMeasures | None, After("profit"), UNWRITTEN] = None
@@ -36,7 +36,7 @@ class Keys(SpecPart):
     that can serve none of `metrics` has those of the latter that it can serve, or the ROC AUC."""
 
 
-class ModelKeys(SpecPart):
+class StepsModelKeys(SpecPart):
     """Keys of a model."""
 
     step: Annotated[

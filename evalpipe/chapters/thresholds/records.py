@@ -69,7 +69,7 @@ class Threshold(Record):
     """Replicates in which no threshold had a value and kept to the bounds."""
 
 
-class Fields(Record):
+class ThresholdsFields(Record):
     """What the results hold of it."""
 
     thresholds: Annotated[list[Threshold], After("standards")]

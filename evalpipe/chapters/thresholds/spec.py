@@ -76,7 +76,7 @@ def tunes(threshold: float | ThresholdRule | None) -> bool:
     return isinstance(threshold, ThresholdRule) and threshold.bayes is None
 
 
-class Keys(SpecPart):
+class ThresholdsKeys(SpecPart):
     """Keys of a spec."""
 
     threshold: Annotated[OfSpec, Only("binary"), After("models")] = 0.5
@@ -85,7 +85,7 @@ class Keys(SpecPart):
     `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
 
 
-class ModelKeys(SpecPart):
+class ThresholdsModelKeys(SpecPart):
     """Keys of a model."""
 
     threshold: Annotated[OfModel | None, Only("binary"), After("optimism")] = None

@@ -78,7 +78,7 @@ class Trend(Record):
     lines: list[TrendLine] = Field(default_factory=list)
 
 
-class Fields(Record):
+class TrendFields(Record):
     """What the results hold of it."""
 
     trend: Annotated[Trend, After("gates")] = Trend()

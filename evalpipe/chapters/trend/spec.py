@@ -80,7 +80,7 @@ def asked_trend(written: bool | TrendRule) -> TrendRule | None:  # noqa: FBT001 
     return TrendRule() if written is True else written or None
 
 
-class Keys(SpecPart):
+class TrendKeys(SpecPart):
     """Keys of a spec."""
 
     trend: Annotated[TrendKey, After("gates"), UNWRITTEN] = False

@@ -33,7 +33,7 @@ class WhatIf(Record):
     """Whether limits in closed form hold: rows are independent, and each counts as whole observations."""
 
 
-class Fields(Record):
+class WhatIfFields(Record):
     """What the results hold of it."""
 
     what_if: Annotated[list[WhatIf], After("candidates")] = Field(default_factory=list)

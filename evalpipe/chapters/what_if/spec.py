@@ -10,7 +10,7 @@ from evalpipe.base.records import After
 from evalpipe.spec.field_types import Only, SpecPart
 
 
-class ReportKeys(SpecPart):
+class WhatIfReportKeys(SpecPart):
     """Keys of `report`."""
 
     what_if: Annotated[StrictBool | None, Only("binary"), After("pdf_variant")] = None
