@@ -47,10 +47,10 @@ def render(
         *known, last = sorted(FORMATS)
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
-    written = format_files(formats, judged=results.judged)
+    files = format_files(formats, judged=results.judged)
     edition = Edition(results, signatures, templates)
     with _without_collection():
-        return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in written.items()}
+        return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in files.items()}
 
 
 @contextmanager

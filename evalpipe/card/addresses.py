@@ -96,7 +96,8 @@ class Addresses:
                 raise UsageError.of("unknown-estimate", f"{quoted(part)} is in the address of no estimate",
                                     hint=f"did you mean '{guess}'?" if guess else LISTS_ALL)
         wanted = set(map(_without_spaces, parts))
-        matching = [estimate for estimate, own in zip(self.estimates, names, strict=True) if wanted <= own]
+        matching = [estimate for estimate, of_estimate in zip(self.estimates, names, strict=True)
+                    if wanted <= of_estimate]
         if not matching:
             raise UsageError.of(
                 "unknown-estimate", f"no estimate has {listed(parts, 'and')} in its address", hint=LISTS_ALL)
@@ -137,7 +138,6 @@ class Addresses:
 
 
 def _metric_names(estimate: Estimate) -> tuple[str, ...]:
-    """Return the name of the measure and its aliases."""
     from evalpipe.metrics import registry
 
     return estimate.metric, *(registry[estimate.metric].aliases if estimate.metric in registry else ())

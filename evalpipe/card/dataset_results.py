@@ -102,8 +102,19 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
     yield Heading("Measures of each class")
     yield Text("Each class is the event, against all others. Rows: those of this true class.",
                "lead")
+    titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
     for model in results.models:
-        yield from _class_tables(results, dataset, model, [e for e in estimates if e.model == model.name])
+        measures: dict[str, dict[str | None, Estimate]] = {}
+        for e in (e for e in estimates if e.model == model.name):
+            params = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
+            measures.setdefault(wording.measure(titles[e.metric], params), {})[e.class_] = e
+        for start in range(0, len(measures), MEASURES_ABREAST):
+            names = list(measures)[start : start + MEASURES_ABREAST]
+            rows = tuple(Row((level, sizes[level], *(shown(measures[name][level]) for name in names)))
+                         for level in results.levels)
+            columns = (Column("Class"), Column("Rows", "num"), *(Column(name, "num") for name in names))
+            yield Table(f"{model.label}{with_limits(results, rows)}", columns, rows, "classes",
+                        label=f"Measures of each class, {model.label} on {dataset}")
 
 
 def class_sizes(results: Results, dataset: str) -> dict[str, str]:
@@ -111,24 +122,6 @@ def class_sizes(results: Results, dataset: str) -> dict[str, str]:
     counted = results.weight is not None and results.weight.get("kind") == "frequency"
     summary = next(summary for summary in results.datasets if summary.name == dataset)
     return {level.level: numbers.count(level.weight if counted else level.rows) for level in summary.levels}
-
-
-def _class_tables(
-    results: Results, dataset: str, model: ModelSummary, estimates: Sequence[Estimate]
-) -> Iterator[Table]:
-    titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
-    measures: dict[str, dict[str | None, Estimate]] = {}
-    for e in estimates:
-        params = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
-        measures.setdefault(wording.measure(titles[e.metric], params), {})[e.class_] = e
-    for start in range(0, len(measures), MEASURES_ABREAST):
-        together = list(measures)[start : start + MEASURES_ABREAST]
-        rows = tuple(
-            Row((level, sizes[level], *(shown(measures[name][level]) for name in together)))
-            for level in results.levels)
-        columns = (Column("Class"), Column("Rows", "num"), *(Column(name, "num") for name in together))
-        yield Table(f"{model.label}{with_limits(results, rows)}", columns, rows, "classes",
-                    label=f"Measures of each class, {model.label} on {dataset}")
 
 
 SHADED = 4
@@ -178,7 +171,6 @@ def variant_blocks(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) -> Iterator[Block]:
-    """Write matrices under a heading."""
     if not matrices:
         return
     shading, models = Shading.of(results), {model.name: model for model in results.models}
@@ -223,23 +215,19 @@ def _matrix_cell(count: float, row: float, sizes: tuple[float, float], shading: 
 
 
 def _prediction_rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
-    """Say how the levels were predicted, and which rows are in no cell."""
-    ruled_by = _ruled_by(results, model, confusion.variant)
+    """Say how the levels were predicted, and which rows are in no cell.
+
+    A given "prediction" decides the level, the most probable "level", or what a threshold is on. A variant has classes
+    of its own probabilities, whatever the data give.
+    """
+    ruled_by = "probability" if results.task == "binary" else "level"
+    if confusion.variant == "original" and "prediction" in model.columns:
+        ruled_by = "prediction"
+    elif confusion.variant == "original" and "score" in model.columns and model.scale is None:
+        ruled_by = "score"
     yield Aside(wording.rule(confusion, ruled_by), "rule")
     for sentences in functions("card", "matrix"):
         yield from (Aside(sentence, "rule") for sentence in sentences(results, confusion, ruled_by))
-
-
-def _ruled_by(results: Results, model: ModelSummary, variant: str) -> str:
-    """Name what decides the predicted level: a given "prediction", the most probable "level", or what a cut is on.
-
-    A variant has classes of its own probabilities, whatever the data give.
-    """
-    if variant == "original" and "prediction" in model.columns:
-        return "prediction"
-    if variant == "original" and "score" in model.columns and model.scale is None:
-        return "score"
-    return "probability" if results.task == "binary" else "level"
 
 
 COUNTED = (

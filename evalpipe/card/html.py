@@ -63,7 +63,9 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     """
     templates = edition.templates
     styles = sheets(edition.results.appearance, templates, linked=linked)
-    scripts = [] if linked else _scripts(edition)
+    names = [] if linked else ["page.js", *(
+        "what_if.js" for block in edition.card.masthead if isinstance(block, Explorer))]
+    scripts = [_trusted_markup(text(name)) for name in names]
     sheet_texts = [sheet for _, sheet in styles]
     policy = None if linked else _policy(sheet_texts, scripts, pictures=has_pictures(templates))
     values = {"page": edition.card, "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
@@ -146,16 +148,10 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
             return Markup().join(map(write, part))
         kind = type(part).__name__
         modules = (environment.get_template(name).module for name in names)
-        written: Markup = next(getattr(room, kind) for room in modules if hasattr(room, kind))(part)
-        return written
+        markup: Markup = next(getattr(room, kind) for room in modules if hasattr(room, kind))(part)
+        return markup
 
     return write
-
-
-def _scripts(edition: Edition) -> list[Markup]:
-    """Return the script of every page, and those that the blocks of a card need."""
-    sliders = [_trusted_markup(text("what_if.js")) for block in edition.card.masthead if isinstance(block, Explorer)]
-    return [_trusted_markup(text("page.js")), *sliders]
 
 
 def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) -> str:

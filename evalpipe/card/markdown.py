@@ -159,7 +159,7 @@ PIECES: dict[type, Callable[[Any], str]] = {
 
 
 def _section_paragraphs(edition: Edition, section: Section) -> Iterator[str]:
-    """Yield a section under its heading, which has its anchor."""
+    """Yield the heading of a section, which has its anchor, and its paragraphs."""
     yield f'<a id="{section.anchor}"></a>\n\n### {inline(section.title)}'
     for block in section.blocks:
         yield from written(edition, block)

@@ -112,13 +112,13 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     if not results.datasets:
         yield "Digits", _digits_rule()
         return
-    given = "A model that gives predicted levels is judged by them."
+    given_levels = "A model that gives predicted levels is judged by them."
     if results.event is not None:
         yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
-                                   f"threshold, p ≥ t. {given}")
+                                   f"threshold, p ≥ t. {given_levels}")
     elif results.levels:
         yield "Predicted levels", ("The most probable level is predicted; ties go to the first level in order. "
-                                   f"{given}")
+                                   f"{given_levels}")
         if any(estimate.average is not None for estimate in results.rows):
             yield "Averages over classes", AVERAGES
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
@@ -155,7 +155,6 @@ def weighting(results: Results) -> str:
 
 
 def _digits_rule() -> str:
-    """Say how many digits numbers have."""
     few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
     return ("A number with an interval has the decimals that the interval supports: half its width has one "
             "significant digit, or two where the first is 1. Numbers in one row of a table share their decimals. "
@@ -200,7 +199,6 @@ def _interval_blocks(results: Results) -> Iterator[Block]:
 
 
 def _interval_methods(results: Results) -> list[IntervalMethod]:
-    """Return the interval methods that were used."""
     used = {curve.method for curve in results.curves if curve.method is not None}
     used |= {estimate.method for estimate in results.rows if estimate.value is not None}
     tables = (results.gates, results.comparisons, results.reference_rates, results.slice_differences, results.repeats,
@@ -227,7 +225,6 @@ def references(results: Results) -> Iterator[str]:
 
 
 def _procedure_blocks(results: Results) -> Iterator[Block]:
-    """Write the procedures under their headings."""
     explained = _all_procedures(results)
     for heading in HEADINGS:
         entries = tuple((procedure.name, _with_citation(procedure.text, procedure.reference))

@@ -313,8 +313,8 @@ class Table:
         for place in places:
             column, content = self.columns[place], row.cells[place]
             columns = len(self.shown) - len(places) + 1 if place == places[-1] else 1
-            own = content.style if isinstance(content, Styled) else ""
-            style = " ".join(filter(None, (_style(column) if columns == 1 else column.style, own)))
+            content_style = content.style if isinstance(content, Styled) else ""
+            style = " ".join(filter(None, (_style(column) if columns == 1 else column.style, content_style)))
             yield TableCell(content, column.head, style, place == self.heading, columns)
 
 

@@ -87,14 +87,14 @@ class _TableStructure:
     def _read_row(self, cells: Sequence[Any], *, in_head: bool) -> None:
         import pydyf
 
-        placed, beside = list(self._with_columns(cells)), list[Any]()
+        placed, row_heads = list(self._with_columns(cells)), list[Any]()
         for cell, columns in placed:
             if cell["S"] == "/TH":
                 over = in_head or len(placed) == 1
                 cell["A"]["Scope"] = "/Column" if over else "/Row"
                 self.heads.append(cell)
                 if not over:
-                    beside.append(cell["ID"])
+                    row_heads.append(cell["ID"])
                 elif in_head:
                     for column in columns:
                         self.over[column].append(cell["ID"])
@@ -102,7 +102,7 @@ class _TableStructure:
                     self.group = [cell["ID"]]
         for cell, columns in placed:
             if cell["S"] == "/TD":
-                names = [*self.group, *beside, *(name for column in columns for name in self.over[column])]
+                names = [*self.group, *row_heads, *(name for column in columns for name in self.over[column])]
                 cell["A"].pop("Headers", None)
                 if names:
                     cell["A"]["Headers"] = pydyf.Array(dict.fromkeys(names))
@@ -147,10 +147,10 @@ def _make_titles_unique(bookmarks: Sequence[tuple[Any, tuple[str, ...]]]) -> Non
         times = Counter(titles)
         titles = [f"{above[height]}: {title}" if times[title] > 1 and len(above) > height else title
                   for title, (_, above) in zip(titles, bookmarks, strict=True)]
-    times, taken = Counter(titles), Counter[str]()
+    times, numbered = Counter(titles), Counter[str]()
     for title, (bookmark, _) in zip(titles, bookmarks, strict=True):
-        taken[title] += 1
-        bookmark["Title"].string = f"{title} ({taken[title]})" if times[title] > 1 else title
+        numbered[title] += 1
+        bookmark["Title"].string = f"{title} ({numbered[title]})" if times[title] > 1 else title
 
 
 if TYPE_CHECKING:

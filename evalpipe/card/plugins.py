@@ -44,8 +44,8 @@ def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
     if "sections" in plugin.gives:
         write = load(plugin, "sections")
         with failing(plugin, "in its sections"):
-            written = list(write(results.model_copy(deep=True)))
-        for section in written:
+            sections = list(write(results.model_copy(deep=True)))
+        for section in sections:
             fault = _fault_of_section(section)
             if fault is not None:
                 raise refuse(plugin, fault)

@@ -79,22 +79,19 @@ def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
     if not last:
         return ()
     most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in last)))
-    signers = Bullets(tuple(_signer_item(signature, most) for signature in last), "signers")
-    return (BlockGroup((Heading("Signed"), signers), "signed"),)
-
-
-def _signer_item(signature: Signature, most: int) -> Cell:
-    """Write a decision with at most so many of its conditions."""
-    shown = [(text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…")
-             for text in signature.conditions[:most]]
-    more: tuple[Piece, ...] = () if shown == signature.conditions else (" ", Link("All conditions", "sign-off"))
-    who = ", ".join(filter(None, (signature.name, signature.organisation)))
-    return (_decision_word(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"),
-            *_valid_until(signature), *_conditions(shown), *more)
+    items: list[Cell] = []
+    for signature in last:
+        conditions = [text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…"
+                      for text in signature.conditions[:most]]
+        more: tuple[Piece, ...] = () if conditions == signature.conditions else (
+            " ", Link("All conditions", "sign-off"))
+        who = ", ".join(filter(None, (signature.name, signature.organisation)))
+        items.append((_decision_word(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"),
+                      *_valid_until(signature), *_conditions(conditions), *more))
+    return (BlockGroup((Heading("Signed"), Bullets(tuple(items), "signers")), "signed"),)
 
 
 def _conditions(texts: Sequence[str]) -> Iterator[Line]:
-    """Write the conditions of a decision, each on a line of its own."""
     return (Line(f"{number}. {text}", "condition") for number, text in enumerate(texts, 1))
 
 
@@ -113,9 +110,9 @@ def section(results: Results, signatures: Sequence[Signature]) -> Section:
         columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
         rows = tuple(Row((capital(role), _stated_name(results, role), "", UNSIGNED)) for role in get_args(Role))
         return Section("sign-off", "Sign-off", (Table("Signatures", columns, rows, "signatures"),), part="sign_off")
-    own = Code(bytes_sha256(signatures_json(signatures)), style=HASH)
+    signatures_hash = Code(bytes_sha256(signatures_json(signatures)), style=HASH)
     lead = Text((*LEAD, Code(results.evidence_sha256), ". Their decisions are in ", Code(SIGNATURES),
-                 " with this sha256: ", own, REMARK), "lead")
+                 " with this sha256: ", signatures_hash, REMARK), "lead")
     return Section("sign-off", "Sign-off", (lead, _decisions_table(results, signatures)), part="sign_off")
 
 
@@ -125,22 +122,24 @@ def _stated_name(results: Results, role: Role) -> Cell:
 
 
 def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table:
-    """Write every decision by role, the one that counts first, and the roles that nobody signed in."""
+    """Write every decision by role, the one that counts first, and the roles that nobody signed in.
+
+    One that a later decision in the same role replaces says so.
+    """
     columns = (Column("Role"), Column("Name", style="who"), Column("Date", style="day"),
                Column("Decision and conditions", style="decided"), Column("Evidence", style="day evidence-of"))
     rows: list[Row] = []
     for role in get_args(Role):
-        own = [signature for signature in reversed(signatures) if signature.role == role]
-        rows += [_decision_row(signature, later) for signature, later in zip(own, [None, *own], strict=False)]
-        rows += [] if own else [Row((capital(role), _stated_name(results, role), "", UNSIGNED))]
+        of_role = [signature for signature in reversed(signatures) if signature.role == role]
+        if not of_role:
+            rows.append(Row((capital(role), _stated_name(results, role), "", UNSIGNED)))
+        for signature, later in zip(of_role, [None, *of_role], strict=False):
+            replaced = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
+            organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
+            decision = (_decision_word(signature), *_valid_until(signature), *replaced,
+                        *_conditions(signature.conditions))
+            rows.append(Row((
+                capital(role), (signature.name, *organisation), signature.date, decision,
+                Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)),
+                "" if later is None else "replaced"))
     return Table("Signatures", columns, tuple(rows), "signatures decisions", stacked=True)
-
-
-def _decision_row(signature: Signature, later: Signature | None) -> Row:
-    """Write a decision; one that a later decision in the same role replaces says so."""
-    replaced = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
-    organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
-    evidence = Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)
-    decided = (_decision_word(signature), *_valid_until(signature), *replaced, *_conditions(signature.conditions))
-    return Row((capital(signature.role), (signature.name, *organisation), signature.date, decided, evidence),
-               "" if later is None else "replaced")

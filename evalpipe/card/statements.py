@@ -237,9 +237,9 @@ class _MarkdownBlocks:
                        for piece in self.words_and_numbers(content))
 
 
-def _referenced_number(results: Results, written: str) -> Number:
+def _referenced_number(results: Results, reference: str) -> Number:
     """Write the number that a reference is to; words in its place where the results hold none."""
-    key = next((number for number in results.statement.numbers if number.reference == written), None)
+    key = next((number for number in results.statement.numbers if number.reference == reference), None)
     row = None if key is None else next((row for row in results.rows if row.about == key.about), None)
     if row is None:
         return Number(UNKNOWN)

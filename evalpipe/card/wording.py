@@ -155,14 +155,14 @@ def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
 
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
     """List a metric's options and its average, such as ``beta = 2``."""
-    said = [at(value) if name == "prevalence" else f"{name} = {scalar(value)}" for name, value in params.items()]
-    return ", ".join([*said, *([AVERAGES[average]] if average in AVERAGES else [])])
+    parts = [at(value) if name == "prevalence" else f"{name} = {scalar(value)}" for name, value in params.items()]
+    return ", ".join([*parts, *([AVERAGES[average]] if average in AVERAGES else [])])
 
 
 def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
     """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
-    said, name = options(params, average), titled(title, params)
-    return f"{name} ({said})" if said else name
+    choice, name = options(params, average), titled(title, params)
+    return f"{name} ({choice})" if choice else name
 
 
 def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -> str:
@@ -243,8 +243,8 @@ class Names:
         self, metric: str, params: Mapping[str, Scalar], average: str | None = None, class_: str | None = None
     ) -> str:
         """Name a measure, with the class it is of where there is one."""
-        said = params if metric not in self.single else {k: v for k, v in params.items() if k == "prevalence"}
-        name = measure(self.titles.get(metric, metric), said, average)
+        shown_params = params if metric not in self.single else {k: v for k, v in params.items() if k == "prevalence"}
+        name = measure(self.titles.get(metric, metric), shown_params, average)
         return name if class_ is None else f"{name}, {class_}"
 
     def column_title(self, column: str) -> str:

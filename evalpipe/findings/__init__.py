@@ -76,7 +76,6 @@ def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:
 
 
 def _with_weight_share(finding: Finding, share: float) -> Finding:
-    """Return a finding whose weight is a share of what it was."""
     return finding.model_copy(update={"weight": round(finding.weight * share, 1)})
 
 

@@ -254,7 +254,7 @@ def _problems_of_page(templates: Templates, faults: dict[tuple[str, str, str], N
 
 
 def _first_place_of(templates: Templates, text: str) -> tuple[str, int] | None:
-    """Return the template and the line that first has a text."""
+    """Return the template that first has a text, and the line."""
     for name, template in templates.pages.items():
         at = template.lower().find(text.lower()) if text else -1
         if at >= 0:
@@ -263,7 +263,6 @@ def _first_place_of(templates: Templates, text: str) -> tuple[str, int] | None:
 
 
 def _read_page(page: str, allowed: Allowed) -> _PageReader:
-    """Read a page to its end."""
     reader = _PageReader(allowed)
     reader.feed(page)
     reader.close()

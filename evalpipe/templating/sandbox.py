@@ -262,14 +262,14 @@ def _as_printable(value: Any) -> Any:
 
 def _template_finder(templates: Templates, packaged: Path | None) -> Callable[[str], Source]:
     """Return what finds a template by its name: among those of others, or evalpipe's own."""
-    own = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
+    packaged_files = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
 
     def load(name: str) -> Source:
         if name in templates.pages:
             return templates.pages[name], templates.shown(name), None
-        if name not in own:
+        if name not in packaged_files:
             raise TemplateNotFound(name)
-        return own[name].read_text(encoding="utf-8"), str(own[name]), None
+        return packaged_files[name].read_text(encoding="utf-8"), str(packaged_files[name]), None
 
     return load
 
@@ -308,14 +308,14 @@ def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
     if where is None:
         return None
     reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
-    said, hint = _message_and_hint(error, reason)
-    return problem_at(templates, *where, said, hint)
+    message, hint = _message_and_hint(error, reason)
+    return problem_at(templates, *where, message, hint)
 
 
 def _message_and_hint(error: Exception, reason: str) -> tuple[str, str]:
-    for kinds, said, hint in WORDS:
+    for kinds, message, hint in WORDS:
         if isinstance(error, kinds):
-            return said.format(reason or type(error).__name__), hint
+            return message.format(reason or type(error).__name__), hint
     return f"the template fails: {type(error).__name__}: {reason}", "correct this line"
 
 

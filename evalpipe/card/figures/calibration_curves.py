@@ -174,7 +174,6 @@ class SmoothCurves(NamedTuple):
 
 
 def _smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
-    """Return the smooth curves of each model of the run, by its name."""
     def by_model(kind: type[C]) -> dict[str, C]:
         return {series.name: curve for series, curve in context.curves(kind)}
 
@@ -332,7 +331,6 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
 
 
 def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
-    """Draw both parts of a model side by side."""
     sheet.bottom += 8 if sheet.bottom else 0
     sheet.heading(series.label)
     x, share = unit_axis("Predicted probability", HALVES), unit_axis("Share of events", HALVES)

@@ -29,8 +29,8 @@ def levels(context: Context) -> Drawing | None:
         return None
     declared = prior.levels if prior is not None else None
     shares = [(level.level, level.weight / context.dataset.total_weight) for level in counts]
-    beside = ", beside the declared prevalence" if declared else ""
-    caption = f"Share of rows with each level{beside}."
+    prior_phrase = ", beside the declared prevalence" if declared else ""
+    caption = f"Share of rows with each level{prior_phrase}."
     alt = f"Levels of the outcome on {context.dataset.name}. " + " ".join(
         f"{name}: {numbers.number(share)}{f', declared {wording.share(declared[name])}' if declared else ''}."
         for name, share in shares
@@ -97,7 +97,6 @@ def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Serie
 def _curves_of_classes(
     context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str,
 ) -> Drawing:
-    """Draw a curve of each class against the rest."""
     title, across, up, metric, short = NAMES[curve]
     key = f"d{context.place}-{curve}-{_model_number(context, model)}"
     areas = {

@@ -69,8 +69,9 @@ class Context:
         """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
         levels = series_of([(level, level) for level in self.results.levels])
         for model in self.series:
-            here = [c for c in self._curves_of_dataset(kind, name) if c.model == model.name and c.variant == "original"]
-            curves = {c.class_: c for c in here}
+            of_model = [c for c in self._curves_of_dataset(kind, name)
+                        if c.model == model.name and c.variant == "original"]
+            curves = {c.class_: c for c in of_model}
             pairs = [(level, curves[level.name]) for level in levels if level.name in curves]
             if pairs:
                 yield model, pairs
@@ -90,7 +91,6 @@ class Context:
         return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
 
     def _curves_of_dataset(self, kind: type[C], name: str | None) -> Iterator[C]:
-        """Yield the curves of a kind on all rows of the dataset."""
         return curves_of(self.results, self.dataset.name, kind, name)
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:

@@ -110,7 +110,7 @@ def draw_curves(
 def _panel_with_background(
     sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "",
 ) -> Panel:
-    """Draw a wide panel with what is behind all curves."""
+    """Draw a wide panel with the references and what else is behind all curves."""
     drawn = panel(sheet, frame.x, frame.y, frame.height, title=title)
     _draw_background(drawn, references, layers)
     return drawn
@@ -130,12 +130,11 @@ def _reference_labels(references: Sequence[Reference]) -> list[LineLabel]:
 def _sheet_of_one(
     frame: Frame, curve: ModelCurve, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
 ) -> Sheet:
-    """Draw a wide panel of one model."""
     sheet = Sheet()
     drawn = _panel_with_background(sheet, frame, references, layers, curve.series.label)
-    taken = _draw_over_others(drawn, curve, curves, layers)
-    own = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
-    entries = label_lines(drawn, [], _reference_labels(references), taken, [own])
+    boxes = _draw_over_others(drawn, curve, curves, layers)
+    curve_label = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
+    entries = label_lines(drawn, [], _reference_labels(references), boxes, [curve_label])
     sheet.key([*entries, OTHERS] if len(curves) > 1 else entries)
     return sheet
 
@@ -148,9 +147,9 @@ def _draw_over_others(
 ) -> Sequence[Box]:
     """Draw a model's curve with all others grey behind it; return the boxes that are taken."""
     drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
-    taken = layers.below(drawn, curve.series, single=True)
+    boxes = layers.below(drawn, curve.series, single=True)
     drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
-    return [*taken, *layers.above(drawn, curve.series, taken)]
+    return [*boxes, *layers.above(drawn, curve.series, boxes)]
 
 
 def _panel_sheets(

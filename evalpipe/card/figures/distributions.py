@@ -23,26 +23,44 @@ if TYPE_CHECKING:
 @figure_of(Histogram, part="calibration", place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
-    shared = _all_probabilities(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
+    event, other = context.results.event, context.results.other
+    shared = _all_probabilities(*(ends for _, curve in pairs for ends in (curve.points.low, curve.points.high)))
     name = "Predicted probability" if shared else "Score"
+    sheets = []
+    for stack in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        for series, curve in stack:
+            points = curve.points
+            edges = [*column(points.low), column(points.high)[-1]]
+            up, down = ([100 * weight / sum(weights) if sum(weights) else 0.0 for weight in weights]
+                        for weights in (column(points.events), column(points.others)))
+            x = unit_axis(name) if shared else number_axis(name, [*column(points.low), *column(points.high)])
+            drawn = panel(sheet, x, _mirrored_axis(max(*up, 1.0), max(*down, 1.0)), 130, title=series.label,
+                          last=not shared or curve is stack[-1][1])
+            drawn.bars(edges, up, series.ink, name=f"{series.label}, {event}")
+            drawn.bars(edges, [-share for share in down], "pale", name=f"{series.label}, {other}")
+            drawn.rule("ink", y=0)
+            threshold = context.threshold(series.name)
+            if threshold is not None:
+                drawn.rule("ink", x=threshold.value, dash=DASHES)
+        sheet.key([KeyEntry(f"{event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
+                   else KeyEntry(f"{event} (event), in the model's colour", "muted", "fill"),
+                   KeyEntry(str(other), "pale", "fill")])
     title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
-        f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, {context.results.other} "
+        f"Share of the rows of each level by {name.lower()}: {event} upwards, {other} "
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
-    alt = context.told(title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
-    sheets = []
-    for together in stacks(pairs):
-        sheets.append(sheet := Sheet())
-        for series, curve in together:
-            ends = [*column(curve.points.low), *column(curve.points.high)]
-            x = unit_axis(name) if shared else number_axis(name, ends)
-            _draw_mirrored(sheet, series, curve, context, x, last=not shared or curve is together[-1][1])
-        sheet.key([KeyEntry(f"{context.results.event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
-                   else KeyEntry(f"{context.results.event} (event), in the model's colour", "muted", "fill"),
-                   KeyEntry(str(context.results.other), "pale", "fill")])
-    finding = context.finds(pairs, lambda curve: _predicted_as_events(context, curve.model))
-    return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
+    texts = (context.finds(pairs, lambda curve: _predicted_as_events(context, curve.model)), caption, context.told(
+        title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms"))
+    return drawing(f"d{context.place}-histogram", title, texts, sheets)
+
+
+def _mirrored_axis(up: float, down: float) -> Axis:
+    """Return the axis of per cents from ``down`` below zero to ``up`` above it, with numbers that have no sign."""
+    high, low = 1.1 * up, -1.1 * down
+    ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
+    return Axis("Per cent", low, high, ticks)
 
 
 def _predicted_as_events(context: Context, model: str) -> str:
@@ -59,25 +77,6 @@ def _all_probabilities(*scores: Column) -> bool:
     return all(0 <= score <= 1 for values in scores for score in known(values))
 
 
-def _draw_mirrored(
-    sheet: Sheet, series: Series, curve: Histogram, context: Context, x: Axis, *, last: bool
-) -> None:
-    """Draw the shares of a model's events upwards and of its other rows downwards."""
-    points = curve.points
-    edges = [*column(points.low), column(points.high)[-1]]
-    up, down = ([100 * weight / sum(weights) if sum(weights) else 0.0 for weight in weights]
-                for weights in (column(points.events), column(points.others)))
-    high, low = 1.1 * max(*up, 1.0), -1.1 * max(*down, 1.0)
-    ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
-    drawn = panel(sheet, x, Axis("Per cent", low, high, ticks), 130, title=series.label, last=last)
-    drawn.bars(edges, up, series.ink, name=f"{series.label}, {context.results.event}")
-    drawn.bars(edges, [-share for share in down], "pale", name=f"{series.label}, {context.results.other}")
-    drawn.rule("ink", y=0)
-    chosen = context.threshold(series.name)
-    if chosen is not None:
-        drawn.rule("ink", x=chosen.value, dash=DASHES)
-
-
 @figure_of(Ks, part="appendix", place=140)
 def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Drawing:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
@@ -86,15 +85,26 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
         f"Share of the rows of each level with a lower score: {event} as a line, {other} dashed. Vertical line: the "
         "largest distance, which is the K-S statistic."
     )
-    alt = context.told("Score distributions", pairs, _largest_distance)
     sheets, shared = [], _all_probabilities(*(curve.points.score for _, curve in pairs))
-    for together in stacks(pairs):
+    for stack in stacks(pairs):
         sheets.append(sheet := Sheet())
-        for series, curve in together:
-            x = unit_axis("Score") if shared else number_axis("Score", column(curve.points.score))
-            _draw_distributions(sheet, series, curve, x, last=not shared or curve is together[-1][1])
+        for series, curve in stack:
+            points = curve.points
+            score, events, others = column(points.score), column(points.events_below), column(points.others_below)
+            x = unit_axis("Score") if shared else number_axis("Score", score)
+            drawn = panel(sheet, x, unit_axis("Share below", (0, 0.5, 1)), 130, title=series.label,
+                          last=not shared or curve is stack[-1][1])
+            drawn.line(score, events, series.ink, steps=True, name=f"{series.label}, events")
+            drawn.line(score, others, series.ink, steps=True, dash=DASHES, name=f"{series.label}, others")
+            at = or_nan(curve.notes.score)
+            place = score.index(at)
+            drawn.ranges([at], [events[place]], [others[place]], "ink")
+            after = drawn.across(at) < drawn.left + 0.8 * drawn.width
+            sheet.write(drawn.across(at) + (6 if after else -6), drawn.down((events[place] + others[place]) / 2) + 4.5,
+                        numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
         sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
-    texts = context.finds(pairs, _largest_distance), caption, alt
+    texts = (context.finds(pairs, _largest_distance), caption,
+             context.told("Score distributions", pairs, _largest_distance))
     return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
 
 
@@ -102,20 +112,6 @@ def _largest_distance(curve: Ks) -> str:
     """Say where the distributions of a model lie furthest apart."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
     return f"largest distance {distance} at score {at}"
-
-
-def _draw_distributions(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) -> None:
-    points = curve.points
-    score, events, others = column(points.score), column(points.events_below), column(points.others_below)
-    drawn = panel(sheet, x, unit_axis("Share below", (0, 0.5, 1)), 130, title=series.label, last=last)
-    drawn.line(score, events, series.ink, steps=True, name=f"{series.label}, events")
-    drawn.line(score, others, series.ink, steps=True, dash=DASHES, name=f"{series.label}, others")
-    at = or_nan(curve.notes.score)
-    place = score.index(at)
-    drawn.ranges([at], [events[place]], [others[place]], "ink")
-    after = drawn.across(at) < drawn.left + 0.8 * drawn.width
-    drawn.sheet.write(drawn.across(at) + (6 if after else -6), drawn.down((events[place] + others[place]) / 2) + 4.5,
-                      numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
 
 
 @figure(part="appendix", place=10)

@@ -64,8 +64,8 @@ def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
     """Read the outlines of letters by name, and the formulas of our own measures by their LaTeX."""
     file_content = json.loads(text(FILE))
     return file_content["letters"], {
-        latex: None if given is None else SetFormula(*(tuple(map(tuple, part)) for part in given))
-        for latex, given in file_content["formulas"].items()}
+        latex: None if parts is None else SetFormula(*(tuple(map(tuple, part)) for part in parts))
+        for latex, parts in file_content["formulas"].items()}
 
 
 def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, SetFormula | None]]:
@@ -101,15 +101,15 @@ def prepared(formulas: Iterable[str]) -> str:
 
 def _letter_path(vertices: Any, codes: Any) -> str:
     """Write the path of a letter, its coordinates with one decimal."""
-    vertex, written, numbered = 0, "", [int(code) for code in codes]
+    vertex, path, numbered = 0, "", [int(code) for code in codes]
     while vertex < len(numbered):
         command, count = COMMANDS[numbered[vertex]]
-        written += command
+        path += command
         if command != "z":
-            written += " ".join(f"{round(float(value), 1):g}" for point in vertices[vertex : vertex + count]
+            path += " ".join(f"{round(float(value), 1):g}" for point in vertices[vertex : vertex + count]
                                 for value in point)
         vertex += count
-    return written
+    return path
 
 
 def _ends(corners: Sequence[Point]) -> tuple[float, float, float, float]:
@@ -133,8 +133,8 @@ def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) ->
 def _path_commands(formula: SetFormula, outlines: dict[str, str]) -> Iterator[tuple[str, list[Point]]]:
     """Yield the commands of all letters and lines of a formula, each with its points; the vertical axis is upwards."""
     for name, x, y, scale in formula.letters:
-        for command, given in PIECE.findall(outlines[name]):
-            values = [float(value) * scale for value in given.split()]
+        for command, coordinates in PIECE.findall(outlines[name]):
+            values = [float(value) * scale for value in coordinates.split()]
             yield command, [(a + x, b + y) for a, b in zip(values[::2], values[1::2], strict=True)]
     for left, low, right, high in formula.lines:
         yield "M", [(left, low)]

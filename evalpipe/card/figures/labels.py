@@ -249,7 +249,7 @@ def marks_of(context: Context) -> dict[str, Marks]:
 
 def operating_points(context: Context, at: Coordinates) -> Over:
     """Return what marks where a model operates, with its threshold where there is room."""
-    written: list[tuple[Panel, str, float, float]] = []
+    marks_so_far: list[tuple[Panel, str, float, float]] = []
 
     def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
         point = context.operating(series.name)
@@ -261,9 +261,9 @@ def operating_points(context: Context, at: Coordinates) -> Over:
         ring = left - 8, top - 8, left + 8, top + 8
         if point.mark is None or any(
                 other is panel and mark == point.mark and math.dist((left, top), place) < NEAR
-                for other, mark, *place in written):
+                for other, mark, *place in marks_so_far):
             return (ring,)
-        written.append((panel, point.mark, left, top))
+        marks_so_far.append((panel, point.mark, left, top))
         wide, after = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
         start = left + 11 if after else left - 11 - wide
         above = after and at.falling and top - 6 - LINE > panel.top

@@ -49,7 +49,6 @@ def bends(places: Sequence[Place]) -> list[Place]:
 
 
 def _direction_and_distance(start: Place, place: Place) -> tuple[float, float]:
-    """Return the direction and the distance of a place from another."""
     across, down = place[0] - start[0], place[1] - start[1]
     return math.atan2(down, across), math.hypot(across, down)
 
@@ -435,15 +434,15 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
     """
     room = min(SHARE * sheet.width, max((width(label.text) + label.indent for label in labels if not label.heading),
                                         default=0.0))
-    written = [wrap(label.text, sheet.width if label.heading else room - label.indent) for label in labels]
+    label_lines = [wrap(label.text, sheet.width if label.heading else room - label.indent) for label in labels]
     heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), APART * many) + ROOM
-               for label, lines in zip(labels, written, strict=True)]
+               for label, lines in zip(labels, label_lines, strict=True)]
     left = room + 12
     panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - beside,
                   sum(heights))
     panel.frame()
     middles, top, lines_between = [], 0.0, ""
-    for label, lines, height in zip(labels, written, heights, strict=True):
+    for label, lines, height in zip(labels, label_lines, heights, strict=True):
         middle = panel.top + top + height / 2 + (2 if label.heading else 0)
         for place, line in enumerate(lines):
             sheet.write(label.indent, middle + 4.5 + (place - (len(lines) - 1) / 2) * LINE, line, label.ink,

@@ -102,8 +102,8 @@ def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    given = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
-    overs = [over for over in given if over is not None]
+    layers_over = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
+    overs = [over for over in layers_over if over is not None]
     layers = CurveLayers(plot.behind, plot.alone, band_layer(context, plot.band) if plot.band else None,
                          draw_in_turn(*overs))
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]

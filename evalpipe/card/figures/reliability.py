@@ -89,7 +89,7 @@ def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
 
 
 def _upper_end(pairs: Pairs) -> float:
-    """Return up to where the axes of all models reach."""
+    """Return the upper end of the axes that all models share."""
     return axis_upper_end(value for _, curve in pairs for values in _drawn_columns(curve) for value in column(values))
 
 

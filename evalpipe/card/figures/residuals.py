@@ -78,20 +78,16 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     )
     alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
         _quantile_sizes(context, curve, quantiles.get(curve.model))))
-    medians = {name: short(_absolute_quantile(curve, 0.5)) for name, curve in quantiles.items()}
+    named = {series.name: replace(series, label=f"{series.label}: median {short(_absolute_quantile(curve, 0.5))}")
+             for series, curve in context.curves(ResidualQuantiles)}
     far = [value for _, curve in pairs for value in column(curve.points.absolute_residual)]
     x = number_axis(axis_name(context, "Absolute residual"), far, zero=True, room=0.0)
     narrow = Axis(x.name, x.low, x.high, ticks_between(x.low, x.high, 2))
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
-    curves = [ModelCurve(_with_median(series, medians.get(series.name)), column(c.points.absolute_residual),
-                    column(c.points.share_above), steps=True) for series, c in pairs]
+    curves = [ModelCurve(named.get(series.name, series), column(c.points.absolute_residual),
+                         column(c.points.share_above), steps=True) for series, c in pairs]
     finding = context.finds(pairs, lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
-
-
-def _with_median(series: Series, median: str | None) -> Series:
-    """Return a model with its median residual in its name."""
-    return series if median is None else replace(series, label=f"{series.label}: median {median}")
 
 
 def _absolute_quantile(quantiles: ResidualQuantiles, share: float) -> float:
@@ -122,32 +118,25 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
     alt = context.told(title, pairs, lambda curve: _box_sizes(context, curve))
-    beyond = {series.name: curve for series, curve in context.curves(residuals.ResidualOutliers)}
-    far = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
-    far += [value for curve in beyond.values() for value in column(curve.points.absolute_residual)]
-    far += [or_nan(curve.notes.rmse) for _, curve in pairs]
+    outliers = {series.name: column(curve.points.absolute_residual)
+                for series, curve in context.curves(residuals.ResidualOutliers)}
+    ends = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
+    ends += [value for values in outliers.values() for value in values]
+    ends += [or_nan(curve.notes.rmse) for _, curve in pairs]
     sheet = Sheet()
-    axis = number_axis(axis_name(context, "Absolute residual"), far, zero=True, most=4)
+    axis = number_axis(axis_name(context, "Absolute residual"), ends, zero=True, most=4)
     drawn = rows(sheet, [RowLabel(series.label) for series, _ in pairs], axis, 3)
-    for place, (series, curve) in enumerate(pairs):
-        _draw_model_box(drawn, place, series, curve, beyond.get(series.name))
+    for row, (series, curve) in enumerate(pairs):
+        y, rmse, beyond = drawn.middles[row], [or_nan(curve.notes.rmse)], outliers.get(series.name)
+        if beyond is not None:
+            drawn.panel.dots(beyond, [y] * len(beyond), "pale")
+        five = {name: column(values)[0] for name, values in curve.points.columns.items()}
+        draw_box(drawn, row, list(five.values()), series.ink)
+        drawn.panel.marks(rmse, [y], "ink", "D")
+        drawn.panel.record_values(series.label, **{name: [value] for name, value in five.items()}, rmse=rmse)
     sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
     finding = context.finds(pairs, lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
-
-
-def _draw_model_box(
-    drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None
-) -> None:
-    panel_of, y = drawn.panel, drawn.middles[row]
-    if beyond is not None:
-        far = column(beyond.points.absolute_residual)
-        panel_of.dots(far, [y] * len(far), "pale")
-    values = [column(values)[0] for values in curve.points.columns.values()]
-    draw_box(drawn, row, values, series.ink)
-    panel_of.marks([or_nan(curve.notes.rmse)], [y], "ink", "D")
-    columns = dict(zip(curve.points.columns, ([value] for value in values), strict=True))
-    panel_of.record_values(series.label, **columns, rmse=[or_nan(curve.notes.rmse)])
 
 
 def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
@@ -197,13 +186,13 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
                               else _band_sheet(series, groups, number_axis(name, groups["value"]), up))
     if not sheets:
         return None
-    said = [(series, _furthest_groups(curve)) for series, curve in pairs]
+    sentences = [(series, _furthest_groups(curve)) for series, curve in pairs]
     groups_drawn = _group_caption(notes.least, bands=len(notes.levels) < len(notes.columns), boxes=bool(notes.levels))
     caption = f"{_residual_definition(context, notes.kind)} {groups_drawn}{_left_out_rows(pairs)}"
     title = "Residuals against columns of the data"
     return drawing(f"d{context.place}-residual-against", title, (
-        listed([f"{series.label}: {text}" for series, text in said]), caption,
-        context.told(title, said, lambda text: text)), sheets)
+        listed([f"{series.label}: {text}" for series, text in sentences]), caption,
+        context.told(title, sentences, lambda text: text)), sheets)
 
 
 @figure_of(ResidualOrder, part="calibration", place=206)
@@ -235,7 +224,6 @@ def _residual_definition(context: Context, kind: str) -> str:
 
 
 def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
-    """Say how groups are drawn."""
     parts = [f"No single row is drawn, but groups of at least {numbers.count(least)}."]
     if bands:
         parts.append("Points: their means, with a smooth line. Dark band: the middle half of the residuals; light "
@@ -266,7 +254,6 @@ def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
 
 
 def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str, along: Axis) -> Sheet:
-    """Draw a box for each level of a column."""
     sheet = Sheet()
     sheet.heading(series.label)
     labels = [levels[int(place)] for place in groups["value"]]

@@ -166,23 +166,21 @@ def _observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
     say: Callable[[Context, ScatterPanel], str],
 ) -> Drawing:
+    """Draw observed values or residuals against predicted ones, a panel for each model, on the same axes.
+
+    The axes of observed against predicted values are alike where they can be.
+    """
     of_panels = [(panel.series, panel) for panel in panels]
-    alt = context.told(title, of_panels, lambda panel: say(context, panel))
-    axes = _shared_axes(context, panels, y)
-    sheets = [scatter_sheet(panel, axes, "No residual" if y == "residual" else "Observed = predicted")
-              for panel in panels]
-    texts = context.finds(of_panels, lambda panel: say(context, panel)), caption, alt
-    return drawing(f"d{context.place}-{y}-predicted", title, texts, sheets)
-
-
-def _shared_axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, Axis]:
-    """Return the axes that all panels share; of observed against predicted numbers both are alike where they can be."""
-    xs = [value for panel in panels for values, _ in panel.paths for value in known(values)]
-    ys = [value for panel in panels for _, values in panel.paths for value in known(values)]
-    names = axis_name(context, "Predicted"), axis_name(context, y.capitalize())
+    xs, ys = ([value for panel in panels for path in panel.paths for value in known(path[side])] for side in (0, 1))
     if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
-        return number_axis(names[0], xs + ys), number_axis(names[1], xs + ys)
-    return number_axis(names[0], xs), number_axis(names[1], [*ys, *([0.0] if y == "residual" else [])])
+        xs = ys = xs + ys
+    x_axis = number_axis(axis_name(context, "Predicted"), xs)
+    y_axis = number_axis(axis_name(context, y.capitalize()), [*ys, *([0.0] if y == "residual" else [])])
+    straight: Straight = "No residual" if y == "residual" else "Observed = predicted"
+    texts = (context.finds(of_panels, lambda panel: say(context, panel)), caption,
+             context.told(title, of_panels, lambda panel: say(context, panel)))
+    return drawing(f"d{context.place}-{y}-predicted", title, texts,
+                   [scatter_sheet(panel, (x_axis, y_axis), straight) for panel in panels])
 
 
 def _from_to(context: Context, values: list[float]) -> str:
@@ -190,6 +188,7 @@ def _from_to(context: Context, values: list[float]) -> str:
 
 
 def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
+    """Say how far the points of a model reach, and where its lines lie."""
     predicted, observed = map(known, panel.rows.points.path)
     text = (
         f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
@@ -208,6 +207,7 @@ def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
 
 
 def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
+    """Say how far the residuals of a model reach, and where the smooth line is furthest from zero."""
     text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
     if panel.smooth is None:
         return text
@@ -219,47 +219,42 @@ def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
 @figure_of(Rootogram, part="calibration", place=230)
 def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawing:
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
-    key, title = f"d{context.place}-rootogram", "Hanging rootogram"
+    title = "Hanging rootogram"
     caption = (
         "Bars: square root of the number of rows with each count, hanging from the square root of the number "
         "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
         "more."
     )
-    alt = context.told(title, pairs, _largest_count_gap)
+    texts = context.finds(pairs, _largest_count_gap), caption, context.told(title, pairs, _largest_count_gap)
     sheets = [_rootogram_sheet(context, series, curve) for series, curve in pairs]
-    return drawing(key, title, (context.finds(pairs, _largest_count_gap), caption, alt), sheets)
+    return drawing(f"d{context.place}-rootogram", title, texts, sheets)
 
 
 def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Sheet:
-    points, sheet = curve.points, Sheet()
+    """Draw the rootogram of a model; the last tick says whether its bin holds all larger counts."""
+    points, sheet, last_or_more = curve.points, Sheet(), curve.notes.last_or_more
     count, observed, expected = column(points.count), column(points.observed), column(points.expected)
     tops = [math.sqrt(value) for value in expected]
     lengths = [-math.sqrt(value) for value in observed]
     low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
     room = 0.06 * (high - low)
-    x = Axis(axis_name(context, "Count"), count[0] - 0.9, count[-1] + 0.9, _count_ticks(curve, count))
-    drawn = panel(sheet, x, Axis("Root of rows", low - room, high + room, ticks_between(low, high)), 210,
-                  title=series.label)
+    step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
+    ticks = [(at, f"{at:.0f}") for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
+    ticks.append((count[-1], f"{count[-1]:.0f}{'+' if last_or_more else ''}"))
+    x = Axis(axis_name(context, "Count"), count[0] - 0.9, count[-1] + 0.9, tuple(ticks))
+    y = Axis("Root of rows", low - room, high + room, ticks_between(low, high))
+    drawn = panel(sheet, x, y, 210, title=series.label)
     for at, length, top in zip(count, lengths, tops, strict=True):
         drawn.record_values(series.label, **{"count": [at], "root observed": [-length], "root expected": [top]})
-    edges = [edge for at in count for edge in (at - 0.41, at + 0.41)]
-    drawn.hang(edges, lengths, tops, series.ink)
+    drawn.hang([edge for at in count for edge in (at - 0.41, at + 0.41)], lengths, tops, series.ink)
     # The last bin is apart where it holds all larger counts: it is no point of the distribution.
-    single = len(count) - 1 if curve.notes.last_or_more else len(count)
+    single = len(count) - 1 if last_or_more else len(count)
     drawn.line(count[:single], tops[:single], "ink", kind="thin")
     drawn.marks(count, tops, "ink", "o", size=2.5)
     drawn.rule("ink", y=0)
     sheet.key([KeyEntry("Observed, hanging from expected", series.ink, "light"),
                KeyEntry("Expected (Poisson)", "ink", "thin", "o")])
     return sheet
-
-
-def _count_ticks(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ...]:
-    """Return the ticks of the counts; the last says whether it holds all larger ones."""
-    step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
-    ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
-    more = "+" if curve.notes.last_or_more else ""
-    return (*((at, f"{at:.0f}") for at in ticks), (count[-1], f"{count[-1]:.0f}{more}"))
 
 
 def _largest_count_gap(curve: Rootogram) -> str:
@@ -300,7 +295,6 @@ def _against_predictions(
 
 
 def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
-    """Draw each model's residuals of a kind against its predictions."""
     panels = _panels(context, pairs, residuals.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")
     name = RESIDUAL_NAMES[kind].capitalize().replace("pearson", "Pearson")
     branches = " Events lie above zero, the others below." if context.results.levels else ""
@@ -332,7 +326,7 @@ def _furthest_from_expected(panel_of: ScatterPanel) -> str:
 
 
 def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
-    """Say where a smooth line is furthest from what is expected."""
+    """Say where a smooth line is furthest from what is expected along it."""
     x, y, of_model = max(zip(known(predicted), known(line), known(expected), strict=True),
                          key=lambda point: abs(point[1] - point[2]))
     return (f"the smooth line is furthest from what is expected where {short(x)} is predicted, {short(y)} against "
@@ -364,34 +358,33 @@ def _scale_gap(panel_of: ScatterPanel) -> str:
 def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Drawing:
     """Draw each model's absolute residuals, ascending, against half-normal quantiles."""
     kind, level = pairs[0][1].notes.kind, pairs[0][1].notes.level
+    xs = [value for _, curve in pairs for value in known(curve.points.half_normal)]
+    ys = [value for _, curve in pairs for values in (curve.points.absolute_residual, curve.points.upper or ())
+          for value in known([*values])]
+    x = number_axis("Half-normal quantile", xs, zero=True)
+    y = number_axis(f"Absolute {RESIDUAL_NAMES[kind]}", ys, zero=True)
+    sheets = []
+    for series, curve in pairs:
+        sheet, points = Sheet(), curve.points
+        at, expected = column(points.half_normal), column(points.expected)
+        drawn = panel(sheet, x, y, 220, title=series.label)
+        entries = [KeyEntry("Residual", series.ink, "mark", "o"), KeyEntry("Expected", "ink", "thin", dash=DOTS)]
+        if points.lower is not None and points.upper is not None:
+            drawn.band(at, column(points.lower), column(points.upper), "muted")
+            entries.append(KeyEntry("Its limits", "muted", "band"))
+        drawn.line(at, expected, "ink", kind="thin", dash=DOTS, name=f"{series.label}, expected")
+        drawn.dots(at, column(points.absolute_residual), series.ink, name=f"{series.label}, rows")
+        sheet.key(entries)
+        sheets.append(sheet)
     right = "residuals were normal" if kind == "raw" else "outcomes were drawn as predicted"
     band = (" Rows are clustered, so there are no limits." if level is None else
             f" Band: where each would lie in {wording.level(level)} of samples, each place for itself.")
     caption = (f"The absolute {RESIDUAL_NAMES[kind]}, ascending, against quantiles of the half-normal distribution. "
-               f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model "
-               f"says.{STANDARDISED if kind == 'raw' else ''}")
-    title, key = "Half-normal plot", f"d{context.place}-half-normal"
-    xs = [value for _, curve in pairs for value in known(curve.points.half_normal)]
-    ys = [value for _, curve in pairs for values in (curve.points.absolute_residual, curve.points.upper or ())
-          for value in known([*values])]
-    axes = (number_axis("Half-normal quantile", xs, zero=True),
-            number_axis(f"Absolute {RESIDUAL_NAMES[kind]}", ys, zero=True))
+               f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model says."
+               f"{STANDARDISED if kind == 'raw' else ''}")
+    title = "Half-normal plot"
     texts = context.finds(pairs, _beyond_limits), caption, context.told(title, pairs, _beyond_limits)
-    return drawing(key, title, texts, [_half_normal_sheet(series, curve, axes) for series, curve in pairs])
-
-
-def _half_normal_sheet(series: Series, curve: HalfNormal, axes: tuple[Axis, Axis]) -> Sheet:
-    sheet, points = Sheet(), curve.points
-    at, expected = column(points.half_normal), column(points.expected)
-    drawn = panel(sheet, *axes, 220, title=series.label)
-    entries = [KeyEntry("Residual", series.ink, "mark", "o"), KeyEntry("Expected", "ink", "thin", dash=DOTS)]
-    if points.lower is not None and points.upper is not None:
-        drawn.band(at, column(points.lower), column(points.upper), "muted")
-        entries.append(KeyEntry("Its limits", "muted", "band"))
-    drawn.line(at, expected, "ink", kind="thin", dash=DOTS, name=f"{series.label}, expected")
-    drawn.dots(at, column(points.absolute_residual), series.ink, name=f"{series.label}, rows")
-    sheet.key(entries)
-    return sheet
+    return drawing(f"d{context.place}-half-normal", title, texts, sheets)
 
 
 def _beyond_limits(curve: HalfNormal) -> str:

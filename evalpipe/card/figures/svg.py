@@ -217,11 +217,11 @@ class Sheet:
     def svg(self, *, printed: bool = False) -> str:
         """Write the SVG, for the screen in classes, or for print with its own colours."""
         high = number(self.bottom + 3)
-        own = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
+        attributes_of_svg = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
                else f'class="chart" aria-hidden="true"{self._axes_attribute()}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         wide = number(self.width)
-        return f'<svg {own} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
+        return f'<svg {attributes_of_svg} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
 
     def _axes_attribute(self) -> str:
         """Write the axes of the panels for whatever reads values off the figure."""
@@ -237,9 +237,9 @@ def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
 
 def outline(x: float, y: float, marker: str, size: float) -> str:
     """Return the path of a marker about a place."""
-    written = []
-    for command, given in re.findall(r"([A-Za-z])([^A-Za-z]*)", OUTLINES[marker]):
-        values = [float(value) for value in re.findall(r"-?\d*\.?\d+", given)]
+    commands = []
+    for command, coordinates in re.findall(r"([A-Za-z])([^A-Za-z]*)", OUTLINES[marker]):
+        values = [float(value) for value in re.findall(r"-?\d*\.?\d+", coordinates)]
         if command in "ML":
             values = [values[0] * size + x, values[1] * size + y]
         elif command == "H":
@@ -248,8 +248,8 @@ def outline(x: float, y: float, marker: str, size: float) -> str:
             values = [values[0] * size, values[1] * size, *values[2:5], values[5] * size, values[6] * size]
         else:
             values = [value * size for value in values]
-        written.append(command + " ".join(map(number, values)))
-    return "".join(written)
+        commands.append(command + " ".join(map(number, values)))
+    return "".join(commands)
 
 
 def drawing(

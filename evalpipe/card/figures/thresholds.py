@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
-    from evalpipe.results.curves.events import Marks
 
 
 RATES = ("Sensitivity", "Specificity", "Precision")
@@ -70,7 +69,6 @@ class RateLine:
 
 
 def _line_caption(context: Context) -> str:
-    """Say what the vertical lines are."""
     marked = " Dotted: the thresholds that the spec marks." if marks_of(context) else ""
     return f" Dashed vertical line: threshold in use.{marked}"
 
@@ -79,13 +77,13 @@ def _rate_sheets(context: Context, models: Sequence[Series], lines: Mapping[str,
     """Draw the rates of each model in a panel of its own, one below the other."""
     cuts = [cut for drawn in lines.values() for cut in drawn[0].at if not math.isnan(cut)]
     unit, sheets = all(0 <= cut <= 1 for cut in cuts), list[Sheet]()
-    for together in stacks(models):
+    for stack in stacks(models):
         sheets.append(sheet := Sheet())
         unplaced: list[KeyEntry] = []
-        for series in together:
+        for series in stack:
             x = unit_axis("Threshold") if unit else number_axis(
                 "Threshold", [cut for cut in lines[series.name][0].at if not math.isnan(cut)])
-            last = not unit or series is together[-1]
+            last = not unit or series is stack[-1]
             drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
             unplaced = _draw_rates(drawn, context, series, lines[series.name]) or unplaced
         sheet.key(unplaced)
@@ -93,17 +91,21 @@ def _rate_sheets(context: Context, models: Sequence[Series], lines: Mapping[str,
 
 
 def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
-    """Draw the rates of a model; return the key where the lines have no room for labels."""
-    chosen, marked = context.threshold(series.name), marks_of(context).get(series.name)
+    """Draw the rates of a model, with a point at each marked threshold; return the key of labels without room."""
+    threshold, marked = context.threshold(series.name), marks_of(context).get(series.name)
     cuts = draw_marked_rules(drawn, context, series)
-    if chosen is not None:
-        drawn.rule("ink", x=chosen.value, dash=DASHES)
+    if threshold is not None:
+        drawn.rule("ink", x=threshold.value, dash=DASHES)
     labels = []
     for line in lines:
         drawn.line(line.at, line.heights, series.ink, name=f"{series.label}, {line.name.lower()}", dash=line.dash)
         labels.append(LineLabel(line.name, series.ink, line.at, line.heights, dash=line.dash))
     if marked is not None:
-        _draw_marks(drawn, series, marked, [line.name for line in lines])
+        at = column(marked.points.threshold)
+        rates = {line.name: column(getattr(marked.points, COLUMNS[line.name])) for line in lines}
+        drawn.marks(at * len(rates), [height for heights in rates.values() for height in heights], series.ink,
+                    series.marker, size=3.2)
+        drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
     return label_lines(drawn, labels, taken=label_rules(drawn, cuts, labels))
 
 
@@ -112,17 +114,7 @@ COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precisio
 """The columns of marked thresholds that have the rates of these names."""
 
 
-def _draw_marks(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> None:
-    """Draw a point on each rate at the marked thresholds, and keep their numbers."""
-    at = column(marked.points.threshold)
-    rates = {name: column(getattr(marked.points, COLUMNS[name])) for name in names}
-    drawn.marks(at * len(rates), [height for heights in rates.values() for height in heights], series.ink,
-                series.marker, size=3.2)
-    drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
-
-
 def _closest_rates(curve: Thresholds) -> str:
-    """Say where sensitivity and specificity are closest."""
     at = curve.notes.closest
     if at is None:
         return "rates drawn"

@@ -195,9 +195,9 @@ def glance(results: Results) -> Iterator[Table]:
     candidates, texts = results.candidates, id_texts(results.candidates)
     if candidates.ranking and not results.datasets:
         columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
-        yield Table(f"The first of {counted(candidates)}", columns, tuple(
-            Row((*_rank_and_id(texts, candidate), _overall(candidate))) for candidate in candidates.ranking[:AT_FIRST]),
-            heading=1)
+        yield Table(f"The first of {counted(candidates)}", columns,
+                    tuple(Row((*_rank_and_id(texts, candidate), _overall_desirability(candidate)))
+                          for candidate in candidates.ranking[:AT_FIRST]), heading=1)
 
 
 def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
@@ -238,7 +238,7 @@ def _ranking(results: Results) -> Table:
         caption = f"The {MOST_SHOWN} most desirable of {counted(candidates)}"
     answers = {None: "–", True: "yes", False: "no"}
     return Table(caption, columns, tuple(
-        Row((*_rank_and_id(texts, candidate), _overall(candidate),
+        Row((*_rank_and_id(texts, candidate), _overall_desirability(candidate),
              *(_value_and_desirability(goal, candidate) for goal in candidates.goals),
              answers[candidate.pareto], answers[candidate.near]))
         for candidate in candidates.ranking), heading=1, most=MOST_SHOWN)
@@ -252,8 +252,7 @@ def _rank_and_id(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCa
         yield Number(text, exact=numbers.exact(value)) if isinstance(value, float) else text
 
 
-def _overall(candidate: RankedCandidate) -> Number:
-    """Write the overall desirability of a candidate."""
+def _overall_desirability(candidate: RankedCandidate) -> Number:
     return Number("undefined") if candidate.value is None else ranged(candidate.value)
 
 
@@ -287,7 +286,6 @@ def _goals_table(results: Results) -> Table:
 
 
 def _noise_sentence(results: Results) -> str:
-    """Say what is known of noise."""
     candidates, titles = results.candidates, goal_titles(results)
     if candidates.within is None:
         return UNKNOWN

@@ -163,7 +163,7 @@ def _blocks_of_all_rows(
         yield Heading(rows[0].dataset)
         yield Table(f"{_title(names, rows, baseline)} on {rows[0].dataset}", columns, tuple(cells), "compared",
                     stacked=True)
-        discordant = (_discordant(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
+        discordant = (_discordant_rows(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
         for note in (*discordant, *notes(rows)):
             yield Text(note, "small")
         yield Figures(partial(forests, results, baseline, rows, place))
@@ -219,8 +219,8 @@ def margin_of(comparison: Comparison) -> str:
 def verdict_of(comparison: Comparison) -> Cell:
     """Write what was decided of a difference, and what of its margin is open."""
     word = comparison.verdict.replace("_", " ")
-    said = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
-    return (said, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "open" else said
+    verdict = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
+    return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "open" else verdict
 
 
 def compared(names: Names, comparison: Comparison) -> str:
@@ -291,7 +291,7 @@ def notes(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
     return tuple(text for verdict, text in NOTES.items() if verdict in verdicts)
 
 
-def _discordant(names: Names, comparison: Comparison) -> str:
+def _discordant_rows(names: Names, comparison: Comparison) -> str:
     """Say how many rows one of two models alone gets right."""
     counts = {name: numbers.count(float(comparison.details[name])) for name in ("only_model", "only_baseline")}
     model = names.model(comparison.model, comparison.variant)
@@ -326,7 +326,7 @@ class PairFinding:
     def __call__(self, results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
         """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)." of each pair."""
         names = names_of(results)
-        for pair in _pairs(rows):
+        for pair in _rows_by_pair(rows):
             first = pair[0]
             other = first.baseline_dataset or names.model(first.baseline)
             differences = _first_measures(
@@ -387,7 +387,7 @@ def _verdict_or_leaning(results: Results, row: Comparison) -> str:
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in what models give the very numbers of the baseline."""
-    for pair in _pairs(rows):
+    for pair in _rows_by_pair(rows):
         names, first = names_of(results), pair[0]
         measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
@@ -395,8 +395,7 @@ def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Find
         yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
 
 
-def _pairs(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
-    """Yield the rows of each dataset, model and baseline together."""
+def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     return together(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
 
 

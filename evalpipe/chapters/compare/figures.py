@@ -63,9 +63,11 @@ def forests(
         f"Model minus baseline{limits} of measures that lie between −1 and 1. An arrow beside a measure points to "
         f"where the model is better than the baseline.{zone}")
     title = f"Differences from {baseline}"
-    alt = f"{title} on {context.dataset.name}. " + " ".join(
-        f"{name}: {', '.join(f'{m.label} {_in_words(by_model[m.name])}' for m in models if m.name in by_model)}."
-        for name, by_model in groups.items())
+    alt = f"{title} on {context.dataset.name}."
+    for name, by_model in groups.items():
+        texts = [f"{model.label} {_difference_and_verdict(by_model[model.name])}"
+                 for model in models if model.name in by_model]
+        alt += f" {name}: {', '.join(texts)}."
     yield drawing(f"d{context.place}-differences-{place}", title, (_finding(groups, models), caption, alt), [sheet])
 
 
@@ -108,8 +110,7 @@ def _finding(groups: Groups, models: Sequence[Series]) -> str:
     return f"{'; '.join(sentences)}."
 
 
-def _in_words(comparison: Comparison) -> str:
-    """Write a difference with its interval and its verdict."""
+def _difference_and_verdict(comparison: Comparison) -> str:
     difference, verdict = comparison.difference or 0.0, comparison.verdict.replace("_", " ")
     verdict += ", perhaps within the margin" if comparison.margin_verdict == "open" else ""
     value, interval = numbers.signed_interval(difference, comparison.lower, comparison.upper)

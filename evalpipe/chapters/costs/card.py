@@ -147,7 +147,6 @@ def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Pro
 
 
 def _depth_table(caption: str, rows: list[Profit]) -> Table:
-    """Write the profit of a model down to the end of each group."""
     drawn, digits = rows[0].share_best is not None, _digits(rows)
     heads = ("Rows so far", "Events so far", "Profit", "Group adds", "At random", "Perfect")
     columns = (Column("Groups"), *(Column(head, "num") for head in heads), Column("Best in", "num", shown=drawn))
@@ -241,7 +240,6 @@ def _short_number(value: float) -> str:
 
 
 def _largest_profit_text(rows: list[Profit]) -> str:
-    """Say what the largest profit is, and where."""
     best = next(row for row in rows if row.best)
     share = numbers.percent(best.contacted, rows[-1].contacted)
     return f"{numbers.number(best.profit) if best.contacted else 0} at {share}"
@@ -279,7 +277,7 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def _as_additional_cost(row: Estimate) -> Estimate:
-    """Return what is saved as what is paid in addition."""
+    """Return an estimate of what is saved as one of what is paid in addition: its sign is changed."""
     value, lower, upper = (None if number is None else -number for number in (row.value, row.upper, row.lower))
     return row.model_copy(update={"value": value, "lower": lower, "upper": upper})
 

@@ -67,7 +67,6 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _probability_residual_procedure(results: Results) -> Iterator[Procedure]:
-    """Yield what the residuals of probabilities are."""
     if results.levels and any(isinstance(curve, ResidualBox) for curve in results.curves):
         what = ("1 minus the probability of the event for an event, and minus that probability for the others"
                 if results.event is not None else "1 minus the probability of the true level")
@@ -106,10 +105,11 @@ def _residual_kind_procedures(results: Results) -> Iterator[Procedure]:
              or (figure is not None and figure.notes.kind == kind)]
     if kinds:
         deviance, pearson = KINDS[results.task]
-        meant = {"deviance": f"The deviance residual is {deviance}.", "pearson": f"The Pearson residual is {pearson}."}
+        sentence_of_kind = {"deviance": f"The deviance residual is {deviance}.",
+                            "pearson": f"The Pearson residual is {pearson}."}
         clip = [clipping()] if results.levels else []
-        yield Procedure("Deviance and Pearson residuals", " ".join([*(meant[kind] for kind in kinds), *clip]),
-                        "McCullagh & Nelder (1989)")
+        yield Procedure("Deviance and Pearson residuals",
+                        " ".join([*(sentence_of_kind[kind] for kind in kinds), *clip]), "McCullagh & Nelder (1989)")
     if isinstance(figure, HalfNormal | ScaleLocation):
         right = ("normal with one spread" if figure.notes.kind == "raw" else
                  "drawn from the predicted probabilities" if results.levels else "Poisson about the predictions")
@@ -136,7 +136,6 @@ def _column_procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
-    """Write the rates at each mark, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in marks:
         rows.append(Group(names.model(curve.model, curve.variant)))
@@ -246,7 +245,6 @@ def _related_figure(
 def _measures_at_prevalence(
     curve: RelatedMeasures, prevalence: float, names: tuple[str, str],
 ) -> tuple[list[float], list[float]]:
-    """Return two measures at a prevalence, over the thresholds."""
     points = curve.points
     rows = [k for k, at in enumerate(points.prevalence) if at == prevalence]
     across, up = ([column(points.measures[name])[k] for k in rows] for name in names)

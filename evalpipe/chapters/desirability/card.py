@@ -399,7 +399,6 @@ def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Fin
 
 
 def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
-    """Yield the rows of each goal and dataset together."""
     return together(rows, lambda row: (row.dataset, row.goal))
 
 

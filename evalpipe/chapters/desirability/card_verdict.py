@@ -68,9 +68,9 @@ def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
     if not first[0].value:
         return "No model is acceptable: each has a goal whose desirability is 0."
     labels, best = [names.model(row.model, row.variant) for row in first], first[0]
-    written = ranged(best.value, best.lower, best.upper)
+    number = ranged(best.value, best.lower, best.upper)
     level = wording.level(results.intervals.level)
-    value = f"D = {written.value}" + (f" ({level} interval {written.interval})" if written.interval else "")
+    value = f"D = {number.value}" + (f" ({level} interval {number.interval})" if number.interval else "")
     if len(rows) == 1:
         return f"{labels[0]} has an overall desirability of {value}."
     sentence = f"{wording.joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"

@@ -61,9 +61,10 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     prior = results.prevalence
     if prior is not None:
         stated = "stated" if prior.dataset is None else "estimated"
-        shares = _of_event(prior) if prior.levels is None else f"{stated} for each of {len(prior.levels)} levels" if (
-            len(prior.levels) > MOST_LEVELS) else ", ".join(
-            f"{level}: {wording.share(prior.levels[level])}" for level in results.levels)
+        shares = _event_prevalence(
+            prior) if prior.levels is None else f"{stated} for each of {len(prior.levels)} levels" if (
+            len(prior.levels) > MOST_LEVELS) else ", ".join(f"{level}: {wording.share(prior.levels[level])}"
+                                                            for level in results.levels)
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
     elif results.levels:
         yield "Declared prevalence", "not declared"
@@ -85,7 +86,7 @@ def sections(results: Results) -> Iterator[Section]:
     columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
     rows = tuple(
         Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
-             "–" if prior is None else _of_level(prior, share.level)))
+             "–" if prior is None else _level_prevalence(prior, share.level)))
         for share in results.observed)
     blocks: list[Block] = [
         Text(lead, "lead"),
@@ -107,9 +108,9 @@ def _declared_sentence(results: Results) -> str:
     limits = _limits_sentence(results, prior)
     if prior.levels is None:
         verb = "is taken to be" if prior.beta is None or prior.dataset is not None else "is"
-        return (f"Where the models will be used, the share of {results.event} {verb} {_of_event(prior)}. "
+        return (f"Where the models will be used, the share of {results.event} {verb} {_event_prevalence(prior)}. "
                 f"{source}{limits}")
-    shares = ", ".join(f"{level} {_of_level(prior, level)}" for level in results.levels)
+    shares = ", ".join(f"{level} {_level_prevalence(prior, level)}" for level in results.levels)
     estimated = f", {_estimated_from(prior)}" if prior.dataset is not None else ""
     return (f"Where the models will be used, the shares of the levels are taken to be: {shares}{estimated}. "
             f"{source}{limits}")
@@ -132,11 +133,10 @@ def _limits_sentence(results: Results, prior: Prior) -> str:
             f"{of}.")
 
 
-def _of_event(prior: Prior) -> str:
-    """Write the declared prevalence of the event."""
+def _event_prevalence(prior: Prior) -> str:
     mean = wording.share(prior.value or 0.0)
     if prior.dataset is not None:
-        return f"{_of_level(prior, next(iter(prior.limits)))}, {_estimated_from(prior)}"
+        return f"{_level_prevalence(prior, next(iter(prior.limits)))}, {_estimated_from(prior)}"
     if prior.beta is None:
         return mean
     low, high = _limit_texts(prior.value or 0.0, *next(iter(prior.limits.values())))
@@ -144,7 +144,7 @@ def _of_event(prior: Prior) -> str:
     return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it between {low} and {high}"
 
 
-def _of_level(prior: Prior, level: str) -> str:
+def _level_prevalence(prior: Prior, level: str) -> str:
     """Write the declared prevalence of a level, with its limits where it is uncertain."""
     share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
     if level not in prior.limits:
@@ -258,8 +258,8 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
     pairs = context.curves(PredictiveValues)
     if not pairs:
         return None
-    said = [_predictive_value_sentence(*pair) for pair in pairs]
-    alt = f"Predictive values by prevalence on {context.dataset.name}. {' '.join(said)}"
+    sentences = [_predictive_value_sentence(*pair) for pair in pairs]
+    alt = f"Predictive values by prevalence on {context.dataset.name}. {' '.join(sentences)}"
     sheets = [_predictive_value_sheet(context, pairs, name, label) for name, label in VALUES.items()]
     prior = context.results.prevalence
     level = next((curve.notes.level for _, curve in pairs if curve.notes.level is not None), None)
@@ -268,8 +268,8 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
     shaded = ""
     if prior is not None and prior.beta is not None and prior.limits:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    texts = " ".join(said[:MOST]), (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: "
-                                    f"observed prevalence{declared}.{shaded}"), alt
+    texts = " ".join(sentences[:MOST]), (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted "
+                                         f"line: observed prevalence{declared}.{shaded}"), alt
     return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
 
 
@@ -280,7 +280,7 @@ def _predictive_value_sheet(
 
     A model alone is named by the title: a marker beside its name would look like a point of the curve.
     """
-    sheet, many, alone = Sheet(), len(pairs) > MOST, len(pairs) == 1
+    sheet, many, alone, prior = Sheet(), len(pairs) > MOST, len(pairs) == 1, context.results.prevalence
     x, y = unit_axis("Prevalence", HALVES) if many else unit_axis("Prevalence"), unit_axis(label)
     if many:
         axes = x, unit_axis(label, HALVES)
@@ -296,17 +296,14 @@ def _predictive_value_sheet(
         drawn.line(at, value, series.ink, name=series.label)
         labels.append(LineLabel(series.label, series.ink, at, value, series.marker))
     for drawn in panels if many else panels[:1]:
-        observed = or_nan(pairs[0][1].notes.observed)
-        drawn.rule("ink", x=observed, dash=DOTS)
-        if context.results.prevalence is not None and context.results.prevalence.value is not None:
-            drawn.rule("ink", x=context.results.prevalence.value, dash=DASHES)
-            if context.results.prevalence.beta is not None and context.results.prevalence.limits:
-                low, high = next(iter(context.results.prevalence.limits.values()))
-                drawn.span(low, high)
-    declared = context.results.prevalence is not None
+        drawn.rule("ink", x=or_nan(pairs[0][1].notes.observed), dash=DOTS)
+        if prior is not None and prior.value is not None:
+            drawn.rule("ink", x=prior.value, dash=DASHES)
+            if prior.beta is not None and prior.limits:
+                drawn.span(*next(iter(prior.limits.values())))
     entries = [] if many or alone else label_lines(panels[0], labels)
     entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
-    sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if declared else [])])
+    sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if prior is not None else [])])
     return sheet
 
 
@@ -318,8 +315,8 @@ def _predictive_value_sentence(series: Series, curve: PredictiveValues) -> str:
         ("declared", notes.declared, notes.ppv_declared, notes.npv_declared),
     ):
         if prevalence is not None:
-            written = wording.share if place == "declared" else numbers.number
-            parts.append(f"at the {place} prevalence {written(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
+            write = wording.share if place == "declared" else numbers.number
+            parts.append(f"at the {place} prevalence {write(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
                          f"{_number_or_undefined(npv)}")
     return f"{series.label}: {'; '.join(parts)}."
 
@@ -421,9 +418,9 @@ def _declared_share(results: Results, row: ObservedShare) -> Share | None:
 def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which levels are declared to be more or less frequent than in the evaluated rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
-        said = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed "
+        shares = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed "
                 f"{observed_share(observed.value, observed.lower, observed.upper)}" for declared,
                 observed in rows if observed.dataset == dataset]
-        text = (f"The declared prevalence differs from that of {dataset}: {joined(said)}. Measures apply at the "
+        text = (f"The declared prevalence differs from that of {dataset}: {joined(shares)}. Measures apply at the "
                 "observed prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")

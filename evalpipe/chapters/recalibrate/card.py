@@ -113,8 +113,8 @@ def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
     for model in results.models:
         if model.name in {record.model for record in records}:
             yield _fit_table(results, dataset, model)
-    given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
-    cut = ("" if results.event is None or given else
+    classes_given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
+    cut = ("" if results.event is None or classes_given else
            " The threshold is the same before and after, so recalibration moves rows across it.")
     about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "
              f"from 0 or 1 for a logarithm, in the fit and on {dataset}.{cut} All parameters are in ")
@@ -234,9 +234,9 @@ def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
                Column("Distinct predictions", "num"), Column("Clipped: fit / here", "num"))
     rows = tuple(
         Row((record.variant, _method_text(record), fitted_words(record),
-             f"{numbers.count(here.distinct_before)} → {numbers.count(here.distinct_after)}",
-             f"{numbers.count(record.clipped)} / {numbers.count(here.clipped)}"))
-        for record, here in applied)
+             f"{numbers.count(applied_here.distinct_before)} → {numbers.count(applied_here.distinct_after)}",
+             f"{numbers.count(record.clipped)} / {numbers.count(applied_here.clipped)}"))
+        for record, applied_here in applied)
     return Table(f"{model.label}: the fitted recalibrators{again}", columns, rows, "fitted", stacked=True)
 
 

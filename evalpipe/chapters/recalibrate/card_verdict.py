@@ -141,7 +141,6 @@ def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[s
 
 
 def _why_undecided(differences: Sequence[Comparison]) -> str:
-    """Say why differences are neither better nor worse."""
     tested = [c for c in differences if c.verdict in {"undecided", "equivalent"}]
     if not tested:
         return "the difference is zero in every resample" if any(c.verdict == "same" for c in differences) else (
@@ -248,7 +247,6 @@ def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]
 
 
 def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
-    """Yield the rows of each dataset and model together."""
     return together(rows, lambda row: (row.dataset, row.model))
 
 

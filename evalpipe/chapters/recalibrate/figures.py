@@ -78,7 +78,7 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
         uniform = context.variants(model.name, Reliability, "calibration_uniform")
         diagrams = quantile if len(quantile) > 1 else uniform
         if len(diagrams) > ("original" in diagrams):
-            yield from (_reliability(context, model, *group) for group in enumerate(with_original(diagrams), 1))
+            yield from (_reliability_figure(context, model, *group) for group in enumerate(with_original(diagrams), 1))
         else:
             smooth = context.variants(model.name, ObservedPredictedSmooth)
             yield from (_observed_against_predicted(context, model, *group)
@@ -106,7 +106,7 @@ def panel_titles(curves: Iterable[str]) -> list[tuple[str, str]]:
     return [(variant, "ink") for variant in curves]
 
 
-def _reliability(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
+def _reliability_figure(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
     first = next(iter(curves.values()))
     kind = kind_of(first)
     spreads = context.variants(model.name, Histogram)
@@ -134,8 +134,8 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
         draw_rug(drawn, series_of_variant(model, variant), rugs.get(variant))
         draw_bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
-    said = listed([f"{variant}: {missed_bins(curve)}" for variant, curve in curves.items()])
-    return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
+    sentence = listed([f"{variant}: {missed_bins(curve)}" for variant, curve in curves.items()])
+    return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
 
 def key_of(context: Context, model: Series, number: int, curve: str = "") -> str:
@@ -173,7 +173,7 @@ def _observed_against_predicted(
     gaps = " ".join(f"{variant}: {_widest_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
-    x, y = _axis(curves.values(), axis_name(context, "Predicted")), _axis(curves.values(),
+    x, y = _shared_axis(curves.values(), axis_name(context, "Predicted")), _shared_axis(curves.values(),
                                                                           axis_name(context, "Observed"))
     sheet = Sheet()
     panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
@@ -185,8 +185,8 @@ def _observed_against_predicted(
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)
     sheet.key([PERFECT])
-    said = listed([f"{variant}: {_widest_gap(curve)}" for variant, curve in curves.items()])
-    return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
+    sentence = listed([f"{variant}: {_widest_gap(curve)}" for variant, curve in curves.items()])
+    return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
 
 def draw_equal_diagonal(drawn: Panel) -> None:
@@ -195,14 +195,12 @@ def draw_equal_diagonal(drawn: Panel) -> None:
     drawn.line(ends, ends, PERFECT.ink, kind=PERFECT.kind, dash=PERFECT.dash)
 
 
-def _axis(curves: Iterable[ObservedPredictedSmooth], name: str) -> Axis:
-    """Return an axis that all panels share."""
+def _shared_axis(curves: Iterable[ObservedPredictedSmooth], name: str) -> Axis:
     axis = number_axis(name, [value for curve in curves for values in curve.points.path for value in known(values)])
     return Axis(name, axis.low, axis.high, ticks_between(axis.low, axis.high, 2))
 
 
 def _widest_gap(curve: ObservedPredictedSmooth) -> str:
-    """Say where the smooth line lies furthest from the diagonal."""
     rows = [(x, y) for x, y in zip(*curve.points.path, strict=True) if x is not None and y is not None]
     x, y = max(rows, key=lambda row: abs(row[1] - row[0]))
     return f"the line is furthest from the diagonal where {short(x)} is predicted, at {short(y)}"
@@ -213,15 +211,14 @@ def curve_drawings(results: Results, dataset: str) -> Iterator[Drawing]:
     context = context_of(results, dataset)
     for model in context.series:
         windows = context.variants(model.name, CalibrationWindow)
-        yield from (_windows(context, model, *group) for group in enumerate(with_original(windows), 1))
+        yield from (_windows_figure(context, model, *group) for group in enumerate(with_original(windows), 1))
         smooth = _smooth_curves_by_variant(context, model)
-        yield from (_smooth(context, model, *group) for group in enumerate(with_original(smooth), 1))
+        yield from (_smooth_figure(context, model, *group) for group in enumerate(with_original(smooth), 1))
 
 
-def _windows(context: Context, model: Series, number: int, curves: Mapping[str, CalibrationWindow]) -> Drawing:
-    """Draw the moving windows of the original and of variants."""
+def _windows_figure(context: Context, model: Series, number: int, curves: Mapping[str, CalibrationWindow]) -> Drawing:
     where = f"Reliability of {model.label} in moving windows"
-    said = {variant: missed_bins(curve, "windows") for variant, curve in curves.items()}
+    findings = {variant: missed_bins(curve, "windows") for variant, curve in curves.items()}
     end, sheet = windows_upper_end(curves.values()), Sheet()
     x, y = (near_axis(name, end, narrow=True) for name in ("Predicted probability", "Share of events"))
     panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
@@ -229,7 +226,7 @@ def _windows(context: Context, model: Series, number: int, curves: Mapping[str, 
         draw_diagonal(drawn)
         draw_windows(drawn, series_of_variant(model, variant), curve)
     sheet.key([PERFECT])
-    texts = _figure_texts(context, where, said, window_caption(context, list(curves.values())))
+    texts = _figure_texts(context, where, findings, window_caption(context, list(curves.values())))
     title = f"{title_of(model, curves)}, moving windows"
     return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
 
@@ -244,23 +241,22 @@ def _smooth_curves_by_variant(context: Context, model: Series) -> dict[str, Smoo
     return {name: several for name, several in curves.items() if any(several)}
 
 
-def _smooth(context: Context, model: Series, number: int, curves: Mapping[str, SmoothCurves]) -> Drawing:
-    """Draw the smooth curves of the original and of variants."""
-    said = {variant: smooth_finding(several) for variant, several in curves.items()}
+def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping[str, SmoothCurves]) -> Drawing:
+    findings = {variant: smooth_finding(several) for variant, several in curves.items()}
     sheet = Sheet()
     axes = smooth_axes(list(curves.values()), narrow=True)
     panels = grid(sheet, [axes] * len(curves), panel_titles(curves))
     for drawn, (variant, several) in zip(panels, curves.items(), strict=True):
         draw_smooth(drawn, series_of_variant(model, variant), several, parts=False)
     sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
-    texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", said,
+    texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", findings,
                    smooth_caption(context, list(curves.values()), parts=False))
     title = f"{title_of(model, curves)}, smooth curves"
     return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
 
 
-def _figure_texts(context: Context, where: str, said: Mapping[str, str], caption: str) -> tuple[str, str, str]:
-    """Return what a figure finds, how to read it, and its alternative text."""
-    findings = [f"{variant}: {words}" for variant, words in said.items()]
-    alt = f"{where} on {context.dataset.name} {before_or_after(said)}. {' '.join(f'{f}.' for f in findings)}"
-    return listed(findings), caption, alt
+def _figure_texts(context: Context, where: str, findings: Mapping[str, str], caption: str) -> tuple[str, str, str]:
+    """Return what a figure finds by variant, how to read it, and its alternative text."""
+    sentences = [f"{variant}: {words}" for variant, words in findings.items()]
+    alt = f"{where} on {context.dataset.name} {before_or_after(findings)}. {' '.join(f'{s}.' for s in sentences)}"
+    return listed(sentences), caption, alt

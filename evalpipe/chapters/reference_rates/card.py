@@ -86,7 +86,6 @@ def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Find
 
 
 def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
-    """Yield the rows of each reference rate together."""
     return together(rows, lambda row: (row.baseline, row.metric, str(row.params)))
 
 

@@ -167,7 +167,6 @@ def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
 
 
 def _more_measures(rows: Sequence[object]) -> str:
-    """Say of how many more measures the same is true."""
     more = len(rows) - MOST_MEASURES
     return "" if more <= 0 else f", and so in {more} more {'measure' if more == 1 else 'measures'}"
 
@@ -272,9 +271,9 @@ def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], pl
     shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if limited else ""
     caption = (f"The value of each fit on an axis of its own for each measure, from the first file by name at the top "
                f"to the last at the bottom. Line: their mean.{shaded}")
-    said = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn]
-    finding = f"{wording.capital(said[0])}."
-    yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(said)}."), sheets)
+    sentences = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn]
+    finding = f"{wording.capital(sentences[0])}."
+    yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(sentences)}."), sheets)
 
 
 def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:

@@ -18,14 +18,14 @@ PRIVACY = ("It holds the rows themselves, not sums of them: personal data where 
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section; none where no such file was written."""
-    written = results.row_file
-    if written is None:
+    row_file = results.row_file
+    if row_file is None:
         return
-    lines = f" has {numbers.count(written.rows)} lines, one for each evaluated row, model and variant. {PRIVACY}"
+    lines = f" has {numbers.count(row_file.rows)} lines, one for each evaluated row, model and variant. {PRIVACY}"
     columns = (Column("Column"), Column("Type"), Column("Meaning"))
     yield Section("row-file", "Row-level file", (
-        Text((Code(written.file), lines)),
-        Table(f"Columns of {written.file}", columns, tuple(
-            Row((Code(column.name), column.type, column.meaning)) for column in written.columns)),
-        Text(("sha256 of the file: ", Code(written.sha256)), "small"),
+        Text((Code(row_file.file), lines)),
+        Table(f"Columns of {row_file.file}", columns, tuple(
+            Row((Code(column.name), column.type, column.meaning)) for column in row_file.columns)),
+        Text(("sha256 of the file: ", Code(row_file.sha256)), "small"),
     ), part="appendix")

@@ -346,7 +346,6 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
 
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:
-    """Return the value in the group of a difference."""
     return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
 
 
@@ -354,12 +353,11 @@ def _certain_shortfall(results: Results, row: SliceDifference) -> float:
     """Return by what share of the value beside it a group is behind at least: of the limit that is nearer to 0."""
     if row.lower is None or row.upper is None:
         return 0.0
-    beside = abs((_value_in_group(results, row) or 0.0) - (row.difference or 0.0))
-    return min(abs(row.lower), abs(row.upper)) / beside if beside else 0.0
+    reference_value = abs((_value_in_group(results, row) or 0.0) - (row.difference or 0.0))
+    return min(abs(row.lower), abs(row.upper)) / reference_value if reference_value else 0.0
 
 
 def _compared_with(names: Names, row: SliceDifference) -> str:
-    """Name what a group is compared with."""
     if isinstance(row.reference, str):
         return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
     return names.slice(row.reference)
@@ -390,13 +388,13 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
 
 def _corrected_differences(results: Results, rows: Sequence[WorstSlice]) -> str:
     """Write the differences of groups that were chosen for being the worst, with limits that allow for that."""
-    written = []
+    differences_text = []
     for row in rows:
         value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
         if value is not None and lower is not None and upper is not None:
             text, interval = numbers.interval(value, lower, upper)
-            written.append(f"{text} ({interval}{'' if len(rows) == 1 else f'; {of_model(results, row)}'})")
-    return ", ".join(written)
+            differences_text.append(f"{text} ({interval}{'' if len(rows) == 1 else f'; {of_model(results, row)}'})")
+    return ", ".join(differences_text)
 
 
 def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:

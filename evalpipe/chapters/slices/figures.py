@@ -149,22 +149,22 @@ def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
 def _forest_figure(forest: Forest, place: int) -> Drawing:
     name, series = forest.measure.name, forest.series
     title = f"{name} by slice"
-    said = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
-    alt = f"{title} on {forest.context.dataset.name}. {' '.join(said)}"
+    sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
+    alt = f"{title} on {forest.context.dataset.name}. {' '.join(sentences)}"
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
                          for line in forest.lines], _measure_axis(forest), len(series))
     for model in series:
-        whole = forest.by_slice.at(model.name, None, forest.measure)
-        if whole is not None and whole.value is not None:
-            drawn.panel.rule(model.ink, x=whole.value, dash=DASHES)
+        overall_estimate = forest.by_slice.at(model.name, None, forest.measure)
+        if overall_estimate is not None and overall_estimate.value is not None:
+            drawn.panel.rule(model.ink, x=overall_estimate.value, dash=DASHES)
     drawn.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
                     [line.text for line in forest.lines])
     for middle, line in zip(drawn.middles, forest.lines, strict=True):
         if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
             sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
     sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
-    texts = " ".join(said[:2]) + (" The others are in its data."
+    texts = " ".join(sentences[:2]) + (" The others are in its data."
                                   if len(forest.series) > 2 else ""), _forest_caption(forest), alt
     return drawing(f"d{forest.context.place}-slices-{place}", title, texts, [sheet])
 

@@ -80,9 +80,10 @@ def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
         yield Text(standard.remark, "small")
     gaps: list[tuple[StandardItem, Cell]] = []
     for item in standard.with_status("missing"):
-        there = [need for need in item.needs if need not in item.missing]
+        answered = [need for need in item.needs if need not in item.missing]
         missing = Strong(_titles_of_needs(item.missing), "missing")
-        gaps.append((item, (missing, Aside(f"There: {_titles_of_needs(there)}", "definition")) if there else missing))
+        gaps.append((item, (missing, Aside(f"There: {_titles_of_needs(answered)}", "definition"))
+                     if answered else missing))
     if gaps:
         yield _items_table(f"Missing for {standard.title}", "Missing", gaps)
     else:
@@ -96,7 +97,7 @@ def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
 def _items_table(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
     """Write items, each with what it asks for, and what is said of it under a head."""
     columns = (Column("Item", style="item"), Column("Asks for", style="what"), Column(head))
-    rows = tuple(Row((item.label, item.asks, said)) for item, said in items)
+    rows = tuple(Row((item.label, item.asks, content)) for item, content in items)
     return Table(caption, columns, rows, "items", stacked=True)
 
 

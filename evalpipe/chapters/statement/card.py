@@ -33,7 +33,6 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _use_section(results: Results) -> Section:
-    """Write what the model is for, and its limits."""
     limits = results.statement.limits
     facts = entries(results, "use") + (() if limits else (("Limits", missing(results, "limits")),))
     listed = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in limits))) if limits else ()

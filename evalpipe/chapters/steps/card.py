@@ -194,8 +194,8 @@ def step_rows(results: Results, dataset: str) -> list[StepHistory]:
 def title_of(results: Results, row: StepHistory) -> str:
     """Name the measure of a history; its options where histories differ in them."""
     forms = {tuple(other.params.items()) for other in results.steps if other.metric == row.metric}
-    said = row.params if len(forms) > 1 else {k: v for k, v in row.params.items() if k == "prevalence"}
-    return names_of(results).measure(row.metric, said, row.average)
+    shown_params = row.params if len(forms) > 1 else {k: v for k, v in row.params.items() if k == "prevalence"}
+    return names_of(results).measure(row.metric, shown_params, row.average)
 
 
 def end_of(results: Results, row: StepHistory) -> str | None:
@@ -219,35 +219,28 @@ def value_of(results: Results, row: StepHistory, value: float | None) -> str:
 def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
     """Say which step all other parts of the card show: "Run 1 and Run 2 at step 40, their last"."""
     first = {row.model: row for row in rows}.values()
-    groups: dict[tuple[int, bool], list[StepHistory]] = {}
+    groups: dict[tuple[int, bool], list[str]] = {}
     for row in first:
-        groups.setdefault((row.shown, row.shown == row.steps[-1]), []).append(row)
-    if len(groups) == 1 or len(groups) <= MOST_NAMED:
-        return "; ".join(
-            _models_at_step(results, rows, step, is_last=last) for (step, last), rows in groups.items())
-    return "each model at its last step" if all(last for _, last in groups) else "each model at a step of its own"
-
-
-def _models_at_step(results: Results, rows: Sequence[StepHistory], step: int, *, is_last: bool) -> str:
-    labels = [label_of(results, row) for row in rows]
-    named = joined(labels) if len(labels) <= MOST_NAMED else f"{numbers.count(len(labels))} models"
-    last = "" if not is_last else ", its last" if len(labels) == 1 else ", their last"
-    return f"{named} at step {step}{last}"
+        groups.setdefault((row.shown, row.shown == row.steps[-1]), []).append(label_of(results, row))
+    if len(groups) > max(1, MOST_NAMED):
+        return "each model at its last step" if all(last for _, last in groups) else "each model at a step of its own"
+    parts = []
+    for (step, is_last), labels in groups.items():
+        models = joined(labels) if len(labels) <= MOST_NAMED else f"{numbers.count(len(labels))} models"
+        last = "" if not is_last else ", its last" if len(labels) == 1 else ", their last"
+        parts.append(f"{models} at step {step}{last}")
+    return "; ".join(parts)
 
 
 def best_step_text(results: Results, rows: Sequence[StepHistory]) -> str:
     """Say at which step one measure of each model is best: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
-    end, known = end_of(results, rows[0]), [row for row in rows if row.best is not None]
-    if end is None or not known:
-        return f"{title_of(results, rows[0])}: {'neither side is better' if end is None else 'undefined'}"
-    places = [_best_of(results, row) for row in known[:MOST_NAMED]]
-    more = more_models(", and ", len(known))
-    return f"{title_of(results, rows[0])}: {end} {joined(places)}{more}"
-
-
-def _best_of(results: Results, row: StepHistory) -> str:
-    first = "first at" if row.ties else "at"
-    return f"{first} step {row.best} for {label_of(results, row)} ({value_of(results, row, row.best_value)})"
+    title, end = title_of(results, rows[0]), end_of(results, rows[0])
+    with_best = [row for row in rows if row.best is not None]
+    if end is None or not with_best:
+        return f"{title}: {'neither side is better' if end is None else 'undefined'}"
+    places = [f"{'first at' if row.ties else 'at'} step {row.best} for {label_of(results, row)} "
+              f"({value_of(results, row, row.best_value)})" for row in with_best[:MOST_NAMED]]
+    return f"{title}: {end} {joined(places)}{more_models(', and ', len(with_best))}"
 
 
 ABREAST = 3

@@ -98,8 +98,8 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     elif model.threshold is not None:
         yield "Threshold", numbers.given(model.threshold)
     elif results.task == "binary" and [*model.columns] != ["prediction"]:
-        given = "prediction" in model.columns
-        yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"
+        classes_given = "prediction" in model.columns
+        yield "Threshold", f"none; {'predicted levels are given' if classes_given else 'the score is a rank alone'}"
 
 
 def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
@@ -201,14 +201,14 @@ def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constr
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Say which bounds are broken."""
     for bounded in rows:
-        yield finding("fails", weights.BOUND_BROKEN, f"{_sentence(results, bounded)}: not kept.",
+        yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}: not kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Say which bounds are kept."""
     for bounded in rows:
-        yield finding("holds", weights.GATE_HELD, f"{_sentence(results, bounded)}: kept.",
+        yield finding("holds", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}: kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
@@ -218,11 +218,11 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
         way_out = "" if more is None else f" About {numbers.count(more)} more rows like these would."
-        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, bounded)}: these data do not decide.{way_out}",
-                      anchor(results, bounded[0], "thresholds"), bounded[:1])
+        yield finding("open", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
+                      f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
-def _sentence(results: Results, bounded: Bounded) -> str:
+def _bound_sentence(results: Results, bounded: Bounded) -> str:
     """Write "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
@@ -292,12 +292,10 @@ def _sweep_figure(
 
 
 def _value_axis(measure: CurveColumn) -> Axis:
-    """Return the vertical axis of a measure."""
     axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
     return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
 
 
 def _value_range(measure: CurveColumn) -> str:
-    """Say between which values a measure moves."""
     values = known(measure)
     return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

@@ -99,7 +99,6 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _lead(results: Results) -> Cell:
-    """Say which nights are shown."""
     trend = results.trend
     if trend.sha256 is None:
         return "No earlier night was read: this run has no output folder, whose ledger would hold them."
@@ -178,9 +177,9 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say that there are too few nights for limits."""
     most = max(line.counted for line in lines)
-    said = "there is no earlier night" if not most else f"there are {earlier_nights(most)}" if most > 1 else (
+    how_many = "there is no earlier night" if not most else f"there are {earlier_nights(most)}" if most > 1 else (
         f"there is {earlier_nights(most)}")
-    text = f"Whether this night is unusual is not known: limits need {results.trend.min_nights} nights, and {said}."
+    text = f"Whether this night is unusual is not known: limits need {results.trend.min_nights} nights, and {how_many}."
     yield finding("note", weights.UNCHECKED, text, "trend", lines)
 
 
