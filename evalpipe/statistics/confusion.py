@@ -89,7 +89,8 @@ def confusion(summary: Summary) -> Floats:
     """Rows of each true class (first of the last two axes) predicted as each class (the last): [..., K, K]."""
     rows = summary.rows
     matrix = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
-    matrix[..., rows.codes[rows.cells.first], rows.picked[rows.cells.first]] = rows.cells.totals(summary.weights)
+    first = rows.cells.first
+    matrix[..., rows.codes[first], rows.predicted_codes[first]] = rows.cells.totals(summary.weights)
     return matrix
 
 
@@ -123,7 +124,7 @@ def top_label_gap(summary: Summary, *, bins: int) -> Floats:
 @column
 def cost_paid(rows: Rows | ClassRows, *, costs: Costs) -> Floats:
     """Cost of the predicted class, given the true one."""
-    return np.asarray(costs)[rows.codes, rows.picked]
+    return np.asarray(costs)[rows.codes, rows.predicted_codes]
 
 
 @column
@@ -159,24 +160,24 @@ def ranked_pairs(summary: Summary) -> Floats:
     """
     rows, weights = summary.rows, summary.weights
     wins = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
-    places = [np.flatnonzero(rows.truth == level) for level in range(rows.levels)]
-    for i, mine in enumerate(places):
-        for j, others in enumerate(places):
-            if i != j and len(mine) and len(others):
-                wins[..., i, j] = _wins(rows.ranking[:, i], mine, others, weights)
+    members = [np.flatnonzero(rows.truth == level) for level in range(rows.levels)]
+    for i, of_i in enumerate(members):
+        for j, of_j in enumerate(members):
+            if i != j and len(of_i) and len(of_j):
+                wins[..., i, j] = _weight_of_wins(rows.ranking[:, i], of_i, of_j, weights)
     return wins
 
 
-def _wins(score: Floats, mine: Wholes, others: Wholes, weights: Floats) -> Floats:
-    """Return the weight [...] of the pairs in which a row of ``mine`` is scored above one of ``others``; ties by half.
+def _weight_of_wins(score: Floats, of_i: Wholes, of_j: Wholes, weights: Floats) -> Floats:
+    """Return the weight [...] of the pairs in which a row of ``of_i`` is scored above one of ``of_j``; ties by half.
 
-    ``score`` [n] and ``weights`` [..., n] are of all rows, ``mine`` and ``others`` positions among them.
+    ``score`` [n] and ``weights`` [..., n] are of all rows, ``of_i`` and ``of_j`` are positions among them.
     """
-    order = others[np.argsort(score[others], kind="stable")]
+    order = of_j[np.argsort(score[of_j], kind="stable")]
     # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row
     sums = np.cumsum(np.take(weights, order, axis=-1), axis=-1)
     below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), sums], axis=-1)
     ordered = score[order]
-    less, at_most = (np.searchsorted(ordered, score[mine], side=side) for side in ("left", "right"))
+    less, at_most = (np.searchsorted(ordered, score[of_i], side=side) for side in ("left", "right"))
     under = np.take(below, less, axis=-1) + np.take(below, at_most, axis=-1)
-    return np.asarray((np.take(weights, mine, axis=-1) * under).sum(axis=-1) / 2)
+    return np.asarray((np.take(weights, of_i, axis=-1) * under).sum(axis=-1) / 2)

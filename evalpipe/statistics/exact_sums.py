@@ -45,7 +45,7 @@ class Parts:
     @classmethod
     def of(cls, values: Floats) -> Self:
         """Cut finite values [n]."""
-        first = _window(float(np.abs(values).max(initial=0.0)))
+        first = _first_window(float(np.abs(values).max(initial=0.0)))
         windows, cut, rest = range(first, first - KEPT, -1), np.empty((KEPT, len(values))), values
         for place, window in enumerate(windows):
             # Adding this number rounds to the unit, for a float of its size holds no smaller bits.
@@ -96,7 +96,7 @@ class ExactSums:
         return self.add_parts(Parts.of(values), members, counts)
 
     def add_parts(self, parts: Parts, members: Members, counts: Values | None = None) -> Self:
-        """Do the same with terms that are cut into windows already, for several totals of the same terms."""
+        """Add terms that are cut into windows already, where several totals have the same terms; return the totals."""
         rows = parts.cut.shape[1]
         terms = rows if counts is None else int(counts.sum())
         if not terms:
@@ -110,7 +110,7 @@ class ExactSums:
         for window, totals in zip(parts.windows, added, strict=True):
             self.windows[window] = self.windows[window] + totals if window in self.windows else totals
         self.top = parts.windows[0] if self.top is None else max(self.top, parts.windows[0])
-        self._settle(terms)
+        self._carry(terms)
         return self
 
     def merge(self, other: ExactSums) -> Self:
@@ -119,7 +119,7 @@ class ExactSums:
             self.top = other.top if self.top is None else max(self.top, other.top)
         for window, totals in other.windows.items():
             self.windows[window] = self.windows[window] + totals if window in self.windows else totals.copy()
-        self._settle(other.terms)
+        self._carry(other.terms)
         return self
 
     def grow(self, size: int) -> None:
@@ -142,8 +142,8 @@ class ExactSums:
         parts = zip(*(totals.tolist() for totals in self.windows.values()), strict=True)
         return np.fromiter(map(math.fsum, parts), float, self.size)
 
-    def _settle(self, terms: int) -> None:
-        """Carry totals of too many terms upwards, and leave windows out that the largest term does not need."""
+    def _carry(self, terms: int) -> None:
+        """Carry totals of too many terms upwards, and drop windows too far below the largest term."""
         self.terms += terms
         if self.terms > MOST:
             for window in sorted(self.windows):
@@ -165,12 +165,11 @@ def unit(window: int) -> float:
 
 
 def _exponent(window: int) -> int:
-    """Return the exponent of a window's unit."""
     return FIRST + WIDTH * window
 
 
-def _window(largest: float) -> int:
-    """Return the window that terms of at most this size begin in: half a unit of the next is no less."""
+def _first_window(largest: float) -> int:
+    """Return the window that terms of at most this size begin in: they are no more than half a unit of the next one."""
     if largest == 0:
         return -KEPT
     exponent = math.frexp(largest)[1]  # largest < 2^exponent

@@ -1,7 +1,7 @@
-"""Grids of numbers: neighbouring values that share a cell, where there are too many to keep each apart.
+"""Cells of neighbouring values, where there are too many values to keep each.
 
-Edges by the data, few cells of rows alike in several numbers, and a fixed grid of probabilities, the same for all
-data: fine everywhere, and finer still near 0 and 1.
+Cells by quantiles of the data, few cells of rows that are similar in several numbers, and a fixed grid of
+probabilities, the same for all data, which is finer near 0 and 1.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ def joint(*codes: Wholes) -> tuple[Wholes, int]:
     count = 1
     for code in codes:
         several = int(code.max()) + 1
-        combined, count = _numbered(combined * several + code, count * several)
+        combined, count = _renumbered(combined * several + code, count * several)
     return combined, count
 
 
-def _numbered(codes: Wholes, most: int) -> tuple[Wholes, int]:
-    """Number the codes that occur upwards from 0; they lie below ``most``."""
+def _renumbered(codes: Wholes, most: int) -> tuple[Wholes, int]:
+    """Number the codes that occur upwards from 0, and count them; all lie below ``most``."""
     if most > SPARSE * len(codes):
         values, numbers = np.unique(codes, return_inverse=True)
         return numbers, len(values)
@@ -125,9 +125,9 @@ def alike(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> t
     """Return the cell of each row, [n], numbered from 0, and the share of variance of any number that lies in cells.
 
     Cells hold rows of one ``pattern`` [n]. ``codes`` are the numbers, each as its place [n] among ascending parts.
-    Cells are cut in two where that takes most of the variance of places away, until at most the share ``lost`` lies
-    within cells, or there are ``most`` of them. Cells depend on how often each combination occurs alone, and not on the
-    order of rows. The idea is median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
+    Cells are cut in two where that removes most of the variance of places, until at most the share ``lost`` lies within
+    cells, or there are ``most`` of them. Cells depend only on how often each combination occurs, not on the order of
+    rows. The idea is median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
     """
     combination, count = joint(pattern, *codes)
     weight = np.bincount(combination, minlength=count).astype(float)
@@ -135,10 +135,10 @@ def alike(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> t
     member[combination] = np.arange(len(pattern))
     places = [code[member] for code in codes]
     cell = pattern[member]
-    whole = [_within(np.zeros(count, np.intp), place, weight, 1).within[0] for place in places]
+    whole = [_best_cuts(np.zeros(count, np.intp), place, weight, 1).within[0] for place in places]
     while True:
         cells = int(cell.max()) + 1
-        parts = [_within(cell, place, weight, cells) for place in places]
+        parts = [_best_cuts(cell, place, weight, cells) for place in places]
         shares = np.array([
             part.within / total if total > 0 else np.zeros(cells) for part, total in zip(parts, whole, strict=True)])
         left = shares.sum(axis=1)
@@ -149,30 +149,25 @@ def alike(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> t
         chosen = chosen[largest[chosen] > lost / cells]
         if not len(chosen):
             return cell[combination], float(left.max(initial=0.0))
-        cell = _parted(cell, chosen, wanted.argmax(axis=0), places, parts)
+        # Each is cut by the number that varies most; what lies above the cut is a new cell.
+        by, new_cell = wanted.argmax(axis=0), np.full(cells, -1)
+        new_cell[chosen] = cells + np.arange(len(chosen))
+        divided = cell.copy()
+        for number, (place, part) in enumerate(zip(places, parts, strict=True)):
+            above = (new_cell[cell] >= 0) & (by[cell] == number) & (place > part.cut[cell])
+            divided[above] = new_cell[cell[above]]
+        cell = divided
 
 
-def _parted(
-    cell: Wholes, chosen: Wholes, by: Wholes, places: Sequence[Wholes], parts: Sequence[Within]
-) -> Wholes:
-    """Cut the ``chosen`` cells in two, each by the number ``by`` [cells]; what lies above the cut is a new cell."""
-    fresh = np.full(len(by), -1)
-    fresh[chosen] = len(by) + np.arange(len(chosen))
-    parted = cell.copy()
-    for number, (place, part) in enumerate(zip(places, parts, strict=True)):
-        above = (fresh[cell] >= 0) & (by[cell] == number) & (place > part.cut[cell])
-        parted[above] = fresh[cell[above]]
-    return parted
-
-
-class Within(NamedTuple):
-    """The sum of squares within each cell, and the place at which the cut of it leaves least; both [cells]."""
+class BestCuts(NamedTuple):
+    """The sum of squares within each cell, and the place at which a cut leaves the least of it; both [cells]."""
 
     within: Floats
     cut: Wholes
 
 
-def _within(cell: Wholes, place: Wholes, weight: Floats, cells: int) -> Within:
+def _best_cuts(cell: Wholes, place: Wholes, weight: Floats, cells: int) -> BestCuts:
+    """Return the best cut of each cell by a number, from the place and the weight of each combination."""
     width = int(place.max()) + 1
     table = np.bincount(cell * width + place, weight, cells * width).reshape(cells, width)
     at = np.arange(width)
@@ -185,7 +180,7 @@ def _within(cell: Wholes, place: Wholes, weight: Floats, cells: int) -> Within:
     parts = (below > 0) & (above > 0)
     # A cell of one place has nothing but rounding within it.
     within = np.where(parts.any(axis=1), np.maximum(within, 0.0), 0.0)
-    return Within(within, np.where(parts, gained, -np.inf).argmax(axis=1))
+    return BestCuts(within, np.where(parts, gained, -np.inf).argmax(axis=1))
 
 
 EVEN = 2**16
@@ -213,30 +208,26 @@ UNITS = 2**30
 _FINER = (1 << _SHIFT) - 1  # the bits of a float that tell where in its cell it is
 
 
-def _place(distance: Floats) -> tuple[Wholes, Floats]:
-    """Number the cells of distances from an end, from 0 to 1/2, upwards from 0, and tell where in its cell each is.
+def _cells_of_distances(distance: Floats) -> tuple[Wholes, Floats]:
+    """Return the cell of each distance from an end, from 0 to 1/2, and where in it the distance lies.
 
-    The latter in `UNITS` of the cell's width, rounded down.
+    Cells are numbered upwards from 0, places are in `UNITS` of the cell's width, rounded down.
     """
     scaled = distance * EVEN
     even = np.floor(scaled)
     inside = np.floor((scaled - even) * UNITS)
-    place = even.astype(np.int32) + np.int32(1 + _TAIL_CELLS - int(EVEN * TAIL))
+    cell = even.astype(np.int32) + np.int32(1 + _TAIL_CELLS - int(EVEN * TAIL))
     near = np.flatnonzero(distance < TAIL)
     if len(near):
-        place[near], inside[near] = _near(distance[near])
-    return place, inside
+        bits = distance[near].view(np.int64)
+        tail_cell = np.maximum((bits >> _SHIFT) - (_LOWEST - 1), 0)
+        nearest = np.floor(distance[near] * 2.0**-NEAREST * UNITS)
+        cell[near] = tail_cell
+        inside[near] = np.where(tail_cell > 0, (bits & _FINER) // ((_FINER + 1) // UNITS), nearest)
+    return cell, inside
 
 
-def _near(distance: Floats) -> tuple[Wholes, Floats]:
-    """Do the same for distances below `TAIL`."""
-    bits = distance.view(np.int64)
-    place = np.maximum((bits >> _SHIFT) - (_LOWEST - 1), 0)
-    nearest = np.floor(distance * 2.0**-NEAREST * UNITS)
-    return place, np.where(place > 0, (bits & _FINER) // ((_FINER + 1) // UNITS), nearest)
-
-
-def _begins() -> Floats:
+def _cell_starts() -> Floats:
     """Return where the cells up to one half begin, [`HALF`]."""
     near = (np.arange(_TAIL_CELLS) + _LOWEST).view(np.int64) << _SHIFT
     even = np.arange(int(EVEN * TAIL), int(EVEN * 0.5) + 1) / EVEN
@@ -259,28 +250,29 @@ class ScoreGrid:
         return self.placed(values)[0]
 
     def of_log_odds(self, scores: Floats) -> Wholes:
-        """Return the cell of the probability that each of the log odds [n] comes to, without rounding it to 1."""
+        """Return the cell of the probability with each of the log odds [n], without rounding it to 1."""
         return self.placed_log_odds(scores)[0]
 
     def placed(self, values: Floats) -> tuple[Wholes, Floats]:
-        """Return the cell of each probability [n], and how far into it, from the nearer end of 0 and 1, the value lies.
+        """Return the cell of each probability [n], and how far the value lies into it, from the nearer of 0 and 1.
 
-        That is in whole `UNITS` of the width of the cell, or of the one without further edges that it is a part of.
+        That is in whole `UNITS` of the width of the cell, or of the cell without further edges that it is a part of.
         """
-        return self._numbered(np.minimum(values, 1 - values), values >= 0.5)
+        return self._placed_distances(np.minimum(values, 1 - values), values >= 0.5)
 
     def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Floats]:
-        """Return the same of the probabilities that log odds [n] come to."""
-        return self._numbered(distances(scores), scores >= 0)
+        """Return the same as `placed` of the probabilities with log odds [n]."""
+        return self._placed_distances(distances(scores), scores >= 0)
 
-    def _numbered(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
-        plain, inside = _place(np.ascontiguousarray(distance))
+    def _placed_distances(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
+        """Return the same as `placed` from the distances to the nearer of 0 and 1; ``upper`` where that is 1."""
+        plain, inside = _cells_of_distances(np.ascontiguousarray(distance))
         # The same as where(upper, last - plain, plain), with -1 for the upper half: its bits are all ones.
         flipped = -upper.astype(np.int32)
         plain = (plain ^ flipped) + (flipped & np.int32(2 * HALF))
         if not self.edges:
             return plain, inside
-        numbers = self._moved.take(plain)
+        numbers = self._with_edges.take(plain)
         parted = np.flatnonzero(numbers < 0)
         if len(parted):
             away = np.where(upper[parted], 1 - distance[parted], distance[parted])
@@ -290,7 +282,7 @@ class ScoreGrid:
     @cached_property
     def ends(self) -> Floats:
         """The least and the largest probability that a cell may hold, [cells, 2]."""
-        begins = _begins()
+        begins = _cell_starts()
         stops = np.append(begins[1:], 0.5)
         lower, upper = np.stack([begins, stops]), 1 - np.stack([stops, begins])
         low, high = np.concatenate([lower, upper[:, ::-1]], axis=1)
@@ -301,8 +293,8 @@ class ScoreGrid:
 
     @cached_property
     def spans(self) -> tuple[Floats, Floats]:
-        """How near to 0 or 1 the cell begins that each is, or is a part of, [cells], and how wide that is."""
-        near = _begins()
+        """How near to 0 or 1 each cell begins, [cells], and how wide it is; of a part of a cell, those of the whole."""
+        near = _cell_starts()
         width = np.diff(near, append=0.5)
         plain = np.stack([np.concatenate([side, side[::-1]]) for side in (near, width)])
         before = np.repeat(np.arange(2 * HALF), 1 + np.bincount(self._edge_cells, minlength=2 * HALF))
@@ -314,18 +306,18 @@ class ScoreGrid:
         return ScoreGrid().of_probabilities(np.array(self.edges))
 
     @cached_property
-    def _moved(self) -> Wholes:
+    def _with_edges(self) -> Wholes:
         """For each cell of the plain grid, its number here; `~` of the plain number where an edge is inside."""
         plain, inside = np.arange(2 * HALF), np.bincount(self._edge_cells, minlength=2 * HALF)
         return np.where(inside > 0, ~plain, plain + np.cumsum(inside) - inside).astype(np.int32)
 
 
 def distances(scores: Floats) -> Floats:
-    """Return how far the probabilities that log odds [n] come to are from 0 or 1, whichever is nearer."""
+    """Return how far the probabilities with log odds [n] are from 0 or 1, whichever is nearer."""
     return np.asarray(expit(-np.abs(scores)))
 
 
 def chances(scores: Floats) -> Floats:
-    """Return the probabilities that log odds [n] come to."""
+    """Return the probabilities with log odds [n]."""
     near = distances(scores)
     return np.where(scores >= 0, 1 - near, near)

@@ -73,7 +73,7 @@ class NumberRows:
 
     @property
     def gives(self) -> frozenset[str]:
-        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
+        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
         return frozenset({"truth", "values", *(() if self.left_out is None else ("loo_values",))})
 
     @cached_property

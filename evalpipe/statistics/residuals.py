@@ -57,7 +57,7 @@ def moments(summary: Summary) -> Floats:
 
 @table
 def standard_moments(summary: Summary) -> Floats:
-    """The same with predictions on a scale that folds share, where a variant was cross-fitted."""
+    """The same `moments` with predictions on a scale that folds share, where a variant was cross-fitted."""
     rows = summary.rows
     return _moments(summary, rows.predicted_deviation if rows.standardised is None else rows.standardised)
 
@@ -112,13 +112,13 @@ def zero_truths(rows: NumberRows) -> Flags:
 @column
 def relative_residual(rows: NumberRows) -> Floats:
     """Residual over the truth; nothing where that is zero."""
-    return _over(rows.residual, rows.truth)
+    return _quotient_or_zero(rows.residual, rows.truth)
 
 
 @column
 def absolute_relative_residual(rows: NumberRows) -> Floats:
     """Size of the residual over that of the truth; nothing where that is zero."""
-    return np.abs(_over(rows.residual, rows.truth))
+    return np.abs(_quotient_or_zero(rows.residual, rows.truth))
 
 
 @column
@@ -130,7 +130,7 @@ def both_zero(rows: NumberRows) -> Flags:
 @column
 def symmetric_relative_residual(rows: NumberRows) -> Floats:
     """Distance of truth and prediction over the mean of their sizes; nothing where both are zero."""
-    return _over(np.abs(rows.residual), (np.abs(rows.truth) + np.abs(rows.predicted)) / 2)
+    return _quotient_or_zero(np.abs(rows.residual), (np.abs(rows.truth) + np.abs(rows.predicted)) / 2)
 
 
 @column
@@ -217,14 +217,14 @@ def not_counts(rows: NumberRows) -> Flags:
 @column
 def squared_pearson_residual(rows: NumberRows) -> Floats:
     """Squared residual over the prediction; nothing where that is zero or less."""
-    return _over(rows.residual**2, np.maximum(rows.predicted, 0))
+    return _quotient_or_zero(rows.residual**2, np.maximum(rows.predicted, 0))
 
 
 @column
 def unit_deviance(rows: NumberRows) -> Floats:
     """Poisson deviance of a row; nothing where the prediction is zero or less or the truth is negative."""
     valid = (rows.predicted > 0) & (rows.truth >= 0)
-    relative = _over(rows.truth, np.where(valid, rows.predicted, 0))
+    relative = _quotient_or_zero(rows.truth, np.where(valid, rows.predicted, 0))
     # Rounding may take the deviance of an almost exact prediction below zero.
     return np.where(valid, np.maximum(2 * (rows.truth * logarithm(relative) - rows.residual), 0), 0)
 
@@ -282,8 +282,8 @@ def possible(truth: Floats, power: float) -> Flags:
     return truth >= 0 if power < 2 else truth > 0
 
 
-def _over(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide values [n], giving zero wherever the denominator is zero."""
+def _quotient_or_zero(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide values [n]; zero where the denominator is zero."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
@@ -357,7 +357,7 @@ def rate_at(summary: Summary) -> Floats:
 
 @table
 def rate_total(summary: Summary) -> Floats:
-    """Total of the truths, less the plain rate's prediction, at each of them."""
+    """Total of the truths, less the plain rate's prediction, at each distinct truth per unit of exposure."""
     return np.asarray(summary.rows.by_rate.totals(summary.weights * summary.rows.excess))
 
 
@@ -412,11 +412,11 @@ def concordant(summary: Summary) -> Floats:
     cells = rows.cells.totals(summary.weights)
     flat = cells.reshape(-1, cells.shape[-1])
     step = max(1, IN_CACHE // cells.shape[-1])
-    totals = [_concordant(flat[first : first + step], rows.merges) for first in range(0, len(flat), step)]
+    totals = [_concordant_weight(flat[first : first + step], rows.merges) for first in range(0, len(flat), step)]
     return np.concatenate(totals).reshape(cells.shape[:-1])
 
 
-def _concordant(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
+def _concordant_weight(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
     """Return the total weight [b] of the pairs of ``cells`` [b, m] that the merges rank rightly."""
     padded = np.zeros((len(cells), 2 ** len(merges)))
     padded[:, : cells.shape[-1]] = cells

@@ -23,7 +23,7 @@ Array = TypeVar("Array", bound="Values")
 Held = TypeVar("Held")
 
 
-class OfLevels(ABC):
+class RowsOfLevels(ABC):
     """What rows of two levels and rows of K levels have in common; ``truth`` and ``predicted`` [n] are as in these."""
 
     truth: Values
@@ -44,17 +44,17 @@ class OfLevels(ABC):
     @cached_property
     def codes(self) -> Wholes:
         """The place of each row's class among the levels, the event first: shape [n]."""
-        return _places(self.truth)
+        return _level_codes(self.truth)
 
     @cached_property
-    def picked(self) -> Wholes:
+    def predicted_codes(self) -> Wholes:
         """The place of each row's predicted class, shape [n]."""
-        return _places(self.classes)
+        return _level_codes(self.classes)
 
     @cached_property
     def cells(self) -> Groups:
         """The rows grouped by true and predicted class."""
-        return Groups.by(self.codes, self.picked)
+        return Groups.by(self.codes, self.predicted_codes)
 
     @cached_property
     def members(self) -> Groups:
@@ -81,13 +81,13 @@ class OfLevels(ABC):
 
     @cached_property
     def classed(self) -> tuple[Wholes, Self]:
-        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
+        """The positions of the rows outside the equivocal zone, and these rows; made once for all weights."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, changed(self.taken(kept), reportable=None)
 
 
 @dataclass(frozen=True)
-class Rows(OfLevels):
+class Rows(RowsOfLevels):
     """Truth and predictions of n rows, all of shape [n]: whether each is an event, and whether it is predicted as one.
 
     ``probability`` is that of the event; ``score`` ranks the rows, None where the probability does. The probability
@@ -118,7 +118,7 @@ class Rows(OfLevels):
         return replace(self, truth=np.full(len(self.truth), place == 0), remainders=None)
 
     def exactly(self, name: str, options: Mapping[str, object], values: Values) -> Values:
-        """Return the values [n] of a statistic with what is known exactly of the rows that these stand for."""
+        """Return the values [n] of a statistic, with what cells leave out of it added where that is known exactly."""
         remainder = (self.remainders or {}).get((name, tuple(options.items())))
         return values if remainder is None else values + remainder[present(self.group, "groups")]
 
@@ -139,7 +139,7 @@ class Rows(OfLevels):
 
     @property
     def by_rank(self) -> Rows:
-        """The rows as measures of ranking see them: ``ranks`` are their scores, where they have any.
+        """The rows as measures of ranking see them: with ``ranks`` as scores, where they have any.
 
         The probabilities at them are those of all rows in the order of the ranks, so that as many rows lie above each.
         """
@@ -199,7 +199,7 @@ class Rows(OfLevels):
 
     @property
     def gives(self) -> frozenset[str]:
-        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
+        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
         optional = {"labels": self.predicted, "probabilities": self.probability}
         ranks = {"scores"} if self.ranked else set()
         return frozenset({"truth", *ranks, *(need for need, values in optional.items() if values is not None)})
@@ -219,7 +219,7 @@ class Rows(OfLevels):
         """`starts` and `distinct`, which come of one pass over the scores in their order."""
         ordered = self.scored[self.order]
         starts = starts_of_runs(ordered)
-        return starts, _at(ordered, starts)
+        return starts, _first_of_runs(ordered, starts)
 
     @property
     def starts(self) -> Wholes:
@@ -237,11 +237,11 @@ class Rows(OfLevels):
         chances = self.chances if self.stated is None else self.stated
         if chances is self.scored:
             return self.distinct
-        return np.maximum.accumulate(_at(chances[self.order], self.starts))
+        return np.maximum.accumulate(_first_of_runs(chances[self.order], self.starts))
 
     @property
     def threshold_at(self) -> Floats:
-        """Each distinct score as thresholds are written: its probability, or itself where it is a rank alone [m]."""
+        """Each distinct score as a threshold: the probability there, or the score itself where there is none; [m]."""
         return self.distinct if self.probability is None else self.chance_at
 
     @cached_property
@@ -259,13 +259,13 @@ class Rows(OfLevels):
         return totals_of_runs(ordered, self.starts)
 
 
-def _places(values: Values) -> Wholes:
-    """Return the places of levels: 0 and 1 for flags of an event, in a byte each, others as they are."""
+def _level_codes(values: Values) -> Wholes:
+    """Return the places of levels: of flags of an event 0 where they are set and 1 elsewhere, in a byte each."""
     return np.asarray(~values).view(np.int8) if values.dtype.kind == "b" else values
 
 
-def _at(ordered: Floats, starts: Wholes) -> Floats:
-    """Return the first value of each run, which begin at ``starts`` [m]; where each is of one value, all [n]."""
+def _first_of_runs(ordered: Floats, starts: Wholes) -> Floats:
+    """Return the first value of each run, which begin at ``starts`` [m]; where each run is of one value, all [n]."""
     return ordered if len(starts) == len(ordered) else ordered[starts]
 
 
@@ -293,7 +293,7 @@ def present(values: Array | None, called: str) -> Array:
 
 
 @dataclass(frozen=True)
-class ClassRows(OfLevels):
+class ClassRows(RowsOfLevels):
     """Truth and predictions of n rows: ``truth`` and ``predicted`` [n] number levels in their order, from 0.
 
     ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
@@ -318,7 +318,7 @@ class ClassRows(OfLevels):
 
     @property
     def gives(self) -> frozenset[str]:
-        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
+        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
         labels = set() if self.predicted is None else {"labels"}
         return frozenset({"truth", *labels, *(() if self.probabilities is None else ("probabilities", "scores"))})
 
@@ -384,7 +384,7 @@ class ClassRows(OfLevels):
         return np.asarray((values * self.chances).sum(axis=1))
 
     def always(self, place: int) -> ClassRows:
-        """Return the rows as if the truth of all of them were one level."""
+        """Return the rows as if all of them were of one level."""
         return replace(self, truth=np.full(len(self.truth), place))
 
     def against(self, level: int) -> Rows:

@@ -35,13 +35,13 @@ def others_at(summary: Summary) -> Floats:
 @table
 def events_from(summary: Summary) -> Floats:
     """Events scored at or above each distinct score."""
-    return _from_above(summary.by_score[0])
+    return _total_from_above(summary.by_score[0])
 
 
 @table
 def others_from(summary: Summary) -> Floats:
     """Non-events scored at or above each distinct score."""
-    return _from_above(summary.by_score[1])
+    return _total_from_above(summary.by_score[1])
 
 
 @table
@@ -110,7 +110,7 @@ def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
     return np.add.reduceat(values, starts_of_runs(rounded), axis=-1)
 
 
-def _from_above(values: Floats) -> Floats:
+def _total_from_above(values: Floats) -> Floats:
     """Return the totals [..., m] of values [..., m] at or above each score.
 
     Of counts, what lies below is taken from the whole, which is exact and runs forwards in memory.
@@ -144,7 +144,7 @@ def shortfall(rows: Rows | ClassRows) -> Floats:
 
 @column
 def squared_shortfall(rows: Rows | ClassRows) -> Floats:
-    """The square of that."""
+    """The square of how far the probability of the true class is below 1."""
     return rows.shortfall**2
 
 
@@ -156,7 +156,7 @@ def shortfall_at(summary: Summary) -> Floats:
 
 @table
 def shortfall_total(summary: Summary) -> Floats:
-    """Total of these distances at each distinct one."""
+    """Total of how far the probability of the true class is below 1, at each distinct distance."""
     return np.asarray(summary.rows.by_shortfall.totals(summary.weights * summary.rows.shortfall))
 
 

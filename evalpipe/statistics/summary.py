@@ -151,14 +151,14 @@ class Summary:
 
     @property
     def row_counts(self) -> Floats:
-        """How many rows of the data each row is, [n]: 1, but of cells that rows were counted in so many as they weigh.
+        """How many rows of the data each row is, [n]: 1, or the weight of a cell that rows were counted in.
 
-        Asked of one row of weights.
+        For one row of weights.
         """
         return self.floats if self.celled else np.ones(self.weights.shape[-1])
 
     def forget(self) -> None:
-        """Forget the tables of many scores or rows: they are computed again where they are asked for, the same."""
+        """Free the tables of many scores or rows; they are computed again, the same, where they are asked for."""
         for key in [key for key, values in self._computed.items() if values.size > KEPT]:
             del self._computed[key]
         for name in ("by_score", "floats", "_reportable", "_ranked", "classes", "pooled"):
@@ -196,10 +196,10 @@ class Summary:
     @cached_property
     def classes(self) -> tuple[Summary, ...]:
         """The statistics of each level against the rest, that level being the event; for rows of K levels."""
-        return tuple(self._against(level) for level in range(self.rows.levels))
+        return tuple(self._one_against_rest(level) for level in range(self.rows.levels))
 
-    def _against(self, level: int) -> Summary:
-        """Return the statistics of one level against the rest; the confusion matrix has its four cells already."""
+    def _one_against_rest(self, level: int) -> Summary:
+        """Return the statistics of one level against the rest, with its four cells from the whole confusion matrix."""
         cells: dict[str, Floats] = {}
         if self.rows.predicted is not None:
             matrix = self("confusion")
@@ -223,28 +223,24 @@ class Summary:
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the statistic ``name``, or the fit; of ``options`` it takes those that it declares."""
         declared = shared_fits[name] if name in shared_fits else statistics[name]
-        taken = {key: (options or {})[key] for key in declared.options}
-        key = (name, tuple(taken.values()))
-        if key not in self._computed:
-            self._computed[key] = (
-                self._fitted(declared, taken) if isinstance(declared, SharedFit) else self._total(declared, taken))
-        return self._computed[key]
-
-    def _fitted(self, fit: SharedFit, options: Mapping[str, object]) -> Floats:
-        """Return what is fitted to the statistics."""
-        return fit.function(*(self(name, options) for name in fit.statistics), **options)
-
-    def _total(self, statistic: Statistic, options: Mapping[str, object]) -> Floats:
-        """Return the value of a statistic under the weights."""
-        if statistic.of_rows:
+        own_options = {key: (options or {})[key] for key in declared.options}
+        key = (name, tuple(own_options.values()))
+        if key in self._computed:
+            return self._computed[key]
+        if isinstance(declared, SharedFit):
+            tables = (self(statistic, own_options) for statistic in declared.statistics)
+            self._computed[key] = declared.function(*tables, **own_options)
+        elif declared.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
-            values = statistic.function(self.rows, **options)
+            values = declared.function(self.rows, **own_options)
             if getattr(self.rows, "remainders", None):
-                values = self.rows.exactly(statistic.function.__name__, options, values)
+                values = self.rows.exactly(name, own_options, values)
             weights = self.weights if values.dtype.kind == "b" else self.floats
-            return np.asarray((weights * values).sum(axis=-1), dtype=float)
-        # Counts are whole numbers as long as they are summed; a metric multiplies them, where those would overflow.
-        return np.asarray(statistic.function(self, **options), dtype=float)
+            self._computed[key] = np.asarray((weights * values).sum(axis=-1), dtype=float)
+        else:
+            # Counts stay whole while they are summed; a metric multiplies them, where whole numbers would overflow.
+            self._computed[key] = np.asarray(declared.function(self, **own_options), dtype=float)
+        return self._computed[key]
 
     def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return a metric's value on these statistics, shape [...]."""

@@ -23,7 +23,7 @@ CELLS = Rows(truth=np.array([True, True, False, False]), predicted=np.array([Tru
 
 
 def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
-    """Return statistics with the cuts as last leading axis, [..., cuts], from those of `Rows` that are scored.
+    """Return the statistics of scored `Rows` under every cut of the score, with the cuts as last leading axis.
 
     The cuts are the m distinct scores in ascending order, at or above which a row is predicted as the event, and last
     one above them all; ``cuts`` chooses some by their places among these m + 1.
@@ -32,7 +32,7 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
 
 
 def of_cells(summary: Summary) -> Summary:
-    """Return what measures of predicted classes see of the statistics of `Rows`: the four cells."""
+    """Return statistics of the four cells, which are all that measures of predicted classes see of `Rows`."""
     matrix = summary("confusion")
     return Summary(CELLS, matrix.reshape(*matrix.shape[:-2], 4), {("confusion", ()): matrix})
 
@@ -51,25 +51,19 @@ def _swept(cells: Sequence[Floats], cuts: Wholes | slice) -> Summary:
     return Summary(CELLS, weights, {("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)})
 
 
-def _cells(summary: Summary) -> tuple[Floats, ...]:
-    """Return the weights of the four cells at each cut, [..., m + 1].
+def _cells(summary: Summary) -> list[Floats]:
+    """Return the weights of the four cells at each cut, [..., m + 1], in the order of `CELLS`.
 
     What lies below a cut is a sum and no difference of floats, which could fall below zero by rounding.
     """
     events, others = summary.by_score
-    return (_above(summary("events_from")), _below(events), _above(summary("others_from")), _below(others))
-
-
-def _above(totals: Floats) -> Floats:
-    """Return the totals [..., m] at or above each score with that above all scores, [..., m + 1]."""
-    return np.concatenate([totals, np.zeros_like(totals[..., :1])], axis=-1)
-
-
-def _below(values: Floats) -> Floats:
-    """Return the totals below each cut, [..., m + 1], of values [..., m] at each score."""
-    below = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
-    np.cumsum(values, axis=-1, out=below[..., 1:])
-    return below
+    cells: list[Floats] = []
+    for at, from_above in ((events, summary("events_from")), (others, summary("others_from"))):
+        above = np.concatenate([from_above, np.zeros_like(from_above[..., :1])], axis=-1)
+        below = np.zeros((*at.shape[:-1], at.shape[-1] + 1), at.dtype)
+        np.cumsum(at, axis=-1, out=below[..., 1:])
+        cells += [above, below]
+    return cells
 
 
 def cut_values(distinct: Floats) -> Floats:

@@ -66,7 +66,7 @@ class View:
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
     def dealt(self, unit: Wholes, fold: Wholes, folds: int, units: int) -> Wholes:
-        """Return the weight of each cell [folds, cells] in each fold of observations, whose unit and fold are given.
+        """Return the weight of each cell [folds, cells] in each fold, from the unit and the fold of each observation.
 
         Each of the ``units`` is at most one row here, which weighs 1.
         """
@@ -77,9 +77,6 @@ class View:
         inside = cell >= 0
         return np.bincount(fold[inside] * cells + cell[inside], minlength=folds * cells).reshape(folds, cells)
 
-    def counted(self, totals: Values) -> Values:
-        """Return totals as whole numbers where they are."""
-        return totals.astype(np.intp) if self.factor is None else totals
 
 
 @dataclass(frozen=True)
@@ -100,11 +97,14 @@ class Stack:
         end = 0
         for number, view in enumerate(self.views):
             begin, end = end, end + len(view.starts)
-            whole = None if totals is None else view.counted(np.ascontiguousarray(totals[begin:end].T))
+            weights: Values | None = None
+            if totals is not None:
+                weights = np.ascontiguousarray(totals[begin:end].T)
+                weights = weights.astype(np.intp) if view.factor is None else weights
             step = max(1, most // len(view.starts))
             for first in range(0, len(draws.counts), step):
                 chosen = slice(first, first + step)
-                yield number, chosen, view.weights(draws.counts[chosen]) if whole is None else whole[chosen]
+                yield number, chosen, view.weights(draws.counts[chosen]) if weights is None else weights[chosen]
 
     def _totals(self, draws: Draws) -> Floats:
         """Return the weight [cells, b] of all cells in each replicate, one view after the other."""
@@ -112,18 +112,16 @@ class Stack:
         columns = draws.columns.astype(float) if weighted else draws.columns
         kind = columns.dtype.type
         if kind not in self._matrices:
-            self._matrices[kind] = self._matrix(kind, len(columns))
+            from scipy.sparse import csr_array
+
+            # The product of this sparse matrix [cells, units], stored by units, with counts is the cells' weight.
+            unit = np.concatenate([view.unit for view in self.views])
+            factors = [np.ones(len(view.unit)) if view.factor is None else view.factor for view in self.views]
+            ends = np.cumsum(np.concatenate([np.diff(view.starts, append=len(view.unit)) for view in self.views]))
+            factor = np.concatenate(factors).astype(kind)
+            by_cell = csr_array((factor, unit, np.append(0, ends)), shape=(len(ends), len(columns)))
+            self._matrices[kind] = by_cell.tocsc()
         return np.asarray(self._matrices[kind] @ columns)
-
-    def _matrix(self, kind: type[np.floating], units: int) -> csc_array:
-        """Return the sparse matrix [cells, units], stored by units, whose product with counts is the cells' weight."""
-        from scipy.sparse import csr_array
-
-        unit = np.concatenate([view.unit for view in self.views])
-        factors = [np.ones(len(view.unit)) if view.factor is None else view.factor for view in self.views]
-        ends = np.cumsum(np.concatenate([np.diff(view.starts, append=len(view.unit)) for view in self.views]))
-        factor = np.concatenate(factors).astype(kind)
-        return csr_array((factor, unit, np.append(0, ends)), shape=(len(ends), units)).tocsc()
 
 
 def view(
@@ -139,18 +137,19 @@ def view(
     confusion matrix. Other rows stay as they are.
     """
     if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
-        groups = Groups.by(rows.codes, rows.picked)
-        cells: Rows | ClassRows = ClassRows(rows.codes[groups.first], rows.levels, rows.picked[groups.first])
+        groups = Groups.by(rows.codes, rows.predicted_codes)
+        cells: Rows | ClassRows = ClassRows(rows.codes[groups.first], rows.levels, rows.predicted_codes[groups.first])
     elif isinstance(rows, Rows):
-        groups, cells = _of_event(rows, sizes, edges, exact=exact, ends=ends)
+        groups, cells = _cells_of_event(rows, sizes, edges, exact=exact, ends=ends)
     else:
         return View(rows, unit, np.arange(len(unit)), factor)
     return View(cells, unit[groups.order], groups.starts, None if factor is None else factor[groups.order])
 
 
-def _of_event(
+def _cells_of_event(
     rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool, ends: Floats
 ) -> tuple[Groups, Rows]:
+    """Return rows of an event grouped in cells, and a row for each cell; see `view`."""
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
@@ -166,8 +165,8 @@ def _of_event(
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
         ranks = means(ranks, place := cut(ranks, CELLS), sizes)[place]
-    told_apart = [values for values in (rows.reportable, ranks) if values is not None]
-    groups = Groups.by(scores, rows.truth, predicted, *told_apart)
+    further = [values for values in (rows.reportable, ranks) if values is not None]
+    groups = Groups.by(scores, rows.truth, predicted, *further)
     chances = None
     if rows.probability is not None:
         number = np.empty(len(scores), np.intp)

@@ -340,7 +340,7 @@ def test_two_of_many_levels_are_a_binary_outcome(name: str) -> None:
     """A measure of all classes is the same whether two levels are an event and its opposite or a list of two."""
     data, weight = samples.rows("binary"), samples.weights(97)
     chances = np.column_stack([data.probability, 1 - data.probability])
-    as_list = ClassRows(data.codes, 2, data.picked, chances)
+    as_list = ClassRows(data.codes, 2, data.predicted_codes, chances)
     assert_close(samples.value(name, {}, as_list, weight), samples.value(name, {}, data, weight))
 
 
