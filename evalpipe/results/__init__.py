@@ -73,7 +73,7 @@ from evalpipe.results.document import (
     holds,
     worst,
 )
-from evalpipe.results.frames import frame_of, in_short
+from evalpipe.results.frames import frame_of, summary_text
 
 if TYPE_CHECKING:
     import os
@@ -111,7 +111,14 @@ class Results(Document):
         for name, field in type(self).model_fields.items():
             if UNWRITTEN in field.metadata and getattr(self, name) == field.get_default(call_default_factory=True):
                 del document[field.alias or name]
-        lines = (f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document.items())
+        lines: list[str] = []
+        for key, entry in document.items():
+            value = _null_for_nan(entry)
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                text = "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
+            else:
+                text = _dump(value)
+            lines.append(f"{_dump(key)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _repr_html_(self) -> str:
@@ -145,9 +152,9 @@ class Results(Document):
             where = ".".join(str(part) for part in first["loc"]) or "the document"
             raise _not_results(source, where, first["msg"].lower()) from None
         # JSON has no infinity, but what reads it takes 1e999 for one.
-        endless = _endless(results.model_dump(by_alias=True))
-        if endless is not None:
-            raise _not_results(source, endless, "the number is too large, or not a number")
+        place = _first_not_finite(results.model_dump(by_alias=True))
+        if place is not None:
+            raise _not_results(source, place, "the number is too large, or not a number")
         # Another version may write the same results as other bytes; the evidence is those that are there.
         results.__dict__["evidence_sha256"] = text_sha256(text)
         return results
@@ -172,7 +179,7 @@ class Results(Document):
 
     def __repr__(self) -> str:
         """Return a few lines: what was evaluated, the verdict of the gates and the first estimates."""
-        return in_short(self)
+        return summary_text(self)
 
     __str__ = __repr__
 
@@ -231,24 +238,18 @@ def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _lines(value: object) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
-    return _dump(value)
-
-
 def _not_results(source: str, where: str, reason: str) -> DataError:
     hint = "give the output folder of `evalpipe run`, written by this version"
     message = f"{source} does not hold results of evalpipe: {where}: {reason}"
     return DataError(Problem("not-results", message, hint=hint))
 
 
-def _endless(value: object, where: str = "") -> str | None:
+def _first_not_finite(value: object, where: str = "") -> str | None:
     """Return the place of the first number that is infinite or NaN, which JSON cannot say; None without any."""
     if isinstance(value, float):
         return None if math.isfinite(value) else where
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    inner = (_endless(item, f"{where}.{key}" if where else str(key)) for key, item in parts)
+    inner = (_first_not_finite(item, f"{where}.{key}" if where else str(key)) for key, item in parts)
     return next((place for place in inner if place is not None), None)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.base.records import Record
-    from evalpipe.results.document import Document, Estimate
+    from evalpipe.results.document import Document
 
 
 def frame_of(results: Document, table: str) -> pl.DataFrame:
@@ -34,13 +34,13 @@ def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
             parts.append((f"{name}.", part))
     for prefix, whole in parts:
         for name, field in type(whole).model_fields.items():
-            row = _row_of(field.annotation)
+            row = _record_type(field.annotation)
             if row is not None:
                 rows_of[prefix + (field.alias or name)] = row, list(getattr(whole, name))
     return rows_of
 
 
-def _row_of(annotation: object) -> type[Record] | None:
+def _record_type(annotation: object) -> type[Record] | None:
     """Return the record that a list or tuple holds, the common one of several; None of anything else."""
     from evalpipe.base.records import Record as Base
 
@@ -59,31 +59,28 @@ def _alternatives(annotation: object) -> tuple[object, ...]:
 
 
 def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
-    """Return rows with a type for each column that does not hang on what stands in it."""
+    """Return rows as a data frame; the type of a column depends on its field, not on the values in it."""
     import polars as pl
 
     absent = {name for name in row.absent if all(getattr(record, name) is None for record in rows)}
     fields = {field.alias or name: field for name, field in row.model_fields.items() if name not in absent}
     plain: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-    kinds = {name: plain.get(_kind(field.annotation)) for name, field in fields.items()}
+    kinds = {name: plain.get(_plain_type(field.annotation)) for name, field in fields.items()}
     dumped = (record.model_dump(by_alias=True) for record in rows)
-    written = [{name: value if kinds[name] is not None or value is None else _text(value)
-                for name, value in values.items()} for values in dumped]
-    return pl.DataFrame(written, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
+    cells = [{name: value if kinds[name] is not None or value is None or isinstance(value, str) else
+              json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in values.items()}
+             for values in dumped]
+    return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
 
 
-def _kind(annotation: object) -> object:
+def _plain_type(annotation: object) -> object:
     """Return the one plain type of a field, or None where it is another or one of several."""
     if typing.get_origin(annotation) is typing.Literal:
         return str
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        left = {_kind(kind) for kind in typing.get_args(annotation) if kind is not type(None)}
+        left = {_plain_type(kind) for kind in typing.get_args(annotation) if kind is not type(None)}
         return left.pop() if len(left) == 1 else None
     return annotation if isinstance(annotation, type) else None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 MOST = 6
@@ -93,7 +90,7 @@ WIDEST = 36
 """The most characters of a name."""
 
 
-def in_short(results: Document) -> str:
+def summary_text(results: Document) -> str:
     """Return what was evaluated, the verdict of the gates and the first estimates: under 2,000 characters."""
     evaluated = [f"{_clip(d.name)} (n = {d.n:,})" for d in results.datasets if d.role == "evaluate"]
     lines = [
@@ -110,23 +107,15 @@ def in_short(results: Document) -> str:
     lines += [f"  {standard.profile}: {standard.present} of {standard.applicable} items answered"
               + (f", verdict {standard.verdict}" if standard.verdict else "") for standard in results.standards]
     whole = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]
-    lines += [f"  {_line(row)}" for row in whole[:MOST]]
+    for row in whole[:MOST]:
+        options = [*(f"{name}={value}" for name, value in row.params.items()), *([row.average] if row.average else [])]
+        measure = _clip(f"{row.metric}({', '.join(options)})" if options else row.metric)
+        value = row.status if row.value is None else numbers.with_limits(row.value, row.lower, row.upper)
+        lines.append(f"  {_clip(row.model)} on {_clip(row.dataset)}: {measure} {value}")
     more = len(results.rows) - min(len(whole), MOST)
     lines += [f"  {more:,} more in .estimates"] if more else []
     lines += [f"  {len(results.warnings):,} in .warnings"] if results.warnings else []
     return "\n".join(lines)
-
-
-def _line(row: Estimate) -> str:
-    options = [*(f"{name}={value}" for name, value in row.params.items()), *([row.average] if row.average else [])]
-    what = _clip(f"{row.metric}({', '.join(options)})" if options else row.metric)
-    return f"{_clip(row.model)} on {_clip(row.dataset)}: {what} {_value(row)}"
-
-
-def _value(row: Estimate) -> str:
-    if row.value is None:
-        return row.status
-    return numbers.with_limits(row.value, row.lower, row.upper)
 
 
 def _listed(names: list[str]) -> str:
