@@ -142,7 +142,7 @@ def _number_or_array(values: Floats) -> Floats:
 
 
 def _in_blocks(function: Callable[[Floats, Floats], None], x: ArrayLike) -> Floats:
-    """Apply a function, which writes what it comes to into its second array, to parts that fit in the cache."""
+    """Apply a function, which writes its results into its second array, to parts that fit in the cache."""
     values = np.asarray(x, float)
     results = np.empty(values.shape)
     flat, written = values.reshape(-1), results.reshape(-1)
@@ -176,7 +176,7 @@ def _exp(x: Floats, out: Floats) -> None:
     np.ldexp(np.subtract(1.0, low, out=low), twos.astype(np.int32), out=out)
 
 
-def _small(x: Floats) -> Floats:
+def _exp_of_minus_size(x: Floats) -> Floats:
     """Return the exponential of minus the size of x."""
     small = np.abs(x)
     np.negative(small, out=small)
@@ -185,7 +185,7 @@ def _small(x: Floats) -> Floats:
 
 
 def _expit(x: Floats, out: Floats) -> None:
-    small = _small(x)
+    small = _exp_of_minus_size(x)
     np.copyto(out, small)
     np.copyto(out, 1.0, where=x >= 0)
     small += 1.0
@@ -193,7 +193,7 @@ def _expit(x: Floats, out: Floats) -> None:
 
 
 def _log_expit(x: Floats, out: Floats) -> None:
-    _log1p(_small(x), out)
+    _log1p(_exp_of_minus_size(x), out)
     np.subtract(np.minimum(x, 0.0), out, out=out)
 
 

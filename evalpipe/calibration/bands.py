@@ -39,14 +39,17 @@ class Spread:
 
         ``design`` [m, k] and ``chance`` [m] are the covariates and the fitted probabilities along the table.
         """
-        missed = self.weight * (self.event - chance[self.place])
+        residual = self.event - chance[self.place]
+        weighted = self.weight * residual
         if self.totals is not None:
-            left = self.event - chance[self.place]
-            return _products(np.stack([self.totals(left * column[self.place]) for column in design.T], axis=1))
-        if self.cluster is None:
-            return _products(design, np.asarray(np.bincount(self.place, missed**2, len(chance)), float))
-        columns = [np.bincount(self.cluster, missed * column[self.place]) for column in design.T]
-        return _products(np.stack(columns, axis=1))
+            columns = [self.totals(residual * column[self.place]) for column in design.T]
+        elif self.cluster is not None:
+            columns = [np.asarray(np.bincount(self.cluster, weighted * column[self.place]), float)
+                       for column in design.T]
+        else:
+            squares = np.asarray(np.bincount(self.place, weighted**2, len(chance)), float)
+            return _outer_products(design, squares)
+        return _outer_products(np.stack(columns, axis=1))
 
 
 class BandLine(NamedTuple):
@@ -67,7 +70,7 @@ class BandCurve(NamedTuple):
 
 
 def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> BandLine:
-    """Fit log odds = intercept + slope x logit p to a table of events by p, and give them at probabilities ``at`` [g].
+    """Fit log odds = intercept + slope x logit p to a table of events by p; return it at probabilities ``at`` [g].
 
     The error is that of maximum likelihood, from the inverse of the information; with ``spread``, from the sandwich
     (Huber 1967; White 1982), not corrected for few rows. Raises `Unfit` where the fit does not exist.
@@ -81,29 +84,29 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Ba
     # Centred and of length 1: the same errors, with fewer digits lost in the inverse.
     middle, scale = np.average(x, weights=table.total), np.ptp(x)
     design, places = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
-    error = _errors(table, design, places, chance, np.zeros(2), spread)
+    error = _standard_errors(table, design, places, chance, np.zeros(2), spread)
     return BandLine(intercept + slope * logit(at), error, float(intercept), float(slope))
 
 
 def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> BandCurve:
-    """Fit the recalibrator `LogisticSpline` on the logit, and give its log odds at probabilities ``at`` [g].
+    """Fit the recalibrator `LogisticSpline` on the logit; return its log odds at probabilities ``at`` [g].
 
     The error is from the posterior covariance of the penalised fit, inv(X'WX + S), which takes the bias of the penalty
     into account, so that bands cover on average over the curve (Wood 2017, sections 4.2.4 and 6.10). With ``spread``,
-    X'WX between two such inverses gives way to the rows' own scores. Raises `Unfit` where the fit does not exist.
+    the rows' own scores stand between two such inverses in place of X'WX. Raises `Unfit` where the fit does not exist.
     """
     fit: Smooth = smooth(table._replace(at=logit(table.at)))
     chance = expit(fit.smoother.log_odds(fit.curve))
     places = fit.design(logit(at))
-    error = _errors(table, fit.design(logit(table.at)), places, chance, fit.size, spread)
+    error = _standard_errors(table, fit.design(logit(table.at)), places, chance, fit.size, spread)
     return BandCurve(np.sum(places * fit.curve, axis=1), error, fit.edf)
 
 
-def _errors(
+def _standard_errors(
     table: Events, design: Floats, places: Floats, chance: Floats, size: Floats, spread: Spread | None
 ) -> Floats:
     """Return the standard errors [g] of log odds at ``places`` [g, k] under a penalty ``size`` [k] on coefficients."""
-    information = _products(design, table.total * chance * (1 - chance)) + np.diag(size)
+    information = _outer_products(design, table.total * chance * (1 - chance)) + np.diag(size)
     reach = solve(information, places.T)
     if spread is None:
         return np.asarray(np.sqrt(np.sum(places.T * reach, axis=0)))
@@ -111,7 +114,7 @@ def _errors(
     return np.asarray(np.sqrt(np.sum(reach * np.sum(middle[:, :, None] * reach, axis=1), axis=0)))
 
 
-def _products(design: Floats, weight: Floats | None = None) -> Floats:
+def _outer_products(design: Floats, weight: Floats | None = None) -> Floats:
     """Return the total of the outer products of rows [m, k], each weighted [m]; no library splits it among threads."""
     right = design if weight is None else design * weight[:, None]
     return np.array([np.sum(column[:, None] * right, axis=0) for column in design.T])

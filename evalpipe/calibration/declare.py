@@ -41,7 +41,7 @@ class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
 
 
 class RecalibrationMethod(ABC):
-    """What a method tells of a fit by its parameters; a method overrides what is otherwise with it."""
+    """How a method applies a fit, and what it says of one; a method overrides what differs for it."""
 
     of_scores: ClassVar[bool] = False
     """Whether it makes probabilities of a raw score, a rank on any scale, as well as of probabilities."""
@@ -53,7 +53,7 @@ class RecalibrationMethod(ABC):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Say what it takes where a model gives scores with a scale: the probabilities, unless it says otherwise.
+        """Say what the map is a function of where a model gives scores with a scale: probabilities by default.
 
         "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores do as well as
         probabilities, for only their order counts.
@@ -99,7 +99,7 @@ class Training:
     raw: bool = False
 
     def ordering(self) -> Floats:
-        """Return what a method takes that sees the order of predictions alone."""
+        """Return the scores, or else the predictions: what a method takes that sees their order alone."""
         return self.prediction if self.score is None else self.score
 
 
@@ -129,7 +129,7 @@ class Fitted:
 
     @property
     def acts_on(self) -> ActsOn:
-        """What the method takes where there are scores: "log_odds", "order" (the scores), or "probability"."""
+        """What the map is a function of where there are scores: "log_odds", "order" (of scores), or "probability"."""
         return registry[self.method].method.acts_on(self.parameters)
 
     @property
@@ -139,7 +139,7 @@ class Fitted:
         return None if direction is None else int(np.sign(direction))
 
     def log_odds(self, score: Floats | None) -> Floats | None:
-        """Return the log odds, or those of the levels up to a constant, that scores come to; None where it has none."""
+        """Return the recalibrated log odds of scores, of levels up to a constant; None where the method has none."""
         if score is None or self.acts_on != "log_odds":
             return None
         method: Any = registry[self.method].method
@@ -178,8 +178,8 @@ class Recalibrator:
         fit = typing.cast("Any", self.method).fit
         hints = typing.get_type_hints(fit, include_extras=True)
         parameters = inspect.signature(fit).parameters.values()
-        fields: dict[str, Any] = {
-            _option(p.name): (hints[p.name], p.default)
+        fields: dict[str, Any] = {  # a parameter named as a keyword of Python, such as `from`, has a "_" at its end
+            p.name.removesuffix("_"): (hints[p.name], p.default)
             for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
         }
         config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -187,32 +187,24 @@ class Recalibrator:
 
     def fit(self, training: Training, **options: Any) -> Fitted:
         """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
-        chosen = self._chosen(options)
-        parameters = {name: _plain(value) for name, value in self._learnt(training, chosen).items()}
-        fitted = Fitted(self.name, chosen, parameters)
+        chosen = self._validated(options)
+        keywords = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in chosen.items()}
+        learnt = typing.cast("Any", self.method).fit(training, **keywords)
+        fitted = Fitted(self.name, chosen, {name: _plain(value) for name, value in learnt.items()})
         return replace(fitted, clipped=fitted.clips(training.prediction, training.score))
 
     def fault(self, parameters: Any) -> str | None:
         """Return what is wrong with parameters that were read, None where nothing is."""
-        misshapen = None if self.shapes is None else _misshapen(self.shapes, parameters)
-        return misshapen or self.method.check(parameters)
+        wrong_shape = None if self.shapes is None else _shape_fault(self.shapes, parameters)
+        return wrong_shape or self.method.check(parameters)
 
-    def _learnt(self, training: Training, chosen: Mapping[str, Any]) -> Parameters:
-        named = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in chosen.items()}
-        return typing.cast("Parameters", typing.cast("Any", self.method).fit(training, **named))
-
-    def _chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _validated(self, options: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return self.options(**options).model_dump()
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
-
-
-def _option(parameter: str) -> str:
-    """Return the option that a parameter is: what Python keeps for itself, such as ``from``, has a "_" at its end."""
-    return parameter.removesuffix("_")
 
 
 _declared: dict[str, Recalibrator] = {}
@@ -232,12 +224,11 @@ def recalibrator(
     """
 
     def declare(method: type[RecalibrationMethod]) -> Recalibrator:
-        known_as = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
-        if known_as in _declared:
-            raise ValueError(f"the name {known_as!r} of a recalibrator is taken")
-        entry = Recalibrator(known_as, title, text, ref, frozenset(tasks), method, parameters)
-        _declared[known_as] = entry
-        return entry
+        key = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
+        if key in _declared:
+            raise ValueError(f"the name {key!r} of a recalibrator is taken")
+        _declared[key] = Recalibrator(key, title, text, ref, frozenset(tasks), method, parameters)
+        return _declared[key]
 
     return declare
 
@@ -252,24 +243,24 @@ def fitted_from(method: str, options: Mapping[str, Any], parameters: Mapping[str
         near = closest(str(method), registry)
         raise ValueError(f"no recalibrator is called {method!r}" + (f"; did you mean {near!r}?" if near else ""))
     entry = registry[method]
-    chosen, fault = entry._chosen(options), entry.fault(parameters)  # noqa: SLF001 - this function is its other half
+    chosen, fault = entry._validated(options), entry.fault(parameters)  # noqa: SLF001 - this function is its other half
     if fault is not None:
         raise ValueError(f"{method}: {fault}")
     return Fitted(method, chosen, dict(parameters), clipped)
 
 
-def _misshapen(shapes: Shapes, parameters: object) -> str | None:
+def _shape_fault(shapes: Shapes, parameters: object) -> str | None:
     if not isinstance(parameters, Mapping):
         return f"the parameters are {parameters!r}, which is no map"
     for word, names in (("lacks", set(shapes) - set(parameters)), ("knows no", set(parameters) - set(shapes))):
         if names:
             return f"{word} the parameter {min(names)!r}" if word == "lacks" else f"{word} parameter {min(names)!r}"
     lengths: dict[str, int] = {}
-    faults = (_fault(name, shape, parameters[name], lengths) for name, shape in shapes.items())
+    faults = (_value_fault(name, shape, parameters[name], lengths) for name, shape in shapes.items())
     return next((fault for fault in faults if fault is not None), None)
 
 
-def _fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict[str, int]) -> str | None:
+def _value_fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict[str, int]) -> str | None:
     if isinstance(shape, tuple):
         return None if value in shape else f"{name} is {value!r}, which is none of {', '.join(shape)}"
     if not shape:
@@ -279,7 +270,7 @@ def _fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict
         return f"{name} holds {_shown(value)}, which is no list of values"
     if len(value) != lengths.setdefault(shape[0], len(value)):
         return f"{name} has {len(value)} values, and {lengths[shape[0]]} belong there"
-    return next((fault for part in value if (fault := _fault(name, shape[1:], part, lengths)) is not None), None)
+    return next((fault for part in value if (fault := _value_fault(name, shape[1:], part, lengths)) is not None), None)
 
 
 def _shown(value: object) -> str:

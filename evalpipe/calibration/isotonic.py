@@ -8,7 +8,7 @@ from pydantic import Field
 
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
-from evalpipe.calibration.scales import OfOrder, Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
+from evalpipe.calibration.scales import OfOrder, events_of, numbers_of, runs, totals_of_events
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
@@ -36,7 +36,11 @@ class Isotonic(OfOrder):
     @staticmethod
     def fit(training: Training, *, interpolate: Between = "step") -> Parameters:
         """Fit the levels."""
-        at, sums, total = _table(training)
+        if np.asarray(training.truth).dtype.kind == "b":
+            events = events_of(training, training.ordering())
+            at, sums, total = events.at, events.events, events.total
+        else:
+            at, sums, total = numbers_of(training)
         starts, level = pava(sums, total)
         ends = np.r_[starts[1:], len(at)] - 1
         if interpolate != "linear":
@@ -49,7 +53,7 @@ class Isotonic(OfOrder):
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look predictions up."""
         if parameters["interpolate"] == "step":
-            return _ended(parameters, prediction)
+            return _level_at_or_above(parameters, prediction)
         return interpolated(prediction, np.asarray(parameters["at"]), np.asarray(parameters["value"]))
 
 
@@ -67,12 +71,19 @@ class IsotonicBagged(OfOrder):
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
         """Fit the mean of the levels; a resample whose rows all weigh nothing is left out."""
         tied = runs(training.ordering(), training.truth, training.weight)
-        totals_of_events(training, tied)
+        totals_of_events(training, tied)  # raises Unfit where all rows are of one class
+        event = np.asarray(training.truth, bool)
         rise, used = np.zeros(len(tied.at)), 0
         for batch in training.resampled(bags):
-            events, total = _bags(training, tied, np.asarray(batch, float))
-            for some, all_ in zip(events, total, strict=True):
-                used += _add_rises(rise, some, all_)
+            weight = np.asarray(batch, float)
+            events, others = tied.totals(np.where(event, weight, 0.0)), tied.totals(np.where(event, 0.0, weight))
+            for hits, total in zip(events, events + others, strict=True):
+                drawn = np.flatnonzero(total > 0)
+                if len(drawn):
+                    starts, level = pava(hits[drawn], total[drawn])
+                    # A level begins right after the last prediction of the block below it; the first holds below all.
+                    rise[np.r_[0, drawn[starts[1:] - 1] + 1]] += np.diff(level, prepend=0.0)
+                    used += 1
         # A sum of rises may exceed 1 by rounding.
         mean = np.minimum(np.cumsum(rise) / used, 1.0)
         last = np.flatnonzero(np.r_[mean[1:] != mean[:-1], True])
@@ -81,7 +92,7 @@ class IsotonicBagged(OfOrder):
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look predictions up."""
-        return _ended(parameters, prediction)
+        return _level_at_or_above(parameters, prediction)
 
 
 @recalibrator(
@@ -112,8 +123,9 @@ class HistogramBinning(RecalibrationMethod):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Look predictions up."""
-        return looked_up(parameters, prediction)
+        """Return the share of the bin that each prediction is in; below all of them, that of the first."""
+        place = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
+        return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
@@ -133,42 +145,10 @@ def pava(sums: Floats, total: Floats) -> tuple[Wholes, Floats]:
     return starts, np.maximum.accumulate(level)
 
 
-def looked_up(parameters: Parameters, prediction: Floats) -> Floats:
-    """Return the value at the nearest of ``at`` at or below each prediction, the first where there is none."""
-    place = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
-    return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
-
-
-def _ended(parameters: Parameters, prediction: Floats) -> Floats:
+def _level_at_or_above(parameters: Parameters, prediction: Floats) -> Floats:
     """Return the value at the nearest of ``at`` at or above each prediction, the last where there is none."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
-
-
-def _table(training: Training) -> WeightedTruths:
-    """Return the table of events as one of numbers, or that of numbers."""
-    if np.asarray(training.truth).dtype.kind != "b":
-        return numbers_of(training)
-    table = events_of(training, training.ordering())
-    return WeightedTruths(table.at, table.events, table.total)
-
-
-def _bags(training: Training, tied: Runs, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the weight of events and of all rows at each distinct prediction in resamples [b, n], both [b, m]."""
-    events = tied.totals(np.where(np.asarray(training.truth, bool), weight, 0.0))
-    others = tied.totals(np.where(np.asarray(training.truth, bool), 0.0, weight))
-    return events, events + others
-
-
-def _add_rises(rise: Floats, events: Floats, total: Floats) -> int:
-    """Add how far the fit to one resample rises at each distinct prediction, from 0; return whether it has any rows."""
-    drawn = np.flatnonzero(total > 0)
-    if not len(drawn):
-        return 0
-    starts, level = pava(events[drawn], total[drawn])
-    # A level begins right after the last prediction of the block below it; the first holds below all of the resample.
-    rise[np.r_[0, drawn[starts[1:] - 1] + 1]] += np.diff(level, prepend=0.0)
-    return 1
 
 
 def interpolated(places: Floats, at: Floats, level: Floats) -> Floats:

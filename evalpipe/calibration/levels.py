@@ -60,7 +60,7 @@ class Multinomial(OnLogOdds):
         spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
         # A probability that is the same in every row has no spread; the penalty alone decides its slope.
         spread = np.where(spread > 1e-9, spread, 1.0)
-        coefficients = _fit(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
+        coefficients = _coefficients(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
         slopes = coefficients[:, 1:] / spread
         return {"coefficients": np.column_stack([coefficients[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
 
@@ -114,7 +114,7 @@ class OneVsRest(RecalibrationMethod):
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities [n, K]."""
-        inner, parts = registry[parameters["each"]].method, _parts(parameters)
+        inner, parts = registry[parameters["each"]].method, _parameters_of_levels(parameters)
         demand_levels(len(parts), prediction)
         mapped = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
         total = np.sum(mapped, axis=1, keepdims=True)
@@ -123,7 +123,7 @@ class OneVsRest(RecalibrationMethod):
     @staticmethod
     def clips(parameters: Parameters, prediction: Floats) -> int:
         """Count the rows with a probability of 0 or 1, where the levels' method takes logarithms."""
-        inner, part = registry[parameters["each"]], _parts(parameters)[0]
+        inner, part = registry[parameters["each"]], _parameters_of_levels(parameters)[0]
         return rows_clipped(prediction) if inner.method.clips(part, np.zeros(1)) else 0
 
     @staticmethod
@@ -136,7 +136,7 @@ class OneVsRest(RecalibrationMethod):
         if len(lengths) != 1 or min(lengths) < 2:
             return "its parameters are not one for each level"
         inner = registry[parameters["each"]]
-        faults = ((place, inner.fault(part)) for place, part in enumerate(_parts(parameters), 1))
+        faults = ((place, inner.fault(part)) for place, part in enumerate(_parameters_of_levels(parameters), 1))
         return next((f"level {place}: {fault}" for place, fault in faults if fault is not None), None)
 
 
@@ -171,7 +171,8 @@ def demand_levels(levels: int, prediction: Floats) -> None:
         raise ValueError(f"the fit is for [n, {levels}] probabilities, and these are {list(prediction.shape)}")
 
 
-def _parts(parameters: Mapping[str, Any]) -> list[Parameters]:
+def _parameters_of_levels(parameters: Mapping[str, Any]) -> list[Parameters]:
+    """Return the parameters of the recalibrator of each level."""
     names = [name for name in parameters if name != "each"]
     return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
 
@@ -182,7 +183,7 @@ def _predictor(coefficients: Floats, design: Floats) -> Floats:
     return np.vstack([*rows, np.zeros(design.shape[1])])
 
 
-def _fit(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
+def _coefficients(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
     """Return the coefficients [K - 1, k] of greatest penalised likelihood at a design [k, n].
 
     Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
@@ -195,27 +196,24 @@ def _fit(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
 
 
 def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, ridge: float) -> Floats:
+    """Return the coefficients of greatest likelihood under a ridge penalty on the slopes, from ``start`` [K - 1, k]."""
     total, shape = float(np.sum(weight)), start.shape
     penalty = np.full(shape, ridge * total)
     penalty[:, 0] = 0
-    came = np.arange(shape[0] + 1)[:, None] == truth
+    observed = np.arange(shape[0] + 1)[:, None] == truth
 
     def value(place: Floats) -> float:
         values = _predictor(place.reshape(shape), design)
-        shortfalls = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
-        return float(np.sum(weight * shortfalls) - _half(penalty, place))
+        log_chances = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
+        return float(np.sum(weight * log_chances) - 0.5 * float(np.sum(penalty.ravel() * place**2)))
 
     def slope(place: Floats) -> Slope:
         chance = softmax(_predictor(place.reshape(shape), design).T).T
-        missed = weight * (came - chance)[:-1]
-        gradient = np.array([np.sum(row * design, axis=1) for row in missed]).ravel() - penalty.ravel() * place
+        residuals = weight * (observed - chance)[:-1]
+        gradient = np.array([np.sum(row * design, axis=1) for row in residuals]).ravel() - penalty.ravel() * place
         return Slope(gradient, _information(design, chance, weight) + np.diag(penalty.ravel()))
 
     return maximise(value, slope, start.ravel(), total).reshape(shape)
-
-
-def _half(penalty: Floats, place: Floats) -> float:
-    return 0.5 * float(np.sum(penalty.ravel() * place**2))
 
 
 def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:

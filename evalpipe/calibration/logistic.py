@@ -149,8 +149,10 @@ class Beta(OnLogOdds):
         """Fit the curve."""
         table = events_by_log_odds(training)
         demand_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
-        if separated(table, 0.0 if parameters == "ab" else None) and not _backwards(table):
-            raise Unfit(SEPARATED)
+        if separated(table, 0.0 if parameters == "ab" else None):
+            events, others = table.at[table.events > 0], table.at[table.others > 0]
+            if not events[-1] <= others[0]:
+                raise Unfit(SEPARATED)
         if parameters == "am":
             intercept, slope = logistic_fit([table.at], table.events, table.others)
             if slope < 0:
@@ -158,9 +160,9 @@ class Beta(OnLogOdds):
             return {"a": slope, "b": slope, "intercept": intercept}
         # With ln 2p and -ln 2(1 - p), which are 0 at 1/2, and no intercept, 1/2 stays 1/2.
         moved = math.log(2) if parameters == "ab" else 0.0
-        event, other = _logarithms(table.at)
+        event, other = _log_chances(table.at)
         columns = np.array([event + moved, -other - moved])
-        intercept, a, b = _without_negative(columns, table, intercept=parameters == "abm")
+        intercept, a, b = _nonnegative_fit(columns, table, intercept=parameters == "abm")
         return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
 
     @staticmethod
@@ -172,7 +174,7 @@ class Beta(OnLogOdds):
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map log odds."""
-        event, other = _logarithms(at)
+        event, other = _log_chances(at)
         return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
 
     @staticmethod
@@ -182,6 +184,7 @@ class Beta(OnLogOdds):
 
 
 def _line(table: Events) -> Parameters:
+    """Fit a logistic line; raises `Unfit` where there is no best one."""
     demand_distinct(table.at, 2, "a slope")
     if separated(table):
         raise Unfit(SEPARATED)
@@ -189,17 +192,12 @@ def _line(table: Events) -> Parameters:
     return {"intercept": intercept, "slope": slope}
 
 
-def _logarithms(log_odds: Floats) -> tuple[Floats, Floats]:
-    """Return the logarithms of the probabilities of the event and of its opposite."""
+def _log_chances(log_odds: Floats) -> tuple[Floats, Floats]:
+    """Return the logarithms of the probabilities of the event and of its opposite, from the log odds."""
     return log_expit(log_odds), log_expit(-log_odds)
 
 
-def _backwards(table: Events) -> bool:
-    """Tell whether all events lie at or below all others."""
-    return bool(table.at[table.events > 0][-1] <= table.at[table.others > 0][0])
-
-
-def _without_negative(columns: Floats, table: Events, *, intercept: bool) -> tuple[float, float, float]:
+def _nonnegative_fit(columns: Floats, table: Events, *, intercept: bool) -> tuple[float, float, float]:
     """Return the intercept and two coefficients that fit best among those not below 0.
 
     The best is that of one column alone if taking in the other with a coefficient above 0 would not help there; then

@@ -50,15 +50,17 @@ def maximise(
         gain = float(np.sum(gradient * step))
         if gain <= settled * weight:
             return place + step
-        higher, best = _climbed(value, place, step, best)
+        higher, best = _first_not_lower(value, place, step, best)
         if higher is place:
             break
         place = higher
     return place
 
 
-def _climbed(value: Callable[[Floats], float], place: Floats, step: Floats, best: float) -> tuple[Floats, float]:
-    """Return the first of ever shorter steps at which the value has not fallen, beyond the last bits of its sums."""
+def _first_not_lower(
+    value: Callable[[Floats], float], place: Floats, step: Floats, best: float
+) -> tuple[Floats, float]:
+    """Return the first of ever shorter steps at which the value has not fallen, but for the last bits of sums."""
     for _ in range(HALVINGS):
         higher = place + step
         reached = value(higher)
@@ -101,24 +103,18 @@ def logistic_fit(
     start = np.zeros(len(design))
     if intercept:
         start[0] = log(np.sum(events) / np.sum(others))
-    best = _most_likely(design, events, others, start, weight)
-    if not intercept:
-        return np.asarray(best / spread)
-    slopes = best[1:] / spread
-    return np.asarray(np.r_[best[0] - np.sum(slopes * centre), slopes])
-
-
-def _most_likely(design: Floats, events: Floats, others: Floats, start: Floats, weight: float) -> Floats:
-    """Return the coefficients [k] of a design [k, m] that make events and others [m] most likely."""
-    total = events + others
 
     def log_odds(place: Floats) -> Floats:
         return np.asarray(np.sum(place[:, None] * design, axis=0))
 
     def slope(place: Floats) -> Slope:
         chance = expit(log_odds(place))
-        bent = total * chance * (1 - chance)
-        information = [[np.sum(bent * row * column) for column in design] for row in design]
+        variance = total * chance * (1 - chance)
+        information = [[np.sum(variance * row * column) for column in design] for row in design]
         return Slope(np.sum(design * (events - total * chance), axis=1), np.array(information))
 
-    return maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)
+    best = maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)
+    if not intercept:
+        return np.asarray(best / spread)
+    slopes = best[1:] / spread
+    return np.asarray(np.r_[best[0] - np.sum(slopes * centre), slopes])

@@ -45,8 +45,8 @@ class PriorShift(OnLogOdds):
         levels = np.shape(training.prediction)[1] if np.ndim(training.prediction) > 1 else 2
         if to is None:
             raise Unfit("no prevalence to shift to is given")
-        return {"from": _observed(training, levels) if from_ is None else _given(from_, "from", levels),
-                "to": _given(to, "to", levels)}
+        made_for = _observed_shares(training, levels) if from_ is None else _declared_shares(from_, "from", levels)
+        return {"from": made_for, "to": _declared_shares(to, "to", levels)}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
@@ -89,8 +89,8 @@ SLACK = 1e-6
 """How far from 1 the sum of shares may be."""
 
 
-def _given(shares: Shares, name: str, levels: int) -> Floats:
-    """Return the share of each level, of two the event first."""
+def _declared_shares(shares: Shares, name: str, levels: int) -> Floats:
+    """Return the share of each level as the spec gives it, of two levels the event first."""
     given = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
     if len(given) != levels:
         raise Unfit(f"'{name}' has {len(given)} shares, and there are {levels} levels")
@@ -99,7 +99,7 @@ def _given(shares: Shares, name: str, levels: int) -> Floats:
     return np.asarray(given / given.sum())
 
 
-def _observed(training: Training, levels: int) -> Floats:
+def _observed_shares(training: Training, levels: int) -> Floats:
     """Return the weighted share of each level among the rows; the order of the rows changes nothing."""
     truth = np.asarray(training.truth)
     codes = np.where(truth, 0, 1) if np.ndim(training.prediction) == 1 else truth

@@ -120,7 +120,7 @@ def numbers_of(training: Training) -> WeightedTruths:
 
 
 def demand_distinct(at: Floats, least: int, purpose: str) -> None:
-    """Raise `Unfit` where there are fewer than ``least`` distinct predictions for the purpose, such as "a line"."""
+    """Raise `Unfit` where there are fewer than ``least`` distinct predictions; the purpose is such as "a line"."""
     if len(at) == 1 and least > 1:
         raise Unfit("all predictions are equal")
     if len(at) < least:
@@ -128,7 +128,7 @@ def demand_distinct(at: Floats, least: int, purpose: str) -> None:
 
 
 def separated(table: Events, middle: float | None = None) -> bool:
-    """Tell whether a cut, or the cut at ``middle``, parts all events from all others, up to rows at the cut itself.
+    """Tell whether a cut, or the cut at ``middle``, separates all events from all others; at the cut both may lie.
 
     Then a logistic curve fits the better the steeper it is, and none fits best (Albert & Anderson 1984).
     """
@@ -143,11 +143,11 @@ SCALES = ("logit", "probability", "score")
 
 
 class OnEither(RecalibrationMethod):
-    """A curve whose heights are log odds: of the log odds or, as where it has no parameter ``on``, the probability."""
+    """A curve whose heights are log odds, over the log odds or the probability, as its parameter ``on`` says."""
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:
-        """Take what ``on`` says."""
+        """Return the scale that ``on`` names, by default the probability."""
         return "log_odds" if parameters.get("on") in ("logit", "score") else "probability"
 
     @staticmethod
@@ -176,7 +176,7 @@ class OnLogOdds(OnEither):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
+        """Return the log odds."""
         return "log_odds"
 
 
@@ -187,7 +187,7 @@ class OfOrder(RecalibrationMethod):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Take the order of predictions."""
+        """Return the order of predictions."""
         return "order"
 
     @staticmethod

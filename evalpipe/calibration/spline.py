@@ -58,30 +58,25 @@ class LogisticSpline(OnEither):
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Return the height of the curve at places [n] on the scale that it is a function of."""
-        return _curve_at(parameters, at)
+        at_knots, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
+        reach = at_knots[-1] - at_knots[0]
+        knots = (at_knots - at_knots[0]) / reach
+        x = (at - at_knots[0]) / reach
+        inside = np.clip(x, 0.0, 1.0)
+        place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+        pieces = np.sum(_pieces(knots) * value, axis=-1)
+        width = np.diff(knots)
+        share = (inside - knots[place]) / width[place]
+        constant, linear, square, cubic = pieces[place].T
+        heights = constant + share * (linear + share * (square + share * cubic))
+        tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
+        return np.asarray(heights + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
         """Say what is wrong with a curve that was read."""
         at = np.asarray(parameters["at"], float)
         return None if len(at) > 2 and bool(np.all(np.diff(at) > 0)) else "at does not ascend over three knots or more"
-
-
-def _curve_at(parameters: Parameters, places: Floats) -> Floats:
-    """Return the curve's log odds at places on the scale that it is a function of."""
-    at, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
-    reach = at[-1] - at[0]
-    knots = (at - at[0]) / reach
-    x = (places - at[0]) / reach
-    inside = np.clip(x, 0.0, 1.0)
-    place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(at) - 2)
-    pieces = np.sum(_pieces(knots) * value, axis=-1)
-    width = np.diff(knots)
-    share = (inside - knots[place]) / width[place]
-    constant, linear, square, cubic = pieces[place].T
-    heights = constant + share * (linear + share * (square + share * cubic))
-    tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
-    return np.asarray(heights + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
 
 
 @dataclass(frozen=True)

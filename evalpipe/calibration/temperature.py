@@ -34,7 +34,7 @@ class Temperature(OnLogOdds):
         """Fit the temperature."""
         levels = np.asarray(training.prediction).ndim == 2
         # The inverse, for the likelihood is concave in it and not in the temperature.
-        inverse = _inverse_of_levels(training) if levels else _inverse_of_event(training)
+        inverse = _inverse_temperature_of_levels(training) if levels else _inverse_temperature(training)
         if inverse <= 0:
             raise Unfit(BACKWARDS)
         return {"temperature": 1 / inverse}
@@ -62,7 +62,7 @@ class Temperature(OnLogOdds):
         return None if parameters["temperature"] > 0 else "temperature is not above 0"
 
 
-def _inverse_of_event(training: Training) -> float:
+def _inverse_temperature(training: Training) -> float:
     table = events_by_log_odds(training)
     if np.all(table.at == 0):
         raise Unfit("all predictions are 0.5")
@@ -71,7 +71,7 @@ def _inverse_of_event(training: Training) -> float:
     return float(logistic_fit([table.at], table.events, table.others, intercept=False)[0])
 
 
-def _inverse_of_levels(training: Training) -> float:
+def _inverse_temperature_of_levels(training: Training) -> float:
     odds, truth, weight = logs_in_order(training)
     check_levels(odds, truth)
     odds = odds - odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came

@@ -67,10 +67,11 @@ def levels(events: Floats, total: Floats) -> Floats:
     """
     points = list(zip(np.cumsum(total).tolist(), np.cumsum(events).tolist(), strict=True))
     left: Point = (-1.0, -1.0)
-    stack = _minorant([left, *points])
+    stack = _convex_minorant([left, *points])
     slopes = []
     for point in points:
-        slopes.append(_slope(stack[-1], stack[-2]))
+        (x, y), (before_x, before_y) = stack[-1], stack[-2]
+        slopes.append((before_y - y) / (before_x - x))
         left = (point[0] - 1.0, point[1] - 1.0)
         if len(stack) > 1 and not _turns_left(stack[-1], left, stack[-2]):
             continue
@@ -82,19 +83,14 @@ def levels(events: Floats, total: Floats) -> Floats:
     return np.minimum(np.maximum.accumulate(slopes), 1.0)
 
 
-def _minorant(points: list[Point]) -> list[Point]:
-    """Return the corners of the greatest convex minorant, the leftmost last."""
+def _convex_minorant(points: list[Point]) -> list[Point]:
+    """Return the corners of the greatest convex minorant of points, the leftmost last."""
     kept: list[Point] = []
     for point in points:
         while len(kept) > 1 and not _turns_left(kept[-2], kept[-1], point):
             kept.pop()
         kept.append(point)
     return kept[::-1]
-
-
-def _slope(first: Point, second: Point) -> float:
-    """Return the slope of the line through two points."""
-    return (second[1] - first[1]) / (second[0] - first[0])
 
 
 def _turns_left(first: Point, second: Point, third: Point) -> bool:

@@ -90,11 +90,11 @@ def logit_limits(value: float, error: float, level: float) -> tuple[float, float
         return None
     reach = float(ndtri((1 + level) / 2)) * error / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    return _share(centre - reach), _share(centre + reach)
+    return _inverse_logit(centre - reach), _inverse_logit(centre + reach)
 
 
-def _share(logit: float) -> float:
-    """Return the share that has a logit, also where the exponential of that is too large for a number."""
+def _inverse_logit(logit: float) -> float:
+    """Return the share that has a logit, also where its exponential is too large for a number."""
     return 1 / (1 + math.exp(-logit)) if logit > -700 else math.exp(logit)
 
 
@@ -137,7 +137,7 @@ def information_limits(
     occurs = weight > 0
     weight, x = weight[occurs], log_odds_at[occurs] / weight[occurs]
     of_slope = measure != "calibration_in_the_large"
-    line = value * x + _intercept(float(events_at.sum()), weight, value * x) if of_slope else x + value
+    line = value * x + _intercept_with_offset(float(events_at.sum()), weight, value * x) if of_slope else x + value
     curvature = weight * expit(line) * expit(-line)
     information = float(curvature.sum())
     if of_slope and information > 0:
@@ -149,8 +149,8 @@ def information_limits(
     return value - reach, value + reach
 
 
-def _intercept(events: float, weight: Floats, offset: Floats) -> float:
-    """Return the number to add to the log odds ``offset`` [m] so that as many events are expected as occur."""
+def _intercept_with_offset(events: float, weight: Floats, offset: Floats) -> float:
+    """Return the intercept, with log odds ``offset`` [m], at which as many events are expected as occur."""
     at = math.log(events / (float(weight.sum()) - events)) - float(np.average(offset, weights=weight))
     for _ in range(MOST):
         chance = expit(offset + at)

@@ -22,23 +22,18 @@ def pointwise_band(replicates: Floats, level: float) -> Band:
     Each point is covered at the level by itself, so the whole curve is covered less often. Replicates that are NaN at a
     point are left out there; where fewer than two are defined, the limits are NaN. Efron (1979).
     """
-    limits = np.full((2, replicates.shape[1]), np.nan)
+    limits, tail = np.full((2, replicates.shape[1]), np.nan), (1 - level) / 2
     step = max(1, AT_ONCE // max(1, len(replicates)))
     for first in range(0, replicates.shape[1], step):
-        limits[:, first : first + step] = _quantiles(replicates[:, first : first + step], (1 - level) / 2)
+        by_point = np.ascontiguousarray(replicates[:, first : first + step].T)
+        absent = np.isnan(by_point).sum(axis=1)
+        known = len(replicates) - absent >= 2
+        # Points without gaps are sorted all at once, which takes a fraction of the time; both give the same limits.
+        for chosen, quantile in ((known & (absent == 0), np.quantile), (known & (absent > 0), np.nanquantile)):
+            points = np.flatnonzero(chosen)
+            if len(points):
+                limits[:, first + points] = quantile(by_point[points], [tail, 1 - tail], axis=1)
     return limits[0], limits[1]
-
-
-def _quantiles(replicates: Floats, tail: float) -> Floats:
-    """Return two quantiles [2, m] of each point; NaN where fewer than two replicates are defined."""
-    by_point = np.ascontiguousarray(replicates.T)
-    absent, limits = np.isnan(by_point).sum(axis=1), np.full((2, len(by_point)), np.nan)
-    known = replicates.shape[0] - absent >= 2
-    # Points without gaps are sorted all at once, which takes a fraction of the time; both give the same limits.
-    for points, quantile in ((known & (absent == 0), np.quantile), (known & (absent > 0), np.nanquantile)):
-        if points.any():
-            limits[:, points] = quantile(by_point[points], [tail, 1 - tail], axis=1)
-    return limits
 
 
 def simultaneous_band(

@@ -20,13 +20,12 @@ that have fewer on average most is noise: see the simulations of docs/methods.md
 def rate_variances(events: Floats, others: Floats, squared_events: Floats, squared_others: Floats) -> Floats:
     """Return the variance of the event rate of each bin, from totals [b] of weights and of squared weights.
 
-    The linearised variance of a ratio, times n / (n - 1) with n the effective rows (Kish 1965). That of an event is
-    told by the rows of the bin or, where they are fewer than `ENOUGH`, with those of its neighbours, bins being in
-    order. Where all of these are of one class, the rate is taken as that of half an event more and half a non-event
-    more.
+    The linearised variance of a ratio, times n / (n - 1) with n the effective rows (Kish 1965). The variance of an
+    event is that of the rows of the bin or, where they are fewer than `ENOUGH`, of its neighbours too, bins being in
+    order. Where all of these are of one class, half an event and half a non-event are added for the rate.
     """
     rows, squares = events + others, squared_events + squared_others
-    first, last = _neighbours(rows**2 / squares)
+    first, last = _pooled_bins(rows**2 / squares)
     around = [np.concatenate([[0.0], np.cumsum(table)]) for table in (events, others, squared_events, squared_others)]
     hits, misses, squared_hits, squared_misses = (table[last] - table[first] for table in around)
     pooled, weight = hits + misses, squared_hits + squared_misses
@@ -38,8 +37,8 @@ def rate_variances(events: Floats, others: Floats, squared_events: Floats, squar
     return variances
 
 
-def _neighbours(counts: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first bin and the one after the last of those that tell the variance of an event in each bin [b].
+def _pooled_bins(counts: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first bin and the one after the last whose rows give the variance of an event in each bin [b].
 
     The bin alone where it has `ENOUGH` rows; else those within half as many rows on either side.
     """

@@ -42,22 +42,22 @@ def limits_on_scale(
     """
     from scipy.special import ndtri, stdtrit
 
-    if not math.isfinite(slope(value, bounds)) or not math.isfinite(error):
+    if not math.isfinite(scale_slope(value, bounds)) or not math.isfinite(error):
         return None
     tail = (1 + level) / 2
     reach = error * float(ndtri(tail) if freedom is None else stdtrit(freedom, tail))
-    middle = _scaled(value, bounds)
-    return _back(middle - reach, bounds), _back(middle + reach, bounds)
+    middle = _to_scale(value, bounds)
+    return _from_scale(middle - reach, bounds), _from_scale(middle + reach, bounds)
 
 
-def slope(value: float, bounds: tuple[float, float]) -> float:
-    """Return how fast that scale rises at a value, by which it multiplies a standard error; infinite at an end."""
+def scale_slope(value: float, bounds: tuple[float, float]) -> float:
+    """Return the derivative of the scale at a value, which carries a standard error to it; infinite at an end."""
     distances = [abs(value - end) for end in bounds if math.isfinite(end)]
     return math.inf if not all(distances) else math.fsum(1 / distance for distance in distances) if distances else 1.0
 
 
-def _scaled(value: float, bounds: tuple[float, float]) -> float:
-    """Return a value on the scale."""
+def _to_scale(value: float, bounds: tuple[float, float]) -> float:
+    """Return a value on the scale of its range: logit between two ends, log beside one, else as it is."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):
         return math.log((value - low) / (high - value))
@@ -66,8 +66,8 @@ def _scaled(value: float, bounds: tuple[float, float]) -> float:
     return -math.log(high - value) if math.isfinite(high) else value
 
 
-def _back(scaled: float, bounds: tuple[float, float]) -> float:
-    """Return the value of a number on the scale."""
+def _from_scale(scaled: float, bounds: tuple[float, float]) -> float:
+    """Return the value that a number on the scale stands for."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):
         share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
@@ -100,7 +100,7 @@ THIN = "the noise of bins with few rows is left out of them; ask for fewer digit
 
 
 def doubtful(value: float, limits: Ends, method: str) -> str | None:
-    """Return why limits say little of how uncertain a value is; None where nothing speaks against them.
+    """Return why limits do not show how uncertain a value is; None where nothing speaks against them.
 
     They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
     """
@@ -112,7 +112,7 @@ def doubtful(value: float, limits: Ends, method: str) -> str | None:
 
 
 def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> str | None:
-    """Return a sentence that says that a value lies outside its limits and why; None where it does not but rounding."""
+    """Return a reason where a value lies outside its limits, beyond rounding; None where it does not."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
         side = "below" if value < limits[0] else "above"
@@ -215,7 +215,7 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
     ref="Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
     "percentile method. The Econometrics Journal 8(1), 70–78.")
 def bootstrap_error(replicates: Floats) -> float:
-    """Return the standard error that the defined replicates [B] tell: the distance of two quantiles over a normal's.
+    """Return the standard error from the defined replicates [B]: the distance of two quantiles over a normal's.
 
     The quantiles leave 2.5 % beyond each. Unlike the standard deviation, they are not moved by a few replicates far
     out, for which it need not even exist: Ghosh, Parr, Singh & Babu (1984); Machado & Parente (2005), eq. 6. NaN where
@@ -248,9 +248,10 @@ def logit_bootstrap(
     error is carried there by the delta method, as replicates may be 1; it is told by the ``rarest`` level, of which
     few rows make it as uncertain as those of so few rows. None where fewer than two replicates are defined.
     """
-    units, more = (rarest, 1.0) if clusters is None else (
-        min(rarest, clusters), math.sqrt(clusters / max(clusters - 1, 1)))
-    error = bootstrap_error(replicates) * more * slope(value, (0.0, 1.0))
+    units, correction = rarest, 1.0
+    if clusters is not None:
+        units, correction = min(rarest, clusters), math.sqrt(clusters / max(clusters - 1, 1))
+    error = bootstrap_error(replicates) * correction * scale_slope(value, (0.0, 1.0))
     return limits_on_scale(value, error, (0.0, 1.0), level, max(units - 1, 1.0))
 
 
@@ -305,7 +306,7 @@ def cluster_limits(
     limits = None
     if clusters is not None and 2 <= clusters <= FEW_CLUSTERS:
         error = bootstrap_error(replicates) * math.sqrt(clusters / (clusters - 1))
-        limits = limits_on_scale(value, error * slope(value, bounds), bounds, level, clusters - 1)
+        limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, clusters - 1)
     if limits is not None:
         return Limits(*limits)
     percentiles = percentile_limits(replicates, level)

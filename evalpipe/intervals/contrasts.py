@@ -155,11 +155,11 @@ class PairedProportions:
         linear = (2 * n - b + c) * null - b - c
         root = math.sqrt(max(linear**2 + 8 * n * c * null * (1 - null), 0.0))
         discordant = (root - linear) / (4 * n)  # the second's, under the hypothesis
-        return _of_score(b - c - n * null, n * (2 * discordant + null * (1 - null)), n)
+        return _p_of_score(b - c - n * null, n * (2 * discordant + null * (1 - null)), n)
 
     def limits(self, level: float) -> Limits | None:
         """Return the differences whose p-value is 1 - level."""
-        return _inverted(self.p, self.value, level, (-1.0, 1.0))
+        return _inverted_limits(self.p, self.value, level, (-1.0, 1.0))
 
 
 @interval(
@@ -192,11 +192,11 @@ class IndependentProportions:
         """Return the p-value of ``null``, which lies from -scale to scale."""
         gap, m, n = null / self.scale, self.trials, self.other_trials
         first, second = self.successes / m, self.other_successes / n
-        low = self._restricted(gap)
+        low = self._restricted_proportion(gap)
         variance = low * (1 - low) / n + (low + gap) * (1 - low - gap) / m
-        return _of_score(first - second - gap, variance * (m + n) / (m + n - 1), 1.0)
+        return _p_of_score(first - second - gap, variance * (m + n) / (m + n - 1), 1.0)
 
-    def _restricted(self, gap: float) -> float:
+    def _restricted_proportion(self, gap: float) -> float:
         """Return the second proportion that is the most likely where the first is larger by ``gap``."""
         m, n, x, y = self.trials, self.other_trials, self.successes, self.other_successes
         cubic = [
@@ -210,10 +210,10 @@ class IndependentProportions:
 
     def limits(self, level: float) -> Limits | None:
         """Return the differences whose p-value is 1 - level."""
-        return _inverted(self.p, self.value, level, (-self.scale, self.scale))
+        return _inverted_limits(self.p, self.value, level, (-self.scale, self.scale))
 
 
-def _of_score(away: float, variance: float, size: float) -> float:
+def _p_of_score(away: float, variance: float, size: float) -> float:
     """Return the two-sided p-value of a score; without a variance, 1 of no distance and 0 of any."""
     from scipy.special import ndtr
 
@@ -222,8 +222,8 @@ def _of_score(away: float, variance: float, size: float) -> float:
     return float(2 * ndtr(-abs(away) / math.sqrt(variance)))
 
 
-def _inverted(p: Callable[[float], float], value: float, level: float, ends: Limits) -> Limits:
-    """Return the differences below and above the value whose p-value is 1 - level, or the ends of their range."""
+def _inverted_limits(p: Callable[[float], float], value: float, level: float, ends: Limits) -> Limits:
+    """Return the differences on either side of the value whose p-value is 1 - level, by bisection, within ``ends``."""
     limits = []
     for end in ends:
         inside, outside = value, end

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
-from evalpipe.intervals.bootstrap import ROUNDING, limits_on_scale, slope
+from evalpipe.intervals.bootstrap import ROUNDING, limits_on_scale, scale_slope
 from evalpipe.intervals.declare import interval
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class FitSpread:
 
     @property
     def of_rows(self) -> float:
-        """The variance of the mean over samples of rows, the fits being what they are."""
+        """The variance of the mean of these fits over samples of rows."""
         return (self.within + (self.count - 1) * self.shared) / self.count
 
     def variance(self, *, new: bool) -> float:
@@ -108,7 +108,7 @@ def limits_of_fits(
     if not error > ROUNDING * abs(spread.mean):
         return None
     return limits_on_scale(
-        spread.mean, error * slope(spread.mean, bounds), bounds, level, spread.freedom(new=new))
+        spread.mean, error * scale_slope(spread.mean, bounds), bounds, level, spread.freedom(new=new))
 
 
 @interval(
@@ -136,7 +136,7 @@ def corrected_limits_of_fits(
     """
     places, spreads = values.mean(axis=0), values.std(axis=0, ddof=1)
     within, without = (
-        float(spread) * slope(float(place), bounds) for place, spread in zip(places, spreads, strict=True))
+        float(spread) * scale_slope(float(place), bounds) for place, spread in zip(places, spreads, strict=True))
     if not (spreads[0] > ROUNDING * abs(places[0]) and 2 * within > without):
         return None
     return limits_on_scale(corrected, within, bounds, level)

@@ -29,7 +29,7 @@ def p_against(known: Known, bound: float) -> float:
     if value is None or lower is None or upper is None or level is None or value == bound:
         return 1.0
     half = value - lower if value > bound else upper - value
-    return p_of((value - bound) / half * _reach(level)) if half > 0 else SMALLEST
+    return p_of((value - bound) / half * _normal_quantile(level)) if half > 0 else SMALLEST
 
 
 def p_between(first: Known, second: Known) -> float:
@@ -42,7 +42,8 @@ def p_between(first: Known, second: Known) -> float:
     (low, _, upper, level), (high, lower, _, other_level) = sorted((first, second), key=lambda known: known[0] or 0.0)
     if low is None or high is None or upper is None or lower is None or level is None or other_level is None:
         return 1.0
-    error = math.sqrt(((upper - low) / _reach(level)) ** 2 + ((high - lower) / _reach(other_level)) ** 2)
+    of_low, of_high = (upper - low) / _normal_quantile(level), (high - lower) / _normal_quantile(other_level)
+    error = math.sqrt(of_low**2 + of_high**2)
     return p_of((high - low) / error) if error > 0 else SMALLEST
 
 
@@ -51,8 +52,8 @@ def p_of(z: float) -> float:
     return max(2 * NormalDist().cdf(-abs(z)), SMALLEST)
 
 
-def _reach(level: float) -> float:
-    """Return the standard errors from a value to its limits."""
+def _normal_quantile(level: float) -> float:
+    """Return how many standard errors limits at a level lie from the value."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 

@@ -72,7 +72,7 @@ class PoissonCounts:
 
     @cached_property
     def _width(self) -> int:
-        """How many counts of a unit have a probability to speak of, at most."""
+        """How many counts of a unit have a probability above 1e-16, at most."""
         return int(2 * FAR * (np.sqrt(self.rate.max()) + 1)) + 2
 
     @cached_property
@@ -111,18 +111,18 @@ class MultinomialCounts:
     def draw(self, generator: np.random.Generator, times: int) -> Wholes:
         """Draw ``times`` replicates, counts [times, units].
 
-        Most of a draw is made by independent Poisson counts whose total is a little too small, and the rest one by one.
-        Given their total, such counts are multinomial; a total that is too large is drawn again, which tells nothing of
-        how it is spread. So the draws are exact, at a cost that does not grow with the observations.
+        Most observations are drawn as independent Poisson counts whose total is a little too small, the rest one by
+        one. Given their total, such counts are multinomial; a total that is too large is drawn again, which does not
+        depend on how it is distributed. So the draws are exact, at a cost that does not grow with the observations.
         """
         counts = np.zeros((times, len(self.sizes)), np.intp)
         short = np.full(times, self._total)
         while short.min() > 4 * len(self._units):
-            whole = len(short) == int((short == self._total).sum())
-            most = self._first if whole else PoissonCounts(self._rate(int(short.min())))
-            added = most.draw(generator, times)
+            first = len(short) == int((short == self._total).sum())
+            poisson = self._first_counts if first else PoissonCounts(self._rate(int(short.min())))
+            added = poisson.draw(generator, times)
             while len(again := np.flatnonzero(added.sum(axis=1) > short)):
-                added[again] = most.draw(generator, len(again))
+                added[again] = poisson.draw(generator, len(again))
             if len(self._units) == len(self.sizes):
                 counts += added
             else:
@@ -130,7 +130,7 @@ class MultinomialCounts:
             short = short - added.sum(axis=1)
         if short.sum() > SINGLES:  # one replicate may be short of few, and end the loop, where the others are of many
             return counts + generator.multinomial(short, self.sizes / self._total)
-        single = self._lookup(generator.integers(0, self._total, int(short.sum())))
+        single = self._units_of(generator.integers(0, self._total, int(short.sum())))
         cell = np.repeat(np.arange(times), short) * len(self.sizes) + single
         counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
         return counts
@@ -140,8 +140,8 @@ class MultinomialCounts:
         return np.asarray(self.sizes[self._units] * (wanted / self._total) * (1 - 2 / np.sqrt(wanted)))
 
     @cached_property
-    def _first(self) -> PoissonCounts:
-        """The counts that every draw begins with."""
+    def _first_counts(self) -> PoissonCounts:
+        """The Poisson counts that every draw begins with."""
         return PoissonCounts(self._rate(self._total))
 
     @cached_property
@@ -153,23 +153,23 @@ class MultinomialCounts:
     def _total(self) -> int:
         return int(self.sizes.sum())
 
-    def _lookup(self, observations: Wholes) -> Wholes:
+    def _units_of(self, observations: Wholes) -> Wholes:
         """Return the unit of each observation."""
-        unit = np.take(self._listed, observations >> self._shift)
+        unit = np.take(self._unit_of_run, observations >> self._run_bits)
         divided = np.flatnonzero(unit < 0)
         unit[divided] = np.searchsorted(self._ends, observations[divided], side="right")
         return unit
 
     @cached_property
-    def _shift(self) -> int:
-        """The bits of an observation's number that tell its place within a run."""
+    def _run_bits(self) -> int:
+        """The bits of an observation's number that are its place within a run."""
         return max(0, (self._total - 1).bit_length() - RUNS.bit_length() + 1)
 
     @cached_property
-    def _listed(self) -> Wholes:
+    def _unit_of_run(self) -> Wholes:
         """The unit of each run of observations, -1 where it has several: few, as runs are many more than units."""
-        firsts = np.arange(0, self._total, 1 << self._shift)
-        lasts = np.minimum(firsts + (1 << self._shift), self._total) - 1
+        firsts = np.arange(0, self._total, 1 << self._run_bits)
+        lasts = np.minimum(firsts + (1 << self._run_bits), self._total) - 1
         unit, last = (np.searchsorted(self._ends, ends, side="right").astype(np.int32) for ends in (firsts, lasts))
         return np.where(unit == last, unit, np.int32(-1))
 
@@ -283,7 +283,7 @@ class Design:
         if self.poisson:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
         if self.alike:
-            return _of_alike(generator, len(self.sizes), times)
+            return _single_observations(generator, len(self.sizes), times)
         counts = np.zeros((times, len(self.sizes)), np.intp)
         # One replicate after the other, so that the size of a batch changes no draw.
         for row in counts:
@@ -294,7 +294,7 @@ class Design:
         return counts
 
 
-def _of_alike(generator: np.random.Generator, units: int, times: int) -> Wholes:
+def _single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
     """Draw from units of one observation each, [times, units]; the same counts as `_multinomial` draws in turn."""
     counts = np.empty((times, units), np.intp)
     step = max(1, NEAR // units)
@@ -311,17 +311,15 @@ def _multinomial(
 ) -> Wholes:
     """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
 
-    Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
-    a little too small, and the rest one by one, or unit by unit where it is large. Given their total, such counts are
-    multinomial; a total that is too large is drawn again, which tells nothing of how it is spread. So the draw is
-    an exact multinomial, at a cost that does not grow with the observations.
+    Where units stand for many observations each, most are drawn as independent Poisson counts whose total is a little
+    too small, and the rest one by one, or unit by unit where it is large; see `MultinomialCounts.draw`.
     """
     total, units = int(sizes.sum()), len(sizes)
     wanted = total if times is None else times
     if wanted < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
         drawn = generator.integers(0, total, wanted)
         alike = total == units and bool(sizes.all())  # one observation each; a unit without any has others' beside it
-        return np.bincount(drawn if alike else _of(drawn, sizes, lookup), minlength=units)
+        return np.bincount(drawn if alike else _units_of_observations(drawn, sizes, lookup), minlength=units)
     rate = sizes * (wanted / total) * (1 - 3 / np.sqrt(wanted))
     while True:
         counts: Wholes = generator.poisson(rate)
@@ -330,10 +328,11 @@ def _multinomial(
             break
     if total > LISTED and 2 * short > units:
         return counts + generator.multinomial(short, sizes / total)
-    return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
+    single = _units_of_observations(generator.integers(0, total, short), sizes, lookup)
+    return counts + np.bincount(single, minlength=units)
 
 
-def _of(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Wholes:
+def _units_of_observations(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Wholes:
     """Return the unit of each observation."""
     if lookup is not None:
         return lookup[observations]
@@ -401,13 +400,13 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
             cell = (fold[begin:end] - first) * units + drawn[begin:end]
             yield np.bincount(cell, minlength=several * units).reshape(-1, units)
         return
-    shares = _shares(generator, counts, folds)
+    shares = _fold_counts(generator, counts, folds)
     while rows := list(islice(shares, batch)):
         yield np.stack(rows)
 
 
-def _shares(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
-    """Yield the counts [units] of each fold, without a look at single observations."""
+def _fold_counts(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
+    """Yield the counts [units] of each fold, drawn by unit and not by observation."""
     total, left = int(counts.sum()), counts
     for k in range(folds - 1):
         if total < HYPERGEOMETRIC:
