@@ -81,10 +81,12 @@ class Addresses:
         """Return the estimates whose whole address has these parts, each in its place; none of a short address."""
         if len(parts) < PLACES:
             return []
+        dataset, model, variant, slice_, metric, *others = parts
+        wanted = set(map(_without_spaces, others))
         return [e for e in self.estimates
-                if [e.dataset, e.model, e.variant] == list(parts[:3]) and parts[4] in _metric_names(e)
-                and _without_spaces(parts[3]) in set(map(_without_spaces, self._slices(e)))
-                and set(map(_without_spaces, parts[PLACES:])) <= set(map(_without_spaces, self._options_and_class(e)))]
+                if (e.dataset, e.model, e.variant) == (dataset, model, variant) and metric in _metric_names(e)
+                and _without_spaces(slice_) in map(_without_spaces, self._slices(e))
+                and wanted <= set(map(_without_spaces, self._options_and_class(e)))]
 
     def _having_all(self, parts: Sequence[str]) -> list[Estimate]:
         """Return the estimates that have all parts; raises UsageError where there are none."""

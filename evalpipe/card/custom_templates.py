@@ -59,8 +59,9 @@ def _checked(templates: Templates) -> Templates:
 def card_names() -> frozenset[str]:
     """Return the classes and ids that evalpipe's own templates name and its style sheets style."""
     pages = [file.read_text(encoding="utf-8") for file in templates_folder().glob("*.html")]
-    styled = [selector_names(file.read_text(encoding="utf-8")) for file in templates_folder().glob("*.css")]
-    return frozenset(" ".join(names for page in pages for names in NAMES.findall(page)).split()).union(*styled)
+    in_sheets = [selector_names(file.read_text(encoding="utf-8")) for file in templates_folder().glob("*.css")]
+    in_pages = [name for page in pages for names in NAMES.findall(page) for name in names.split()]
+    return frozenset(in_pages).union(*in_sheets)
 
 
 def check_fit(templates: Templates) -> None:

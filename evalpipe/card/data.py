@@ -109,7 +109,7 @@ def fingerprint(file: InputFile) -> Code:
 
 
 def whole_fingerprint(file: InputFile) -> str:
-    """Write the sha256 of a file, or that it is none."""
+    """Write the sha256 of a file, or that there is none."""
     return file.sha256 or "none: not a file"
 
 
@@ -123,8 +123,7 @@ def support(results: Results, dataset: DatasetSummary) -> Pairs:
         occurring = sum(1 for level in levels if level.rows)
         smallest, largest = (f"{level.level}, {_share(level.weight, dataset.total_weight)}"
                              for level in (levels[0], levels[-1]))
-        return (n, ("Levels that occur", f"{occurring} of {len(levels)}"), ("Largest", largest),
-                ("Smallest", smallest))
+        return (n, ("Levels that occur", f"{occurring} of {len(levels)}"), ("Largest", largest), ("Smallest", smallest))
     return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
 
 
@@ -145,10 +144,7 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
 
 def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     """Say what is known of a dataset."""
-    pairs = [
-        ("Condition", dataset.where or "none"),
-        ("Observations used (n)", numbers.count(dataset.n)),
-    ]
+    pairs = [("Condition", dataset.where or "none"), ("Observations used (n)", numbers.count(dataset.n))]
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
     if dataset.cells is not None:

@@ -71,7 +71,7 @@ def _measure_row(metric: MetricSummary, by_model: Mapping[str, Estimate], models
     options = wording.options(anyone.params, anyone.average)
     below = (without_information(estimates), f"Degrees of freedom {' / '.join(freedom)}" if freedom else "")
     return Row((
-        (wording.titled(metric.title, anyone.params), *([Aside(f"({options})", "options")] if options else []),
+        (wording.metric_title(metric.title, anyone.params), *([Aside(f"({options})", "options")] if options else []),
          Aside(wording.definition(metric, anyone.params), "definition meaning"),
          *(Aside(text, "definition") for text in below if text)),
         *abreast(by_model, models, whole=metric.is_whole), wording.BETTER[metric.direction],
@@ -100,8 +100,7 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
     if not estimates:
         return
     yield Heading("Measures of each class")
-    yield Text("Each class is the event, against all others. Rows: those of this true class.",
-               "lead")
+    yield Text("Each class is the event, against all others. Rows: those of this true class.", "lead")
     titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
     for model in results.models:
         measures: dict[str, dict[str | None, Estimate]] = {}
@@ -225,7 +224,7 @@ def _prediction_rules(results: Results, confusion: Confusion, model: ModelSummar
         ruled_by = "prediction"
     elif confusion.variant == "original" and "score" in model.columns and model.scale is None:
         ruled_by = "score"
-    yield Aside(wording.rule(confusion, ruled_by), "rule")
+    yield Aside(wording.prediction_rule(confusion, ruled_by), "rule")
     for sentences in functions("card", "matrix"):
         yield from (Aside(sentence, "rule") for sentence in sentences(results, confusion, ruled_by))
 

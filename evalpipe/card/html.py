@@ -148,7 +148,7 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
             return Markup().join(map(write, part))
         kind = type(part).__name__
         modules = (environment.get_template(name).module for name in names)
-        markup: Markup = next(getattr(room, kind) for room in modules if hasattr(room, kind))(part)
+        markup: Markup = next(getattr(module, kind) for module in modules if hasattr(module, kind))(part)
         return markup
 
     return write

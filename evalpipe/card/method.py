@@ -69,17 +69,19 @@ def drawn(results: Results) -> Iterator[str]:
 
 def _draws_sentence(name: str, draws: Sequence[Draw]) -> str:
     """Say how replicates of one dataset were drawn, and what lies within its cells."""
-    first = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
+    sentences = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
+    if draws[0].mode == "cells":
+        apart = " for each model" if len(draws[0].models) < len({m for draw in draws for m in draw.models}) else ""
+        cells = numbers.count(max(draw.units for draw in draws if draw.slicing is None))
+        sentences += f" All rows are {cells} cells{apart}"
+        of_slicings = [draw.units for draw in draws if draw.slicing is not None]
+        if of_slicings:
+            sentences += f"; each slicing is drawn apart, in up to {numbers.count(max(of_slicings))}"
+        sentences += "."
     lost = max(draw.lost for draw in draws)
-    within = f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells." if lost else ""
-    if draws[0].mode != "cells":
-        return f"{first}{within}"
-    whole, slices = ([draw.units for draw in draws if (draw.slicing is None) is all_rows] for all_rows in (True, False))
-    apart = " for each model" if len(draws[0].models) < len({model for draw in draws for model in draw.models}) else ""
-    counted = f" All rows are {numbers.count(max(whole))} cells{apart}"
-    if slices:
-        counted += f"; each slicing is drawn apart, in up to {numbers.count(max(slices))}"
-    return f"{first}{counted}.{within}"
+    if lost:
+        sentences += f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells."
+    return sentences
 
 
 AVERAGES = (

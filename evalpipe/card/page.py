@@ -288,7 +288,7 @@ class Table:
 
     def kept(self, limit: int | None) -> int:
         """Return the number of rows that are shown where the format shows at most ``limit``."""
-        return min(self.whole if most is None else most for most in (self.whole, self.most, limit))
+        return min(most for most in (self.whole, self.most, limit) if most is not None)
 
     def bodies(self, limit: int | None) -> Iterator[tuple[Group | None, tuple[Row, ...]]]:
         """Yield each group with the rows under its heading, as far as they are shown; None for those under none."""

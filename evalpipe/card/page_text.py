@@ -13,7 +13,7 @@ from evalpipe.words.numbers import MINUS
 HEADINGS = ("h1", "h2", "h3")
 
 
-class Said(NamedTuple):
+class TextOnPage(NamedTuple):
     """Words or a number of a page, under which heading and in which row and column they stand."""
 
     heading: str
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 class ShownNumber(NamedTuple):
     """A number of a page: as it is shown, and its exact digits."""
 
-    where: Said
+    where: TextOnPage
     exact: str
 
     @property
@@ -48,7 +48,7 @@ class _WordGatherer(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[Said] = []
+        self.said: list[TextOnPage] = []
         self.numbers: list[ShownNumber] = []
         self.evidence: str | None = None
         self.signatures: str | None = None
@@ -104,13 +104,13 @@ class _WordGatherer(HTMLParser):
 
     def _keep(self, text: str) -> None:
         if text:
-            self.said.append(Said(self._heading, self._row, self._column, text))
+            self.said.append(TextOnPage(self._heading, self._row, self._column, text))
 
 
 class PageText(NamedTuple):
     """What a page says in order, the numbers in it, and the sha256 of the evidence and the signatures that it names."""
 
-    said: list[Said]
+    said: list[TextOnPage]
     numbers: list[ShownNumber]
     evidence: str | None
     signatures: str | None

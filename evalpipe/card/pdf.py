@@ -121,11 +121,11 @@ class _TableStructure:
 
 
 def _add_id_tree(pdf: Any, heads: Sequence[Any]) -> None:
-    """List the head cells that others name in the ID tree of the document, as a PDF asks for."""
+    """Add the ID tree that a PDF asks for: a list of the head cells that other cells name."""
     import pydyf
 
-    names = sorted(((head["ID"], head.reference) for head in heads), key=lambda pair: pair[0].data)
-    tree = pydyf.Dictionary({"Names": pydyf.Array(part for pair in names for part in pair)})
+    entries = sorted(((head["ID"], head.reference) for head in heads), key=lambda entry: entry[0].data)
+    tree = pydyf.Dictionary({"Names": pydyf.Array(part for entry in entries for part in entry)})
     pdf.add_object(tree)
     _object_at(pdf, pdf.catalog["StructTreeRoot"])["IDTree"] = tree.reference
 
@@ -198,7 +198,10 @@ def layout(edition: Edition) -> Any:
     pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
     fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
     with _pinned_clock():
-        faces = weasyprint.CSS(string=_fallback_font_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
+        font_faces = "".join(
+            f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: url('{SCHEME}{name}'); }}\n"
+            for family, weight, name in FALLBACKS)
+        faces = weasyprint.CSS(string=font_faces, font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
             stylesheets=[faces], font_config=fonts, pdf_variant=_pdf_variant(edition.results), pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
@@ -293,13 +296,6 @@ def font_of_matplotlib(name: str) -> Path:
         raise UsageError.of("missing-library", "the PDF cannot be made: matplotlib, which has its fonts, is missing",
                             hint="install evalpipe again")
     return Path(package.origin).parent / "mpl-data" / "fonts" / "ttf" / name
-
-
-def _fallback_font_faces() -> str:
-    return "".join(
-        f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: url('{SCHEME}{name}'); }}\n"
-        for family, weight, name in FALLBACKS
-    )
 
 
 def _pdf_variant(results: Results) -> str:

@@ -98,8 +98,8 @@ def _fault_of_section(section: Any) -> str | None:
         return f"has a section with the anchor {section.anchor!r}; an anchor has small letters, digits and '-'"
     if section.part not in get_args(Part):
         return f"has a section in the part {section.part!r}; the parts are {', '.join(get_args(Part))}"
-    strange = _unwritable_type([section.title, section.blocks])
-    return None if strange is None else f"has {strange} in the section '{section.anchor}', which cannot be written"
+    kind = _unwritable_type([section.title, section.blocks])
+    return None if kind is None else f"has {kind} in the section '{section.anchor}', which cannot be written"
 
 
 WRITTEN = frozenset({*get_args(Block), *get_args(Piece), Column, Row, Group, Dot}) - {str}
@@ -110,11 +110,11 @@ def _unwritable_type(parts: Sequence[Any]) -> str | None:
     """Return the type of the first part, however deep within others, that no template can write."""
     for part in parts:
         if isinstance(part, tuple):
-            strange = _unwritable_type(part)
+            unwritable = _unwritable_type(part)
         elif type(part) in WRITTEN:
-            strange = _unwritable_type([getattr(part, field.name) for field in fields(part)])
+            unwritable = _unwritable_type([getattr(part, field.name) for field in fields(part)])
         else:
-            strange = None if isinstance(part, str | int | float | None) or callable(part) else type(part).__name__
-        if strange is not None:
-            return strange
+            unwritable = None if isinstance(part, str | int | float | None) or callable(part) else type(part).__name__
+        if unwritable is not None:
+            return unwritable
     return None

@@ -280,7 +280,7 @@ def missing(results: Results, key: str) -> Cell:
 
 
 def asked_by(results: Results, key: str) -> list[str]:
-    """Return the items of the chosen standards that a field is missing from."""
+    """Return the items of the chosen standards that ask for a field which is not stated."""
     return [item.label for standard in results.standards for item in standard.items
             if any(f"card.{key}" in need.split(" | ") for need in item.missing)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry
 from evalpipe.words import numbers
@@ -132,7 +132,7 @@ def observed_share(value: float, lower: float | None, upper: float | None) -> st
     return numbers.with_limits(value, lower, upper, least=numbers.USUAL_DIGITS)
 
 
-def at(prevalence: Scalar) -> str:
+def at_prevalence(prevalence: Scalar) -> str:
     """Write the prevalence that a measure is taken at: a number, or a text of the shares of levels."""
     return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"
 
@@ -141,7 +141,7 @@ WEIGHED = "Each class is first reweighted to its share at this prevalence."
 """What is said of a measure at a prevalence that its own definition does not speak of."""
 
 
-def titled(title: str, params: Mapping[str, Scalar]) -> str:
+def metric_title(title: str, params: Mapping[str, Scalar]) -> str:
     """Return a metric's title, which does not say that it is of the sample where this is weighed to a prevalence."""
     return title.removesuffix(" (sample)") if "prevalence" in params else title
 
@@ -155,13 +155,17 @@ def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
 
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
     """List a metric's options and its average, such as ``beta = 2``."""
-    parts = [at(value) if name == "prevalence" else f"{name} = {scalar(value)}" for name, value in params.items()]
-    return ", ".join([*parts, *([AVERAGES[average]] if average in AVERAGES else [])])
+    parts = []
+    for name, value in params.items():
+        parts.append(at_prevalence(value) if name == "prevalence" else f"{name} = {scalar(value)}")
+    if average in AVERAGES:
+        parts.append(AVERAGES[average])
+    return ", ".join(parts)
 
 
 def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
     """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
-    choice, name = options(params, average), titled(title, params)
+    choice, name = options(params, average), metric_title(title, params)
     return f"{name} ({choice})" if choice else name
 
 
@@ -191,27 +195,27 @@ def undefined(metric: MetricSummary) -> str:
     return f"Undefined when {'there are ' if metric.undefined.startswith('no ') else ''}{metric.undefined}."
 
 
-def rule(confusion: Confusion, called: str = "probability") -> str:
+def prediction_rule(confusion: Confusion, called: str = "probability") -> str:
     """Say how rows were predicted as events; ``called`` is what the threshold is set on."""
+    event = confusion.levels[0]
     if confusion.threshold is None and called == "level":
         ties = {0: "There were no ties.", 1: "1 row had a tie: the first level in order is predicted."}.get(
             confusion.tied, f"{numbers.count(confusion.tied)} rows had ties: the first level in order is predicted.")
         return f"The most probable level is predicted. {ties}"
     if confusion.zone is not None and confusion.threshold is not None:  # the zone holds the threshold
-        above = f"when the {called} is above {numbers.given(confusion.threshold)}"
-        return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
+        return (f"Outside the equivocal zone, predicted as {event} when the {called} is above "
+                f"{numbers.given(confusion.threshold)}.")
     if confusion.cuts:
         cuts = numbers.ranged(*map(numbers.given, (confusion.cuts[0], confusion.cuts[-1])))
-        return (f"Predicted as {confusion.levels[0]} when the {called} is at least the threshold of the row's fold, "
-                f"{cuts}. {_at_threshold(confusion, 'it')}" if confusion.zone is None else
-                f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the "
-                f"threshold of the row's fold, {cuts}.")
+        if confusion.zone is None:
+            return (f"Predicted as {event} when the {called} is at least the threshold of the row's fold, {cuts}. "
+                    f"{_at_threshold(confusion, 'it')}")
+        return (f"Outside the equivocal zone, predicted as {event} when the {called} is above the threshold of the "
+                f"row's fold, {cuts}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
-    return (
-        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.given(confusion.threshold)}. "
-        f"{_at_threshold(confusion, 'this threshold')}"
-    )
+    return (f"Predicted as {event} when the {called} is at least {numbers.given(confusion.threshold)}. "
+            f"{_at_threshold(confusion, 'this threshold')}")
 
 
 def _at_threshold(confusion: Confusion, threshold: str) -> str:
@@ -261,6 +265,14 @@ class Names:
         """Name a model, with its variant where it is not the original."""
         label = self.labels.get(model, model)
         return label if variant == "original" else f"{label} ({variant})"
+
+    def measure_of(self, row: Any) -> str:
+        """Name the measure of a row, with the class it is of where there is one."""
+        return self.measure(row.metric, row.params, row.average, row.class_)
+
+    def model_of(self, row: Any) -> str:
+        """Name the model of a row, with its variant where it is not the original."""
+        return self.model(row.model, row.variant)
 
     def subject(self, subject: Subject, *, whole: bool = False) -> str:
         """Name what a gate judges: a measure, with its class unless it is meant as a ``whole``, or desirability."""

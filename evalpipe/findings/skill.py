@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
-from evalpipe.findings.words import agreeing, anchor, finding, measures, of_models, values_of, with_verb
+from evalpipe.findings.words import anchor, finding, measures, of_models, values_of, verb_form, with_verb
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -120,19 +120,15 @@ def perfection(results: Results) -> Iterator[Claim]:
     """Whether predictions are perfect, as they are when a feature contains the outcome."""
     perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
     for table in results.confusion:
-        if table.slice is None and table.variant == "original" and _has_no_error(table):
+        off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
+        several_levels = sum(any(counts) for counts in table.counts) > 1
+        if table.slice is None and table.variant == "original" and not off and several_levels:
             perfect[table.dataset, table.model] = (table, NO_ERROR)
     for row in (*results.rows, *results.diagnostics):
         whole = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
         if whole and row.value == 1 and row.metric in PERFECT:
             perfect.setdefault((row.dataset, row.model), (row, PERFECT[row.metric]))
     yield from (Claim(row, too_good) for row in perfect.values())
-
-
-def _has_no_error(table: Confusion) -> bool:
-    """Tell whether every row is predicted rightly, and not all are of one level."""
-    off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
-    return not off and sum(any(counts) for counts in table.counts) > 1
 
 
 def _levels_missed(table: Confusion) -> dict[str, float]:
@@ -150,7 +146,7 @@ def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Fin
         tables = [table for table, levels in missed if (table.dataset, levels) == key]
         listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"
                          for level, count in key[1]])
-        text = f"{of_models(results, tables)} never {agreeing(tables, 'predicts', 'predict')} {listed}."
+        text = f"{of_models(results, tables)} never {verb_form(tables, 'predicts', 'predict')} {listed}."
         yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, tables[0]))
 
 

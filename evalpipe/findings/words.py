@@ -29,9 +29,7 @@ BEGIN = frozenset({"all", "the", "overall", "desirability", *NUMBER_WORDS})
 """Words that a sentence about several models, or about a measure, begins with; other texts begin with a name."""
 
 
-def finding(
-    kind: FindingKind, weight: float, text: str, section: str, rows: Sequence[Any] = ()
-) -> Finding:
+def finding(kind: FindingKind, weight: float, text: str, section: str, rows: Sequence[Any] = ()) -> Finding:
     """Return a finding that rests on rows of the results; its text may begin with a word of `BEGIN`."""
     begun = capital(text) if text.partition(" ")[0] in BEGIN else text  # and no name is written as it is not
     return Finding(kind=kind, weight=weight, text=begun, section=section,
@@ -60,8 +58,8 @@ def difference_of(row: Any) -> str:
     return f"{text[:-1]}; perhaps within the margin of {numbers.plain(row.margin)})" if is_open else text
 
 
-def agreeing(rows: Sequence[Any], of_one: str, of_several: str) -> str:
-    """Return the form of a verb that goes with the models of rows."""
+def verb_form(rows: Sequence[Any], of_one: str, of_several: str) -> str:
+    """Return the form of a verb that goes with one model or with several."""
     return of_one if len(rows) == 1 else of_several
 
 
@@ -75,13 +73,13 @@ def of_models(results: Results, rows: Sequence[Any]) -> str:
 
 def with_verb(results: Results, rows: Sequence[Any], of_one: str, of_several: str) -> str:
     """Name the models of rows with their verb: "Forest and Tree are"."""
-    return f"{of_models(results, rows)} {agreeing(rows, of_one, of_several)}"
+    return f"{of_models(results, rows)} {verb_form(rows, of_one, of_several)}"
 
 
 def of_model(results: Results, row: Any) -> str:
     """Name the model of a row, with its dataset where several are evaluated."""
     several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
-    label = names_of(results).model(row.model, row.variant)
+    label = names_of(results).model_of(row)
     return f"{label} on {row.dataset}" if several else label
 
 
@@ -119,8 +117,8 @@ def anchor(results: Results, row: Any, of: str = "dataset") -> str:
     return f"{of}-{names.index(row.dataset) + 1}"
 
 
-def together(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R]]:
-    """Yield the rows of each key together, the keys in the order in which they first occur."""
+def grouped(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R]]:
+    """Yield the rows that have the same key together, the keys in the order in which they first occur."""
     groups: dict[Hashable, list[R]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -129,7 +127,7 @@ def together(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R
 
 def by_dataset(rows: Sequence[Any]) -> Iterator[list[Any]]:
     """Yield the rows of each dataset together."""
-    return together(rows, lambda row: row.dataset)
+    return grouped(rows, lambda row: row.dataset)
 
 
 def rows_of(results: Results, row: Any) -> int:

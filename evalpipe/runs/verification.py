@@ -21,7 +21,7 @@ from evalpipe.base.formats import ESTIMATES, FORMATS, RESULTS, SIGNATURES
 from evalpipe.card import render
 from evalpipe.card.attachments import attached_files, files_in
 from evalpipe.card.edition import Edition
-from evalpipe.card.page_text import Said, page_text
+from evalpipe.card.page_text import TextOnPage, page_text
 from evalpipe.card.pdf import drawn_otherwise
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.estimates_csv import estimates_csv
@@ -58,7 +58,7 @@ def of_lines(there: str, here: str) -> Iterator[Difference]:
 
 def of_words(there: PageText, here: PageText) -> Iterator[Difference]:
     """Yield the words that differ; where some are missing, the first place alone, as those that follow have moved."""
-    pairs = zip_longest(there.said, here.said, fillvalue=Said("", "", "", ""))
+    pairs = zip_longest(there.said, here.said, fillvalue=TextOnPage("", "", "", ""))
     differing = ((shown.place, shown.text, expected.text) for shown, expected in pairs if shown != expected)
     yield from differing if len(there.said) == len(here.said) else islice(differing, 1)
 

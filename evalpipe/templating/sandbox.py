@@ -200,7 +200,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         return super().call(context, function, *arguments, **options)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Multiply for a template, but nothing into a text or a number without end."""
+        """Compute an operation for a template, but make no text or number without end."""
         sizes = [len(side) for side in (left, right) if isinstance(side, str | list | tuple)]
         numbers = [side for side in (left, right) if isinstance(side, int)]
         if operator == "+":
@@ -308,15 +308,10 @@ def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
     if where is None:
         return None
     reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
-    message, hint = _message_and_hint(error, reason)
-    return problem_at(templates, *where, message, hint)
-
-
-def _message_and_hint(error: Exception, reason: str) -> tuple[str, str]:
     for kinds, message, hint in WORDS:
         if isinstance(error, kinds):
-            return message.format(reason or type(error).__name__), hint
-    return f"the template fails: {type(error).__name__}: {reason}", "correct this line"
+            return problem_at(templates, *where, message.format(reason or type(error).__name__), hint)
+    return problem_at(templates, *where, f"the template fails: {type(error).__name__}: {reason}", "correct this line")
 
 
 def _line_of_error(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:

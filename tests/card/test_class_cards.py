@@ -104,7 +104,7 @@ def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results
         "Model A The most probable level is predicted. There were no ties.")
     for tied, said in ((1, "1 row had a tie"), (1200, "1,200 rows had ties")):
         confusion = results.confusion[0].model_copy(update={"tied": tied})
-        assert wording.rule(confusion, "level") == (
+        assert wording.prediction_rule(confusion, "level") == (
             f"The most probable level is predicted. {said}: the first level in order is predicted.")
     assert len(re.findall(r'class="num (?:right|wrong) shade-\d+"', page)) == 16
 

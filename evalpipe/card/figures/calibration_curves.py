@@ -66,7 +66,7 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = whole[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
-    alt = context.told("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
+    alt = context.alt_text("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     sheets = []
@@ -77,7 +77,7 @@ def windows(context: Context, whole: Pairs) -> Drawing:
         labels = [draw_windows(drawn, series, curve) for series, curve in together]
         sheet.key([*([] if alone else label_lines(drawn, labels)), PERFECT])
         sheets.append(sheet)
-    findings = context.finds(pairs, lambda curve: missed_bins(curve, "windows"))
+    findings = context.finding_text(pairs, lambda curve: missed_bins(curve, "windows"))
     caption = window_caption(context, [curve for _, curve in pairs]) + _first_models_sentence(len(whole))
     return drawing(key, title, (findings, caption, alt), sheets)
 
@@ -144,7 +144,7 @@ def smooth(context: Context) -> Drawing | None:
         if drawn.scores is not None:
             _draw_scores_beneath(framed, series, drawn.scores)
         sheet.key(smooth_entries(context, series, drawn))
-    texts = context.finds(pairs, smooth_finding), caption, alt
+    texts = context.finding_text(pairs, smooth_finding), caption, alt
     return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
 
 
@@ -230,8 +230,12 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
     """Draw the curves of a model with the band of one; ``parts`` of the Brier score stand beside an isotonic fit."""
     draw_diagonal(drawn)
     looks = _line_looks(series, curves)
-    if curves.isotonic and parts:
-        _write_brier_parts(drawn, curves.isotonic)
+    if curves.isotonic and parts:  # in the corner that a fair curve leaves free
+        notes = curves.isotonic.notes
+        brier = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
+        for place, (short, part) in enumerate(brier.items()):
+            drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * place,
+                              f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
     for curve, name in ((curves.isotonic, "isotonic"), (curves.spline, "spline"), (curves.line, "logistic line")):
         if curve is not None:
             x, y = map(column, curve.points.path)
@@ -239,15 +243,6 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
                 drawn.band(x, column(curve.points.lower), column(curve.points.upper), series.ink)
             ink, kind, _, dash = looks[curve.curve]
             drawn.line(x, y, ink, kind=kind, dash=dash, name=f"{series.label}, {name}")
-
-
-def _write_brier_parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
-    """Write the parts of the Brier score into the corner that a fair curve leaves free."""
-    notes = curve.notes
-    parts = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
-    for place, (short, part) in enumerate(parts.items()):
-        drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * place,
-                          f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
 
 
 def _draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None:
@@ -309,25 +304,33 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 @figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw at each rounded probability the event rate, and beside it what is left of the Brier score there."""
-    smoothers = _smooth_curve_by_model(context)
-    sizes = {series.name: _part_sizes(context, series, curve) for series, curve in pairs}
+    smoothers, sizes = _smooth_curve_by_model(context), {}
+    for series, curve in pairs:
+        estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
+        measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]
+        sizes[series.name] = ", ".join(measured) or f"mean refinement {numbers.number(or_nan(curve.notes.mean))}"
+    sheets = []
+    for stack in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        for series, curve in stack:
+            _draw_both_parts(sheet, series, curve, smoothers.get(series.name))
+        kinds = dict.fromkeys(smoothers[series.name].curve for series, _ in stack if series.name in smoothers)
+        sheet.key([*(KeyEntry(capital(NAMES[kind]), "ink") for kind in kinds), PERFECT])
     line = next((f" Line: {NAMES[curve.curve]}." for curve in smoothers.values()), "")
+    limited = any(e.metric in PARTS and e.lower is not None and e.dataset == context.dataset.name
+                  for e in context.results.rows)
+    corrected = (
+        " Chance moves the event rates: it makes reliability and resolution larger than they truly are and refinement "
+        "smaller. The values are as computed; the intervals are corrected for this.") if limited else ""
     caption = (
         "The two parts of the Brier score, at each probability rounded to two decimals. Reliability: share of events "
         "against the mean probability of the rows; its distance from the dotted diagonal, squared, is what "
         f"miscalibration adds.{line} Refinement: event rate × (1 − event rate), which is left when the event rate is "
-        f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{_corrected(context)}"
+        f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{corrected}"
     )
-    alt = context.told("Reliability and refinement", pairs, lambda curve: sizes[curve.model])
-    sheets = []
-    for stacked in stacks(pairs):
-        sheets.append(sheet := Sheet())
-        for series, curve in stacked:
-            _draw_both_parts(sheet, series, curve, smoothers.get(series.name))
-        kinds = dict.fromkeys(smoothers[series.name].curve for series, _ in stacked if series.name in smoothers)
-        sheet.key([*(KeyEntry(capital(NAMES[kind]), "ink") for kind in kinds), PERFECT])
-    missed_bins = listed([f"{series.label}: {sizes[series.name]}" for series, _ in pairs])
-    return drawing(f"d{context.place}-refinement", "Reliability and refinement", (missed_bins, caption, alt), sheets)
+    texts = (listed([f"{series.label}: {sizes[series.name]}" for series, _ in pairs]), caption,
+             context.alt_text("Reliability and refinement", pairs, lambda curve: sizes[curve.model]))
+    return drawing(f"d{context.place}-refinement", "Reliability and refinement", texts, sheets)
 
 
 def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
@@ -355,20 +358,3 @@ def _smooth_curve_by_model(context: Context) -> Mapping[str, SmoothCurve]:
     splines = {series.name: curve for series, curve in context.curves(CalibrationSpline)}
     lines = {series.name: curve for series, curve in context.curves(CalibrationLogistic)}
     return splines or lines or {series.name: curve for series, curve in context.curves(CalibrationIsotonic)}
-
-
-def _part_sizes(context: Context, series: Series, curve: Refinement) -> str:
-    """Say how large the parts are, with their intervals where the run has the measures."""
-    estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
-    measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]
-    return ", ".join(measured) or f"mean refinement {numbers.number(or_nan(curve.notes.mean))}"
-
-
-def _corrected(context: Context) -> str:
-    """Say what the intervals of the parts are corrected for, where the run has some."""
-    limited = any(e.metric in PARTS and e.lower is not None and e.dataset == context.dataset.name
-                  for e in context.results.rows)
-    return (
-        " Chance moves the event rates: it makes reliability and resolution larger than they truly are and refinement "
-        "smaller. The values are as computed; the intervals are corrected for this."
-    ) if limited else ""

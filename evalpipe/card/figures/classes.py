@@ -106,7 +106,7 @@ def _curves_of_classes(
     drawn_levels, others = _worst_levels(pairs, lambda line: or_nan(line.notes.area))
     caption = (f"{model.label}: each class against all others; the other classes are grey."
                f"{_shown_classes(others, 'areas')}")
-    alt = context.told(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
+    alt = context.alt_text(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
     frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
     panels = grid(sheet, [frame] * len(drawn_levels), [(level.label, "ink") for level, _ in drawn_levels])

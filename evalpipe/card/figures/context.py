@@ -81,12 +81,12 @@ class Context:
         """The confidence level of the run, in per cent."""
         return wording.level(self.results.intervals.level)
 
-    def told(self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], more: str = "") -> str:
+    def alt_text(self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], more: str = "") -> str:
         """Write the alternative text of a figure: its title, ``more`` on it, and what to ``say`` of each curve."""
         sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
         return f"{title} on {self.dataset.name}{more}.{sentences}"
 
-    def finds(self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str]) -> str:
+    def finding_text(self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str]) -> str:
         """Write what a figure says: of each model what there is to ``say`` of its curve, of many the first."""
         return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
 

@@ -145,7 +145,7 @@ OTHERS = KeyEntry("Other models", "pale", "thin")
 def _draw_over_others(
     drawn: Panel, curve: ModelCurve, curves: Sequence[ModelCurve], layers: CurveLayers
 ) -> Sequence[Box]:
-    """Draw a model's curve with all others grey behind it; return the boxes that are taken."""
+    """Draw a model's curve with all others grey behind it; return the boxes that labels keep out of."""
     drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
     boxes = layers.below(drawn, curve.series, single=True)
     drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)

@@ -51,9 +51,9 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         f"Share of the rows of each level by {name.lower()}: {event} upwards, {other} "
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
-    texts = (context.finds(pairs, lambda curve: _predicted_as_events(context, curve.model)), caption, context.told(
-        title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms"))
-    return drawing(f"d{context.place}-histogram", title, texts, sheets)
+    finding = context.finding_text(pairs, lambda curve: _predicted_as_events(context, curve.model))
+    alt = context.alt_text(title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
+    return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
 
 def _mirrored_axis(up: float, down: float) -> Axis:
@@ -103,8 +103,8 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
             sheet.write(drawn.across(at) + (6 if after else -6), drawn.down((events[place] + others[place]) / 2) + 4.5,
                         numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
         sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
-    texts = (context.finds(pairs, _largest_distance), caption,
-             context.told("Score distributions", pairs, _largest_distance))
+    texts = (context.finding_text(pairs, _largest_distance), caption,
+             context.alt_text("Score distributions", pairs, _largest_distance))
     return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
 
 

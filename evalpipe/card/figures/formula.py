@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.card.assets import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 FRACTION, DISPLAYED = r"\frac", r"\dfrac"
 UNITS = 100
@@ -84,7 +84,11 @@ def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, Set
         outlines |= {name: _letter_path(*path) for name, path in drawn.items()}
         placed = tuple((name, *(round(float(x), 2), round(float(y), 2), round(float(scale), 3))) for name, x, y,
                        scale in letters)
-        done[latex] = SetFormula(placed, tuple(_ends(corners) for corners, _ in lines))
+        ends = []
+        for corners, _ in lines:
+            across, down = zip(*((float(x), float(y)) for x, y in corners[:4]), strict=True)
+            ends.append((round(min(across), 1), round(min(down), 1), round(max(across), 1), round(max(down), 1)))
+        done[latex] = SetFormula(placed, tuple(ends))
     return outlines, done
 
 
@@ -110,11 +114,6 @@ def _letter_path(vertices: Any, codes: Any) -> str:
                                 for value in point)
         vertex += count
     return path
-
-
-def _ends(corners: Sequence[Point]) -> tuple[float, float, float, float]:
-    across, down = zip(*((float(x), float(y)) for x, y in corners[:4]), strict=True)
-    return round(min(across), 1), round(min(down), 1), round(max(across), 1), round(max(down), 1)
 
 
 def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:

@@ -288,7 +288,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
         panel.record_values(f"{series.label}, marked", **{"Threshold": cuts, panel.x.name: x, panel.y.name: y})
         for cut, a, b in zip(cuts, x, y, strict=True):
             text = numbers.given(cut)
-            if a == a and b == b and (point is None or point.mark != text):  # noqa: PLR0124 - NaN differs from itself
+            if not (math.isnan(a) or math.isnan(b)) and (point is None or point.mark != text):
                 boxes += _write_beside_point(panel, (a, b), text, series.ink, at.side, [*taken, *boxes])
         return boxes
 
@@ -324,14 +324,11 @@ def _write_beside_point(
         box = left, base - LINE + 4, left + wide, base + 3
         within = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)
-        if within and not any(_boxes_overlap(box, other) for other in taken):
+        if within and not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+                              for other in taken):
             panel.sheet.write(left, base, text, ink)
             return (box,)
     return ()
-
-
-def _boxes_overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def draw_in_turn(*draws: Over) -> Over:
@@ -357,7 +354,7 @@ def marked_rates(curve: Marks | None, at: Coordinates) -> str:
 
 
 def _number_or_undefined(value: float) -> str:
-    return "undefined" if value != value else numbers.number(value)  # noqa: PLR0124 - NaN differs from itself
+    return "undefined" if math.isnan(value) else numbers.number(value)
 
 
 def draw_marked_rules(panel: Panel, context: Context, series: Series) -> list[float]:

@@ -360,15 +360,15 @@ def grid(sheet: Sheet, axes: Sequence[tuple[Axis, Axis]], titles: Sequence[tuple
     room = (sheet.width - apart * (columns - 1)) / columns
     margin = max(side(y) for _, y in axes)
     for start in range(0, len(axes), columns):
-        top, deepest = sheet.bottom, 0.0
+        top, lowest = sheet.bottom, 0.0
         lines = max(len(wrap(text, room)) for text, _ in titles[start : start + columns]) if titles else 0
         for place in range(start, min(start + columns, len(axes))):
             text, ink = titles[place] if titles else ("", "ink")
             sheet.bottom = top + LINE * (lines - len(wrap(text, room)) if text else 0)
             left = (place - start) * (room + apart)
             panels.append(panel(sheet, *axes[place], height, left=left, room=room, title=text, ink=ink, margin=margin))
-            deepest = max(deepest, sheet.bottom)
-        sheet.bottom = deepest
+            lowest = max(lowest, sheet.bottom)
+        sheet.bottom = lowest
     return panels
 
 

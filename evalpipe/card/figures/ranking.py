@@ -140,7 +140,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         caption="Sensitivity against false positive rate over all thresholds. Marker: threshold in use, with its "
                 "value. Dotted diagonal: chance." + (
                     " Shaded between the curve and the diagonal: half the Gini coefficient." if shaded else ""),
-        alt=context.told("ROC curve", pairs, say), alone=_area_layer(context, pairs),
+        alt=context.alt_text("ROC curve", pairs, say), alone=_area_layer(context, pairs),
     ))
 
 
@@ -202,7 +202,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         title="Precision-recall curve",
         caption="Precision against recall over all thresholds. Marker: threshold in use. Dotted line: observed "
                 "prevalence, the precision of a random choice.",
-        alt=context.told("Precision-recall curve", pairs, say, f", prevalence {base}"),
+        alt=context.alt_text("Precision-recall curve", pairs, say, f", prevalence {base}"),
     ))
 
 
@@ -233,7 +233,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
                                            title="Cumulative gain", caption="Share of all events found when rows are "
                                            "taken in order of score, highest first. Marker: threshold in use. Shaded: "
                                            "between random and perfect order. Dotted guide: the rows with half of the "
-                                           "events.", alt=context.told("Cumulative gain", pairs, say),
+                                           "events.", alt=context.alt_text("Cumulative gain", pairs, say),
                                            behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale",
                                                                            "faint"), over=_half_layer(pairs),
                                            groups=group_points(context, "cumulative_captured")))
@@ -285,5 +285,5 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
         title="Lift",
         caption="Events found relative to random order when rows are taken in order of score, highest first. Marker: "
                 "threshold in use.",
-        alt=context.told("Lift", pairs, say), groups=group_points(context, "cumulative_lift"),
+        alt=context.alt_text("Lift", pairs, say), groups=group_points(context, "cumulative_lift"),
     ))

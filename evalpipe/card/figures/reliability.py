@@ -49,12 +49,12 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     caption = (f"Observed share of events in each bin against {bin_position(pairs[0][1])}. Dotted diagonal: perfect "
                f"calibration.{interval_caption(context, [curve for _, curve in pairs])}"
                f"{rug_caption(context, rugs.values())}{below}")
-    alt = context.told("Reliability diagram", pairs, missed_bins, f", {kind}")
+    alt = context.alt_text("Reliability diagram", pairs, missed_bins, f", {kind}")
     axes = bin_axis_name(pairs[0][1]), "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _upper_end(pairs)
     sheets = [sheet for group in groups for sheet in _diagram_sheets(group, axes, scores, rugs, end)]
-    return drawing(key, f"Reliability, {kind}", (context.finds(pairs, missed_bins), caption, alt), sheets)
+    return drawing(key, f"Reliability, {kind}", (context.finding_text(pairs, missed_bins), caption, alt), sheets)
 
 
 @figure_of(
@@ -69,7 +69,7 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
         f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
     axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
-    texts = context.finds(pairs, missed_bins), caption, context.told(title, pairs, missed_bins)
+    texts = context.finding_text(pairs, missed_bins), caption, context.alt_text(title, pairs, missed_bins)
     return drawing(key, title, texts, _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
@@ -90,7 +90,9 @@ def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
 
 def _upper_end(pairs: Pairs) -> float:
     """Return the upper end of the axes that all models share."""
-    return axis_upper_end(value for _, curve in pairs for values in _drawn_columns(curve) for value in column(values))
+    return axis_upper_end(
+        value for _, curve in pairs for values in (
+            curve.points.position, curve.points.event_rate, curve.points.upper) for value in column(values))
 
 
 def _diagram_sheets(
@@ -114,36 +116,33 @@ def _diagram_sheets(
     for series, curve in pairs:
         draw_rug(drawn, series, rugs.get(series.name))
         draw_bins(drawn, series, curve)
-    sheet.key([PERFECT] if alone else _label_models(drawn, pairs))
+    if alone:
+        sheet.key([PERFECT])
+    else:
+        labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
+                            series.marker) for series, curve in pairs]
+        ends = (0, drawn.x.high)
+        perfect = LineLabel("Perfect calibration", "muted", ends, ends, kind="thin", dash=DOTS)
+        boxes = [box for _, curve in pairs for box in _interval_boxes(drawn, curve)]
+        sheet.key(label_lines(drawn, labels, [perfect], boxes))
     for series, _ in pairs if scores else ():
         draw_score_strip(drawn, series, spread.get(series.name))
     return [sheet]
 
 
-def _label_models(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
-    labels = [LineLabel(s.label, s.ink, column(c.points.position), column(c.points.event_rate), s.marker)
-              for s, c in pairs]
-    perfect = LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high), kind="thin", dash=DOTS)
-    return label_lines(drawn, labels, [perfect], [box for _, curve in pairs for box in _interval_boxes(drawn, curve)])
-
-
 def _interval_boxes(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
     """Yield the boxes that the intervals of the bins take, of all bins together where there are such."""
     points = curve.points
-    together = points.simultaneous_lower or [], points.simultaneous_upper or []
-    low, high = map(column, together if _has_joint_limits(curve) else (points.lower, points.upper))
+    joint_limits = points.simultaneous_lower or [], points.simultaneous_upper or []
+    low, high = map(column, joint_limits if _has_joint_limits(curve) else (points.lower, points.upper))
     for x, lower, upper in zip(column(points.position), low, high, strict=True):
         if not math.isnan(x + lower + upper):
             yield drawn.across(x) - 1, drawn.down(upper), drawn.across(x) + 1, drawn.down(lower)
 
 
-def _drawn_columns(curve: Reliability) -> tuple[Column, ...]:
-    return curve.points.position, curve.points.event_rate, curve.points.upper
-
-
 def axis_upper_end(values: Iterable[float]) -> float:
-    """Return up to where axes of probabilities reach: to 1, or less far where all is in a low range."""
-    end = max((value for value in values if value == value), default=1.0)  # noqa: PLR0124 - NaN differs from itself
+    """Return the upper end of axes of probabilities: 1, or less where all values are in a low range."""
+    end = max((value for value in values if not math.isnan(value)), default=1.0)
     return 1.0 if end > NARROW else next(step for step in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0) if step >= end)
 
 

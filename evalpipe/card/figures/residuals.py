@@ -41,7 +41,7 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
                "residual: 1 − p of an event, −p of the others" if context.results.levels else
                "residual = observed − predicted")
     caption = f"Share of rows by {meaning}, in bins of equal width. Line: no error{right}."
-    alt = context.told(title, pairs, lambda curve: _fullest_bin(context, curve))
+    alt = context.alt_text(title, pairs, lambda curve: _fullest_bin(context, curve))
     ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
     x, sheet = number_axis(axis_name(context, "Residual"), [*ends, 0.0]), Sheet()
     for series, curve in pairs:
@@ -52,7 +52,7 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
         drawn = panel(sheet, x, y, 120, title=series.label, last=curve is pairs[-1][1])
         drawn.bars(edges, shares, series.ink, name=series.label)
         drawn.rule("ink", x=0)
-    finding = context.finds(pairs, lambda curve: _fullest_bin(context, curve))
+    finding = context.finding_text(pairs, lambda curve: _fullest_bin(context, curve))
     return drawing(key, title, (finding, caption, alt), [sheet])
 
 
@@ -76,7 +76,7 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
         "Share of rows with a larger absolute residual than the value on the horizontal axis. A curve that falls "
         "sooner is better."
     )
-    alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
+    alt = context.alt_text("Reversed distribution of absolute residuals", pairs, lambda curve: (
         _quantile_sizes(context, curve, quantiles.get(curve.model))))
     named = {series.name: replace(series, label=f"{series.label}: median {short(_absolute_quantile(curve, 0.5))}")
              for series, curve in context.curves(ResidualQuantiles)}
@@ -86,7 +86,7 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
     curves = [ModelCurve(named.get(series.name, series), column(c.points.absolute_residual),
                          column(c.points.share_above), steps=True) for series, c in pairs]
-    finding = context.finds(pairs, lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
+    finding = context.finding_text(pairs, lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
@@ -117,7 +117,7 @@ def box_caption() -> str:
 def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
-    alt = context.told(title, pairs, lambda curve: _box_sizes(context, curve))
+    alt = context.alt_text(title, pairs, lambda curve: _box_sizes(context, curve))
     outliers = {series.name: column(curve.points.absolute_residual)
                 for series, curve in context.curves(residuals.ResidualOutliers)}
     ends = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
@@ -135,7 +135,7 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         drawn.panel.marks(rmse, [y], "ink", "D")
         drawn.panel.record_values(series.label, **{name: [value] for name, value in five.items()}, rmse=rmse)
     sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
-    finding = context.finds(pairs, lambda curve: _box_sizes(context, curve))
+    finding = context.finding_text(pairs, lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
@@ -192,7 +192,7 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
     title = "Residuals against columns of the data"
     return drawing(f"d{context.place}-residual-against", title, (
         listed([f"{series.label}: {text}" for series, text in sentences]), caption,
-        context.told(title, sentences, lambda text: text)), sheets)
+        context.alt_text(title, sentences, lambda text: text)), sheets)
 
 
 @figure_of(ResidualOrder, part="calibration", place=206)
@@ -209,7 +209,7 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
                "at lag 1, and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where "
                "they are alike.")
     return drawing(f"d{context.place}-residual-order", title, (
-        context.finds(pairs, _related), caption, context.told(title, pairs, _related)),
+        context.finding_text(pairs, _related), caption, context.alt_text(title, pairs, _related)),
         [_band_sheet(series, groups, x, up) for series, groups in of_models])
 
 

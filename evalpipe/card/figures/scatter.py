@@ -177,8 +177,8 @@ def _observed_or_residual(
     x_axis = number_axis(axis_name(context, "Predicted"), xs)
     y_axis = number_axis(axis_name(context, y.capitalize()), [*ys, *([0.0] if y == "residual" else [])])
     straight: Straight = "No residual" if y == "residual" else "Observed = predicted"
-    texts = (context.finds(of_panels, lambda panel: say(context, panel)), caption,
-             context.told(title, of_panels, lambda panel: say(context, panel)))
+    texts = (context.finding_text(of_panels, lambda panel: say(context, panel)), caption,
+             context.alt_text(title, of_panels, lambda panel: say(context, panel)))
     return drawing(f"d{context.place}-{y}-predicted", title, texts,
                    [scatter_sheet(panel, (x_axis, y_axis), straight) for panel in panels])
 
@@ -225,7 +225,7 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
         "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
         "more."
     )
-    texts = context.finds(pairs, _largest_count_gap), caption, context.told(title, pairs, _largest_count_gap)
+    texts = context.finding_text(pairs, _largest_count_gap), caption, context.alt_text(title, pairs, _largest_count_gap)
     sheets = [_rootogram_sheet(context, series, curve) for series, curve in pairs]
     return drawing(f"d{context.place}-rootogram", title, texts, sheets)
 
@@ -289,7 +289,7 @@ def _against_predictions(
               for side in (0, 1))
     x = unit_axis("Predicted probability") if context.results.levels else (
         number_axis(axis_name(context, "Predicted"), xs))
-    texts = context.finds(of_panels, say), caption, context.told(title, of_panels, say)
+    texts = context.finding_text(of_panels, say), caption, context.alt_text(title, of_panels, say)
     sheets = [scatter_sheet(panel_of, (x, number_axis(up, ys, zero=True)), "Expected") for panel_of in panels]
     return drawing(f"d{context.place}-{key}", title, texts, sheets)
 
@@ -383,7 +383,7 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
                f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model says."
                f"{STANDARDISED if kind == 'raw' else ''}")
     title = "Half-normal plot"
-    texts = context.finds(pairs, _beyond_limits), caption, context.told(title, pairs, _beyond_limits)
+    texts = context.finding_text(pairs, _beyond_limits), caption, context.alt_text(title, pairs, _beyond_limits)
     return drawing(f"d{context.place}-half-normal", title, texts, sheets)
 
 
@@ -422,5 +422,5 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
 
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
     return drawing(f"d{context.place}-predicted-observed", title, (
-        context.finds(of_panels, say), caption, context.told(title, of_panels, say)),
+        context.finding_text(of_panels, say), caption, context.alt_text(title, of_panels, say)),
         [scatter_sheet(panel_of, axes, "Observed = predicted") for panel_of in panels])

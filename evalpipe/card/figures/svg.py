@@ -217,15 +217,12 @@ class Sheet:
     def svg(self, *, printed: bool = False) -> str:
         """Write the SVG, for the screen in classes, or for print with its own colours."""
         high = number(self.bottom + 3)
+        axes = f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
         attributes_of_svg = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
-               else f'class="chart" aria-hidden="true"{self._axes_attribute()}')
+                             else f'class="chart" aria-hidden="true"{axes}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         wide = number(self.width)
         return f'<svg {attributes_of_svg} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
-
-    def _axes_attribute(self) -> str:
-        """Write the axes of the panels for whatever reads values off the figure."""
-        return f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
 
 
 def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
@@ -252,9 +249,7 @@ def outline(x: float, y: float, marker: str, size: float) -> str:
     return "".join(commands)
 
 
-def drawing(
-    key: str, title: str, texts: tuple[str, str, str], sheets: Sequence[Sheet]
-) -> Drawing:
+def drawing(key: str, title: str, texts: tuple[str, str, str], sheets: Sequence[Sheet]) -> Drawing:
     """Finish a figure. ``texts`` are what it says, how to read it, and the alternative text."""
     finding, caption, alt = texts
     return Drawing(
@@ -272,12 +267,12 @@ BOLD = "font-weight"
 
 def placed_by_the_left(svg: str) -> str:
     """Return a figure for print whose texts are placed by their left end, where their width is known."""
-    return ANCHORED.sub(_placed, svg)
 
+    def place(text: re.Match[str]) -> str:
+        look, x, y, anchor, content = text.groups()
+        wide = None if BOLD in look else exact_width(unescape(content))
+        if wide is None:
+            return text[0]
+        return f'<text {look}x="{number(float(x) - wide * LEFT_OF_IT[anchor])}" y="{y}">{content}</text>'
 
-def _placed(text: re.Match[str]) -> str:
-    look, x, y, anchor, content = text.groups()
-    wide = None if BOLD in look else exact_width(unescape(content))
-    if wide is None:
-        return text[0]
-    return f'<text {look}x="{number(float(x) - wide * LEFT_OF_IT[anchor])}" y="{y}">{content}</text>'
+    return ANCHORED.sub(place, svg)

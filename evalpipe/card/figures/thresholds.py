@@ -18,7 +18,7 @@ from evalpipe.results.curves.events import Roc, Thresholds
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
@@ -36,8 +36,8 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
             RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
         for series, points in ((series, curve.points) for series, curve in pairs)}
-    texts = (context.finds(pairs, _closest_rates), f"Rates at every threshold.{_line_caption(context)}",
-             context.told("Rates by threshold", pairs, _closest_rates))
+    texts = (context.finding_text(pairs, _closest_rates), f"Rates at every threshold.{_line_caption(context)}",
+             context.alt_text("Rates by threshold", pairs, _closest_rates))
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
@@ -53,7 +53,7 @@ def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) 
     caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
                f"{_line_caption(context)}")
     title = "True and false positive rate by threshold"
-    texts = context.finds(pairs, _furthest_apart), caption, context.told(title, pairs, _furthest_apart)
+    texts = context.finding_text(pairs, _furthest_apart), caption, context.alt_text(title, pairs, _furthest_apart)
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
 
@@ -144,7 +144,7 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
         "model is useful where it is above both acting on all cases and acting on none." + (
             f" {context.level} interval at each point." if banded else "")
     )
-    alt = context.told("Decision curve", pairs, _largest_gain)
+    alt = context.alt_text("Decision curve", pairs, _largest_gain)
     curves = [ModelCurve(series, column(c.points.threshold), column(c.points.net_benefit)) for series, c in pairs]
     first = pairs[0][1].points
     references = (
@@ -154,20 +154,16 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
     top = max(0.01, *(max(column(height)) for both in heights for height in both))
     y = Axis("Net benefit", -0.2 * top, 1.12 * top, ticks_between(-0.2 * top, 1.12 * top))
     name = "Threshold probability"
-    sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
-                         CurveLayers(under=_band_layer(pairs)) if banded else PLAIN)
-    texts = context.finds(pairs, _largest_gain), caption, alt
-    return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
+    points_by_model = {series.name: curve.points for series, curve in pairs}
 
-
-def _band_layer(pairs: list[tuple[Series, NetBenefit]]) -> Callable[[Panel, Series], None]:
-    curves = {series.name: curve.points for series, curve in pairs}
-
-    def under(panel: Panel, series: Series) -> None:
-        points = curves[series.name]
+    def band(panel: Panel, series: Series) -> None:
+        points = points_by_model[series.name]
         panel.band(column(points.threshold), column(points.lower), column(points.upper), series.ink)
 
-    return under
+    sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
+                         CurveLayers(under=band) if banded else PLAIN)
+    texts = context.finding_text(pairs, _largest_gain), caption, alt
+    return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 
 
 def _largest_gain(curve: NetBenefit) -> str:

@@ -16,7 +16,7 @@ from evalpipe.chapters.compare.figures import forests
 from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import by_dataset, difference_of, finding, of_model, together
+from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
     """Say what is subtracted from what, and what the verdicts are corrected for."""
-    listed = [c for c in comparisons if c.slice is None or (
-        c.metric in key_measures(results) and c.verdict in DECIDED)]
+    listed = [c for c in comparisons if c.slice is None or (c.metric in key_measures(results) and c.verdict in DECIDED)]
     limits = with_intervals(results, limited=any(c.lower is not None for c in listed))
     if comparisons[0].baseline_dataset is not None:
         lead = f"Each model on a dataset minus the same model on {baseline}, as independent samples{limits}."
@@ -157,9 +156,9 @@ def _blocks_of_all_rows(
         cells = []
         for c in rows:
             options = names.unsaid(c.metric, c.params)
-            measure: Cell = (compared(names, c), *([Aside(f"({options})", "options")] if options else []),
+            measure: Cell = (names.measure_of(c), *([Aside(f"({options})", "options")] if options else []),
                              *([Aside(better[c.metric], "definition")] if c.metric in better else []))
-            cells.append(Row((measure, names.model(c.model, c.variant), *measured(c), margin_of(c), verdict_of(c))))
+            cells.append(Row((measure, names.model_of(c), *measured(c), margin_of(c), verdict_of(c))))
         yield Heading(rows[0].dataset)
         yield Table(f"{_title(names, rows, baseline)} on {rows[0].dataset}", columns, tuple(cells), "compared",
                     stacked=True)
@@ -193,7 +192,7 @@ def _title(names: Names, comparisons: Sequence[Comparison], baseline: str) -> st
 
 def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
     """Return the name of the model that all differences are of; None where there are several."""
-    models = {names.model(c.model, c.variant) for c in comparisons}
+    models = {names.model_of(c) for c in comparisons}
     return models.pop() if len(models) == 1 else None
 
 
@@ -223,11 +222,6 @@ def verdict_of(comparison: Comparison) -> Cell:
     return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "open" else verdict
 
 
-def compared(names: Names, comparison: Comparison) -> str:
-    """Name what is compared: the measure, and the class where it is of one."""
-    return names.measure(comparison.metric, comparison.params, comparison.average, comparison.class_)
-
-
 def difference_number(comparison: Comparison) -> Number:
     """Write a difference with its interval; one that does not exist says why."""
     if comparison.difference is None:
@@ -255,7 +249,7 @@ def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Com
             Column("Verdict"),
         )
         yield Table(f"{_title(names, rows, baseline)} in slices of {rows[0].dataset}", columns, tuple(
-            Row((names.slice(c.slice or {}), compared(names, c), names.model(c.model, c.variant),
+            Row((names.slice(c.slice or {}), names.measure_of(c), names.model_of(c),
                  difference_number(c), numbers.p_value(c.p_value), numbers.p_value(c.p_adjusted), verdict_of(c)))
             for c in rows), most=MOST_ROWS)
 
@@ -294,12 +288,12 @@ def notes(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
 def _discordant_rows(names: Names, comparison: Comparison) -> str:
     """Say how many rows one of two models alone gets right."""
     counts = {name: numbers.count(float(comparison.details[name])) for name in ("only_model", "only_baseline")}
-    model = names.model(comparison.model, comparison.variant)
+    model = names.model_of(comparison)
     baseline = names.model(comparison.baseline, comparison.baseline_variant)
     exact = comparison.details.get("p_exact")
     p = f"; exact p-value {numbers.p_value(float(exact))}" if exact is not None else ""
     return (
-        f"McNemar’s test of {compared(names, comparison)}: {model} alone gets {counts['only_model']} rows right, "
+        f"McNemar’s test of {names.measure_of(comparison)}: {model} alone gets {counts['only_model']} rows right, "
         f"{baseline} alone {counts['only_baseline']}{p}."
     )
 
@@ -332,7 +326,7 @@ class PairFinding:
             differences = _first_measures(
                 [f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in pair])
             text = f"{of_model(results, first)} {self.verb} {other}: difference in {differences}{self.doubt}."
-            yield finding(self.kind, self.weight, text, _anchor(results, pair), pair)
+            yield finding(self.kind, self.weight, text, _section_anchor(results, pair), pair)
 
 
 BETWEEN_MODELS = {
@@ -392,15 +386,15 @@ def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Find
         measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
         text = f"{both} have the same {measures} in every resample."
-        yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
+        yield finding("same", weights.MODELS_SAME, text, _section_anchor(results, pair), pair)
 
 
 def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
-    return together(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
+    return grouped(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
 
 
-def _anchor(results: Results, pair: Sequence[Comparison]) -> str:
-    """Return the anchor of the section: that on a dataset comes after that on a model."""
+def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
+    """Return the anchor of the section: the comparison with a dataset comes after that with a model."""
     after = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
     return "comparison-2" if after else "comparison-1"

@@ -29,9 +29,7 @@ WIDEST_ZONE = 1.5
 """How many times the furthest limit the axis reaches for a margin; one further out would press all to the middle."""
 
 
-def forests(
-    results: Results, baseline: str, comparisons: Sequence[Comparison], place: int
-) -> Iterator[Drawing]:
+def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], place: int) -> Iterator[Drawing]:
     """Draw the differences on a dataset from a baseline, of measures whose values lie between -1 and 1, if any.
 
     ``place`` is that of the baseline among all, from 1; it keeps the ids of figures apart.

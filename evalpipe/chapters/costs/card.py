@@ -52,8 +52,7 @@ REFERENCES = (
 def sections(results: Results) -> Iterator[Section]:
     """Write the section; none where neither costs nor a profit are declared."""
     if results.costs or results.profit:
-        yield Section("costs", "Costs and profit", (*_cost_blocks(results), *_profit_blocks(results)),
-                      part="decisions")
+        yield Section("costs", "Costs and profit", (*_cost_blocks(results), *_profit_blocks(results)), part="decisions")
 
 
 def _cost_blocks(results: Results) -> Iterator[Block]:

@@ -138,7 +138,7 @@ def _column_procedures(results: Results) -> Iterator[Procedure]:
 def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
     names, rows = names_of(results), list[Row | Group]()
     for curve in marks:
-        rows.append(Group(names.model(curve.model, curve.variant)))
+        rows.append(Group(names.model_of(curve)))
         columns = curve.points.columns
         for place, threshold in enumerate(curve.points.threshold):
             cells = (ranged(columns[name][place], columns[f"{name}_lower"][place], columns[f"{name}_upper"][place])
@@ -153,7 +153,7 @@ def _measures_table(results: Results, dataset: str, swept: Sequence[MarkedMeasur
     """Write every measure of predicted classes at each mark, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in swept:
-        rows.append(Group(names.model(curve.model, curve.variant)))
+        rows.append(Group(names.model_of(curve)))
         for name, values in curve.points.measures.items():
             rows.append(Row((names.column_title(name), *map(ranged, values))))
     cuts = [numbers.given(threshold or 0.0) for threshold in swept[0].points.threshold]
@@ -201,7 +201,7 @@ def _prevalence_figure(context: Context, pairs: Sequence[tuple[Series, MeasuresB
     caption = ("Measures of the predicted levels at the threshold in use, were the prevalence another: rows are "
                "reweighted. Dotted line: observed prevalence.")
     title = "Measures by prevalence"
-    alt = context.told(title, pairs, _spans_over_prevalences)
+    alt = context.alt_text(title, pairs, _spans_over_prevalences)
     return drawing(f"d{context.place}-measures-by-prevalence", title, (finding, caption, alt), sheets)
 
 
@@ -238,7 +238,7 @@ def _related_figure(
     shares = wording.joined([wording.share(at) for at in prevalences])
     caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {shares}. Grey line: both are "
                "the same.")
-    alt = context.told(title, texts, lambda text: text)
+    alt = context.alt_text(title, texts, lambda text: text)
     return drawing(f"d{context.place}-related-{place}", title, (finding, caption, alt), [sheet])
 
 

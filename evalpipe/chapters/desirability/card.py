@@ -19,7 +19,7 @@ from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, shar
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, of_model, of_models, together, with_limits
+from evalpipe.findings.words import finding, grouped, of_model, of_models, with_limits
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _overall_table(results: Results, dataset: str, known: Known) -> Table:
         changes = [c for c in results.desirability.sensitivity
                    if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
         rows.append(Row((
-            names.model(row.model, row.variant), "–" if row.rank is None else str(row.rank), score(row.value, row),
+            names.model_of(row), "–" if row.rank is None else str(row.rank), score(row.value, row),
             share(row.probability_best), share(row.weights_best),
             f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
             "–" if row.pareto is None else "yes" if row.pareto else "no",
@@ -169,7 +169,7 @@ def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
     for goals in evenly(results.desirability.goals, GOALS_ABREAST):
         columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
         yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
-            Row((names.model(row.model, row.variant), *(
+            Row((names.model_of(row), *(
                 _value_and_desirability(known[row.model, row.variant, goal.goal]) for goal in goals)))
             for row in models))
 
@@ -180,8 +180,7 @@ def _value_and_desirability(row: Individual) -> Cell:
     if value is None:
         return score(row.desirability, row), Aside("no value", "definition")
     measured = isinstance(value, float) and row.metric is not None
-    text = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured
-            else wording.scalar(value))
+    text = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured else wording.scalar(value))
     return score(row.desirability, row), Aside(f"at {text}", "definition")
 
 
@@ -195,7 +194,7 @@ def _weights_table(results: Results, dataset: str) -> Table:
     for goal in results.desirability.goals:
         cells = []
         for factor in FACTORS:
-            first = [names.model(change.model, change.variant) for change in changes
+            first = [names.model_of(change) for change in changes
                      if (change.goal, change.factor) == (goal.goal, factor)]
             cells.append(f"{len(first)} models tied" if len(first) > 3 else " and ".join(first) or "nobody")
         rows.append(Row((goal_title(names, goal), numbers.plain(goal.weight), *cells)))
@@ -244,7 +243,7 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
             _draw_levels(drawn, goal, of_goal, series)
         else:
             _draw_curve(drawn, goal, of_goal, series)
-        values = ", ".join(f"{names.model(row.model, row.variant)} {numbers.number(row.desirability)}"
+        values = ", ".join(f"{names.model_of(row)} {numbers.number(row.desirability)}"
                            for row in of_goal.values() if row.desirability is not None)
         sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
     entries = [KeyEntry(line.label, line.ink, "mark", line.marker) for line in series.values()]
@@ -253,7 +252,7 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
     limits = any(row.lower is not None for row in results.desirability.individual)
     caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
         f" Bars are {context.level} intervals of the measure." if limits else "")
-    best = [names.model(row.model, row.variant) for row in rows if row.value is not None][:1]
+    best = [names.model_of(row) for row in rows if row.value is not None][:1]
     finding = f"{best[0]} is the most desirable over all goals." if best else ""
     alt = f"Desirability in each goal on {dataset}. {' '.join(sentences)}"
     return drawing(f"d{context.place}-goals", "Goals", (finding, caption, alt), [sheet])
@@ -327,9 +326,9 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         f", with {level} intervals; on the right the share of replicates in which the model is the most desirable."
         if drawn else ".")
     alt = f"Overall desirability on {context.dataset.name}. " + " ".join(
-        f"{names.model(row.model, row.variant)} {ranged(row.value, row.lower, row.upper).text}." for row in shown)
+        f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).text}." for row in shown)
     sheet = Sheet()
-    labels = [RowLabel(names.model(row.model, row.variant)) for row in shown]
+    labels = [RowLabel(names.model_of(row)) for row in shown]
     placed = rows_of(sheet, labels, unit_axis("Overall desirability D"), beside=44 if drawn else 0)
     for middle, row, label in zip(placed.middles, shown, labels, strict=True):
         line = series.get((row.model, row.variant))
@@ -341,8 +340,7 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         placed.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
         if row.probability_best is not None:
             sheet.write(sheet.width, placed.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
-    finding = listed([
-        f"{names.model(row.model, row.variant)} {ranged(row.value, row.lower, row.upper).value}" for row in shown])
+    finding = listed([f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}" for row in shown])
     return drawing(f"d{context.place}-desirability", "Overall desirability", (finding, caption, alt), [sheet])
 
 
@@ -399,7 +397,7 @@ def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Fin
 
 
 def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
-    return together(rows, lambda row: (row.dataset, row.goal))
+    return grouped(rows, lambda row: (row.dataset, row.goal))
 
 
 def _with_metric(rows: Sequence[Individual]) -> list[Individual]:

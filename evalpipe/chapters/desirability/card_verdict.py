@@ -54,7 +54,7 @@ def verdict(results: Results, dataset: str) -> tuple[str, ...]:
     if any(row.value for row in rows) and len(rows) > 1:
         sentences += _weight_sentences(results, names, rows, dataset)
     sentences += _unacceptable_models(results, names, rows, dataset)
-    sentences += [f"{names.model(row.model, row.variant)} has no overall desirability: {row.reason}."
+    sentences += [f"{names.model_of(row)} has no overall desirability: {row.reason}."
                   for row in rows if row.value is None]
     return tuple(sentences)
 
@@ -67,7 +67,7 @@ def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
         return "No model has an overall desirability."
     if not first[0].value:
         return "No model is acceptable: each has a goal whose desirability is 0."
-    labels, best = [names.model(row.model, row.variant) for row in first], first[0]
+    labels, best = [names.model_of(row) for row in first], first[0]
     number = ranged(best.value, best.lower, best.upper)
     level = wording.level(results.intervals.level)
     value = f"D = {number.value}" + (f" ({level} interval {number.interval})" if number.interval else "")
@@ -83,24 +83,24 @@ def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
 
 
 def _weight_sentences(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
-    """Say whether the first place hangs on a weight."""
-    first = {(row.model, row.variant) for row in rows if row.rank == 1}
-    changes = [c for c in results.desirability.sensitivity if c.dataset == dataset]
-    lost: dict[str, list[str]] = {}
+    """Say whether another model would be first if the weight of one goal were changed."""
     titles = _distinct_titles(results, names)
-    for goal, title in titles.items():
-        for factor, change in FACTORS.items():
-            then = [c for c in changes if (c.goal, c.factor) == (goal, factor) and c.first]
-            if then and not first & {(c.model, c.variant) for c in then}:
-                when = lost.setdefault(wording.joined([names.model(c.model, c.variant) for c in then]), [])
-                when.append(f"{'that' if when else 'the weight'} of {title} {'' if when else 'were '}{change}")
     if len(titles) == 1:
         return
-    if not lost:
+    first = {(row.model, row.variant) for row in rows if row.rank == 1}
+    changes_by_winner: dict[str, list[str]] = {}
+    for goal, title in titles.items():
+        for factor, change in FACTORS.items():
+            winners = [(c.model, c.variant) for c in results.desirability.sensitivity
+                       if c.first and (c.dataset, c.goal, c.factor) == (dataset, goal, factor)]
+            if winners and first.isdisjoint(winners):
+                changes = changes_by_winner.setdefault(wording.joined([names.model(*winner) for winner in winners]), [])
+                changes.append(f"that of {title} {change}" if changes else f"the weight of {title} were {change}")
+    if not changes_by_winner:
         changed = wording.joined(tuple(FACTORS.values()), "or")
         yield f"First place does not change when the weight of any one goal is {changed}."
-    for other, when in lost.items():
-        yield f"First place depends on the weights: {other} would be first if {' or '.join(when)}."
+    for winner, changes in changes_by_winner.items():
+        yield f"First place depends on the weights: {winner} would be first if {' or '.join(changes)}."
 
 
 def _unacceptable_models(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _unacceptable_models(results: Results, names: Names, rows: list[Overall], da
             and (judged.dataset, judged.model, judged.variant) == (dataset, row.model, row.variant)
         )
         if zero and row.value == 0:
-            groups.setdefault(zero, []).append(names.model(row.model, row.variant))
+            groups.setdefault(zero, []).append(names.model_of(row))
     for goals, labels in groups.items():
         few = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
         verb = "is" if len(labels) == 1 else "are"

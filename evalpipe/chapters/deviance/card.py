@@ -37,7 +37,7 @@ def sections(results: Results) -> Iterator[Section]:
             continue
         rows, without_test = [], dict[str, list[str]]()
         for row in deviances:
-            model = names.model(row.model, row.variant)
+            model = names.model_of(row)
             rows.append(Row((
                 model, ranged(row.null_deviance), ranged(row.deviance), ranged(row.difference),
                 ranged(row.mcfadden_r2), "–" if row.parameters is None else str(row.parameters),

@@ -62,7 +62,7 @@ def markers(results: Results, dataset: str) -> Iterator[str]:
 
 
 def rows_compared(results: Results) -> str:
-    """Say which rows differences of measures of predicted classes are of; empty without a zone."""
+    """Say that differences of measures of predicted classes are of reportable rows; empty without a zone."""
     return COMPARED if any(confusion.zone for confusion in results.confusion) else ""
 
 

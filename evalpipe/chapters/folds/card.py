@@ -10,7 +10,7 @@ from evalpipe.card.page import Column, Number, Row, Section, Table, Text
 from evalpipe.card.tables import metric_of, reasons_below, shown, with_intervals
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.repeats.card import spread_text
-from evalpipe.findings.words import together
+from evalpipe.findings.words import grouped
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ COLUMNS = (
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each model and variant on each dataset that has folds."""
-    blocks = [block for rows in together(results.folds, lambda row: (row.dataset, row.model, row.variant))
+    blocks = [block for rows in grouped(results.folds, lambda row: (row.dataset, row.model, row.variant))
               for block in _blocks_of_model(results, rows)]
     if blocks:
         yield Section("folds", "Folds", (Text(LEAD, "lead"), *blocks, Text(READ, "small")), part="comparison")
@@ -66,10 +66,10 @@ def _blocks_of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[B
             e.dataset, e.model, e.variant, e.metric, e.params, e.average, e.class_) == (
             row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_))
         limited = limited or pooled.lower is not None
-        cells.append(Row((names.measure(row.metric, row.params, row.average, row.class_),
+        cells.append(Row((names.measure_of(row),
                           shown(pooled, whole=metric_of(results, row.metric).is_whole), *_spread_cells(row))))
     level = f"{with_intervals(results, limited=True)} of all rows" if limited else ""
-    yield Table(f"{names.model(first.model, first.variant)} on {first.dataset}: {len(first.folds)} folds of {sizes} "
+    yield Table(f"{names.model_of(first)} on {first.dataset}: {len(first.folds)} folds of {sizes} "
                 f"rows{level}", COLUMNS, tuple(cells), stacked=True)
     yield from reasons_below(results, rows)
 

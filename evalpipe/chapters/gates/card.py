@@ -16,7 +16,7 @@ from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import capital, joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, more_rows, of_model, rows_of, together
+from evalpipe.findings.words import finding, grouped, more_rows, of_model, rows_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
-    return together(sorted(rows, key=lambda row: row.gate), lambda row: row.gate)
+    return grouped(sorted(rows, key=lambda row: row.gate), lambda row: row.gate)
 
 
 def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:

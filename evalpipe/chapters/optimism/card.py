@@ -11,7 +11,7 @@ from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import anchor, finding, together
+from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ COLUMNS = (
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each model that has bootstrap fits."""
-    blocks = [block for rows in together(results.optimism, lambda row: (row.dataset, row.model))
+    blocks = [block for rows in grouped(results.optimism, lambda row: (row.dataset, row.model))
               for block in _blocks_of_model(results, rows)]
     if blocks:
         yield Section("optimism", "Optimism", (Text(LEAD, "lead"), *blocks), part="results")
@@ -77,7 +77,7 @@ def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
         apparent, out_of_bag = ("–" if value is None else Number(
             numbers.fixed(value, digits), None, None, numbers.exact(value)) for value in (row.apparent, row.out_of_bag))
         cells.append(Row((
-            names.measure(row.metric, row.params, row.average, row.class_), apparent, optimism,
+            names.measure_of(row), apparent, optimism,
             Number(corrected.value, None, None, corrected.exact) if row.corrected is not None else "–",
             corrected.interval or "–", out_of_bag)))
     name = f"{names.model(first.model)} on {first.dataset}"
@@ -108,7 +108,7 @@ def measures_apparent(results: Results) -> Iterator[Claim]:
 
 def corrected(results: Results, rows: Sequence[Optimism]) -> Iterator[Finding]:
     """Say what measures come to without their optimism."""
-    for same in together(rows, lambda row: (row.dataset, row.model)):
+    for same in grouped(rows, lambda row: (row.dataset, row.model)):
         names, first = names_of(results), same[0]
         parts = [f"{names.measure(row.metric, row.params, row.average)} "
                  f"{numbers.with_limits(row.corrected or 0.0, row.lower, row.upper)} instead of "
@@ -121,7 +121,7 @@ def corrected(results: Results, rows: Sequence[Optimism]) -> Iterator[Finding]:
 
 def apparent(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say which measures are too good, by an amount that is not known."""
-    for same in together(rows, lambda row: row.dataset):
+    for same in grouped(rows, lambda row: row.dataset):
         names = names_of(results)
         models = joined([names.model(row.model) for row in same])
         verb = "was" if len(same) == 1 else "were"

@@ -190,7 +190,7 @@ def _prevalence_head(results: Results, e: Estimate) -> str:
         return SAMPLE
     declared = None if prior is None else prior.value if prior.levels is None else ", ".join(
         f"{level} {prior.levels[level]:g}" for level in results.levels)
-    return f"A{wording.at(at)[1:]}{' (declared)' if at == declared else ''}"
+    return f"A{wording.at_prevalence(at)[1:]}{' (declared)' if at == declared else ''}"
 
 
 def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
@@ -198,7 +198,7 @@ def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Itera
     e = next(e for e in by_head.values() if "prevalence" in e.params)
     (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
-    title = wording.measure(wording.titled(metric.title, e.params), options, e.average)
+    title = wording.measure(wording.metric_title(metric.title, e.params), options, e.average)
     return Row((title, labels(results)[e.model], *(
         shown(by_head[head], whole=metric.is_whole) if head in by_head else "–" for head in heads)))
 

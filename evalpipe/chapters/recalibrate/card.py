@@ -29,7 +29,6 @@ from evalpipe.card.tables import key_measures, shown, with_intervals, with_limit
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import (
     COLUMNS,
-    compared,
     family,
     is_recalibrated,
     margin_of,
@@ -177,18 +176,16 @@ def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) ->
     abreast, left_out = ordered[:MEASURES_ABREAST], len(ordered) - MEASURES_ABREAST
     whole = {metric.name: metric.is_whole for metric in results.metrics}
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
-    rows = tuple(Row((variant, *(_number_or_dash(measures[place].get(variant), whole=whole[key[place[0]]])
-                                 for place in abreast))) for variant in variants)
+    rows = tuple(
+        Row((variant, *(shown(measures[place][variant], whole=whole[key[place[0]]])
+                        if variant in measures[place] else Number("–") for place in abreast)))
+        for variant in variants)
     columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
     caption = f"{model.label} before and after recalibration on {dataset}{with_limits(results, rows)}"
     yield Table(caption, columns, rows, "before", stacked=True)
     if left_out > 0:
         further = "1 further key measure is" if left_out == 1 else f"{left_out} further key measures are"
         yield Text((f"{further} in ", Code("estimates.csv"), "; all differences follow."), "small")
-
-
-def _number_or_dash(e: Estimate | None, *, whole: bool) -> Number:
-    return Number("–") if e is None else shown(e, whole=whole)
 
 
 def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
@@ -216,7 +213,7 @@ def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Ite
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     measures: dict[tuple[str, str], list[Comparison]] = {}
     for c in differences:
-        measures.setdefault((compared(names, c), names.unsaid(c.metric, c.params)), []).append(c)
+        measures.setdefault((names.measure_of(c), names.unsaid(c.metric, c.params)), []).append(c)
     for (measure, options), rows in measures.items():
         tests = {c.test for c in rows if c.test is not None}
         shared = tests.pop() if len(tests) == 1 else None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card import wording
 from evalpipe.card.tables import overall, shown
 from evalpipe.card.wording import joined, names_of
-from evalpipe.chapters.compare.card import compared, is_recalibrated
+from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import anchor, difference_of, finding, of_model, together
+from evalpipe.findings.words import anchor, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[s
     for metrics in PROPER_LOSSES:
         losses: dict[str, list[Comparison]] = {}
         for c in sorted((c for c in rows if c.metric in metrics), key=lambda c: metrics.index(c.metric)):
-            losses.setdefault(compared(names, c), []).append(c)
+            losses.setdefault(names.measure_of(c), []).append(c)
         if losses:
             return losses
     return {}
@@ -165,13 +165,11 @@ def _largest_changes(
             amount = f"{'most ' if len(changed) > 1 else ''}with {most.variant}, by {_amount_with_interval(most)}"
             sentences.append(f"{name} {verb} {amount}.")
     further = len(set(variants) - named)
-    return [*sentences[:-1], f"{sentences[-1][:-1]}; {_further_methods(further, word)}."] if further else sentences
-
-
-def _further_methods(count: int, word: str) -> str:
-    """Say how many more methods do the same, such as ``one further method gains as well``."""
-    verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][count > 1]
-    return f"{wording.number_word(count)} further {'method' if count == 1 else 'methods'} {verb} as well"
+    if further:  # "one further method gains as well"
+        verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][further > 1]
+        methods = f"{wording.number_word(further)} further {'method' if further == 1 else 'methods'}"
+        sentences[-1] = f"{sentences[-1][:-1]}; {methods} {verb} as well."
+    return sentences
 
 
 def _amount_with_interval(difference: Comparison) -> str:
@@ -247,7 +245,7 @@ def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]
 
 
 def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
-    return together(rows, lambda row: (row.dataset, row.model))
+    return grouped(rows, lambda row: (row.dataset, row.model))
 
 
 def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:

@@ -9,10 +9,10 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
 from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.compare.card import compared, difference_number, notes, verdict_of
+from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import agreeing, by_dataset, finding, of_models, together
+from evalpipe.findings.words import by_dataset, finding, grouped, of_models, verb_form
 from evalpipe.findings.words import difference_of as difference_text
 from evalpipe.words import numbers
 
@@ -31,7 +31,7 @@ def sections(results: Results) -> Iterator[Section]:
     """Write the section, with a table for each dataset."""
     names, rates = names_of(results), results.reference_rates
     tables = [Table(f"Differences from reference rates on {rows[0].dataset}", COLUMNS, tuple(
-        Row((compared(names, r), names.model(r.model, r.variant), shown(estimate_of(results, r)), r.baseline,
+        Row((names.measure_of(r), names.model_of(r), shown(estimate_of(results, r)), r.baseline,
              ranged(r.rate, r.rate_lower, r.rate_upper), difference_number(r), verdict_of(r)))
         for r in rows), stacked=True) for rows in by_dataset(rates)]
     if tables:
@@ -67,14 +67,14 @@ def reference_rates_reached(results: Results) -> Iterator[Claim]:
 def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models are better than a reference rate."""
     for same in _by_rate(rows):
-        verb = agreeing(same, "is better than", "are better than")
+        verb = verb_form(same, "is better than", "are better than")
         yield finding("holds", weights.RATE_REACHED, _difference_sentence(results, same, verb), RATES, same)
 
 
 def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models do not reach a reference rate."""
     for same in _by_rate(rows):
-        verb = agreeing(same, "does not reach", "do not reach")
+        verb = verb_form(same, "does not reach", "do not reach")
         yield finding("fails", weights.RATE_MISSED, _difference_sentence(results, same, verb), RATES, same)
 
 
@@ -86,7 +86,7 @@ def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Find
 
 
 def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
-    return together(rows, lambda row: (row.baseline, row.metric, str(row.params)))
+    return grouped(rows, lambda row: (row.baseline, row.metric, str(row.params)))
 
 
 def _difference_sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:

@@ -17,7 +17,7 @@ from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, of_model, together
+from evalpipe.findings.words import finding, grouped, of_model
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> I
     columns = tuple(replace(column, shown=limited or column.head not in WITH_LIMITS) for column in COLUMNS)
     cells = []
     for row in rows:
-        measure = names.measure(row.metric, row.params, row.average, row.class_)
+        measure = names.measure_of(row)
         if row.mean is None:
             cells.append(Row((measure, Number("undefined"), *["–"] * (len(COLUMNS) - 2))))
             continue
@@ -140,7 +140,7 @@ def fits_against_models(results: Results) -> Iterator[Claim]:
 
 def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
     """Say in which measures the choice of a fit matters as much as that of the rows."""
-    for same in together(rows, lambda row: (row.dataset, row.model)):
+    for same in grouped(rows, lambda row: (row.dataset, row.model)):
         names = names_of(results)
         parts = [f"{names.measure(row.metric, row.params, row.average)} SD {spread_text(row.between or 0.0)} between "
                  f"fits, SE {spread_text(row.within or 0.0)} within" for row in same[:MOST_MEASURES]]
@@ -152,7 +152,7 @@ def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
 def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in which measures another fit of the same model may reverse a difference."""
     wider = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
-    for pair in together(rows, lambda row: (row.dataset, row.model, row.baseline, wider[id(row)].model)):
+    for pair in grouped(rows, lambda row: (row.dataset, row.model, row.baseline, wider[id(row)].model)):
         names, first = names_of(results), pair[0]
         parts = []
         for row in pair[:MOST_MEASURES]:

@@ -15,7 +15,7 @@ from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
-from evalpipe.findings.words import agreeing, difference_of, finding, of_model, of_models
+from evalpipe.findings.words import difference_of, finding, of_model, of_models, verb_form
 from evalpipe.findings.words import with_limits as value_with_limits
 from evalpipe.words import numbers
 
@@ -180,7 +180,7 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
             Column("Reference", shown=len(references) > 1), Column("Difference", "num"), Column("Ratio", "num"),
             Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"))
         rows = tuple(
-            Row((names.slice(d.slice), names.model(d.model), names.measure(d.metric, d.params, d.average, d.class_),
+            Row((names.slice(d.slice), names.model(d.model), names.measure_of(d),
                  _reference(d, names), signed(d.difference, d.lower, d.upper),
                  ranged(d.ratio, d.ratio_lower, d.ratio_upper), numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
             for d in listed)
@@ -321,7 +321,7 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
         worst, limit, side = max(judged, key=lambda entry: abs((entry[0].value or 0.0) - entry[1]))
         groups = len({str(row.slice) for row, _, _ in judged})
         others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
-        measure = names.measure(worst.metric, worst.params, worst.average, worst.class_)
+        measure = names.measure_of(worst)
         text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
                 f"{value_with_limits(worst, limit)}; required for all rows: {side} {numbers.plain(limit)}.{others}")
         yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
@@ -376,7 +376,7 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
                                   for row in same]
         if len(same) > 1:
             values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
-        verb = agreeing(same, "does", "do")
+        verb = verb_form(same, "does", "do")
         allowing = _corrected_differences(results, same)
         corrected = f"allowing for that, the difference is {allowing}" if allowing else (
             "p-values are corrected for that")

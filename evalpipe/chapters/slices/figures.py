@@ -147,6 +147,7 @@ def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
 
 def _forest_figure(forest: Forest, place: int) -> Drawing:
+    """Draw a measure of each model in each slice, beside a line at its value over all rows."""
     name, series = forest.measure.name, forest.series
     title = f"{name} by slice"
     sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
@@ -164,12 +165,13 @@ def _forest_figure(forest: Forest, place: int) -> Drawing:
         if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
             sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
     sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
-    texts = " ".join(sentences[:2]) + (" The others are in its data."
-                                  if len(forest.series) > 2 else ""), _forest_caption(forest), alt
+    finding = " ".join(sentences[:2]) + (" The others are in its data." if len(series) > 2 else "")
+    texts = finding, _forest_caption(forest), alt
     return drawing(f"d{forest.context.place}-slices-{place}", title, texts, [sheet])
 
 
 def _forest_caption(forest: Forest) -> str:
+    """Say how to read the figure, and how many slices are not drawn."""
     results, measure = forest.context.results, forest.measure
     better = {metric.name: metric.direction for metric in results.metrics}[measure.metric]
     limited = any(e.lower is not None for e in forest.shown)

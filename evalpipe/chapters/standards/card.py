@@ -69,8 +69,7 @@ def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
         rows.append(Row((
             (standard.title, Aside(standard.edition, "definition")), f"{standard.present}", f"{standard.missing}",
             f"{standard.not_applicable}", numbers.floored_percent(standard.completeness), required)))
-    return Table("Completeness of the evidence, item by item", columns, tuple(rows), "standards",
-                 label="Completeness")
+    return Table("Completeness of the evidence, item by item", columns, tuple(rows), "standards", label="Completeness")
 
 
 def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:

@@ -20,20 +20,15 @@ BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the sections that hold what is stated; what is said of data stands there."""
-    yield _use_section(results)
+    stated = results.statement
+    facts = entries(results, "use") + (() if stated.limits else (("Limits", missing(results, "limits")),))
+    limits = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in stated.limits)))
+    yield Section("use", PLACES["use"].title, (Facts(facts, "rules"), *(limits if stated.limits else ())), part="use")
     for name in BEFORE_CHANGES:
         yield from section(results, name)
-    stated = results.statement
     if stated.changes or asked_by(results, "changes"):
         changes = tuple((change.date, blocks(results, change.text)) for change in stated.changes)
         yield Section("changes", "Change log", (
             Facts(changes or (("Changes", missing(results, "changes")),), "rules"),), part="changes")
     for name in BEFORE_SIGNATURES:
         yield from section(results, name)
-
-
-def _use_section(results: Results) -> Section:
-    limits = results.statement.limits
-    facts = entries(results, "use") + (() if limits else (("Limits", missing(results, "limits")),))
-    listed = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in limits))) if limits else ()
-    return Section("use", PLACES["use"].title, (Facts(facts, "rules"), *listed), part="use")

@@ -11,11 +11,11 @@ from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.tables import better_side
+from evalpipe.card.tables import better_side, metric_of
 from evalpipe.card.wording import MOST_NAMED, joined, more_models, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import anchor, finding, together
+from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -118,8 +118,10 @@ def best_steps_differ(results: Results) -> Iterator[Claim]:
     """Whether a proper score and accuracy, or misclassifications, are best at different steps of a fit."""
     for rows in _rows_by_model(results):
         scores, counts = _first_with_best(rows, PROPER), _first_with_best(rows, OF_LEVELS)
-        if scores is not None and counts is not None and not _have_common_best_step(scores, counts):
-            yield Claim((scores, counts), differ)
+        if scores is not None and counts is not None:
+            shared = set(scores.steps) & set(counts.steps)
+            if not any(scores.is_best(step) and counts.is_best(step) for step in shared):
+                yield Claim((scores, counts), differ)
 
 
 @rule
@@ -133,7 +135,7 @@ def step_not_best(results: Results) -> Iterator[Claim]:
 
 
 def _rows_by_model(results: Results) -> Iterator[list[StepHistory]]:
-    yield from together(results.steps, lambda row: (row.dataset, row.model))
+    yield from grouped(results.steps, lambda row: (row.dataset, row.model))
 
 
 def _first_with_best(rows: Sequence[StepHistory], metrics: Sequence[str]) -> StepHistory | None:
@@ -142,15 +144,9 @@ def _first_with_best(rows: Sequence[StepHistory], metrics: Sequence[str]) -> Ste
     return next(known, None)
 
 
-def _have_common_best_step(scores: StepHistory, counts: StepHistory) -> bool:
-    """Tell whether a step that is best by one measure is best by the other too."""
-    shared = set(scores.steps) & set(counts.steps)
-    return any(scores.is_best(step) and counts.is_best(step) for step in shared)
-
-
 def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
     """Say which steps are best by either measure, what the conflict means, and that the values are optimistic."""
-    for pairs in together(rows, lambda pair: (pair[0].dataset, pair[0].metric, pair[1].metric)):
+    for pairs in grouped(rows, lambda pair: (pair[0].dataset, pair[0].metric, pair[1].metric)):
         scores, counts = pairs[0]
         score, count = title_of(results, scores), title_of(results, counts)
         if len(pairs) == 1:
@@ -170,7 +166,7 @@ def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
 
 def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
     """Say how much worse the shown step is than the best one."""
-    for alike in together(rows, lambda row: (row.dataset, row.metric)):
+    for alike in grouped(rows, lambda row: (row.dataset, row.metric)):
         parts = []
         for row in alike[:MOST_NAMED]:
             shown, best = (value_of(results, row, None if step is None else row.at(step))
@@ -200,7 +196,7 @@ def title_of(results: Results, row: StepHistory) -> str:
 
 def end_of(results: Results, row: StepHistory) -> str | None:
     """Say on which side the better values lie: "lowest" or "highest"; None where neither is better."""
-    return ENDS.get(next(metric.direction for metric in results.metrics if metric.name == row.metric))
+    return ENDS.get(metric_of(results, row.metric).direction)
 
 
 def label_of(results: Results, row: StepHistory) -> str:
@@ -212,8 +208,8 @@ def value_of(results: Results, row: StepHistory, value: float | None) -> str:
     """Write a value of a measure; a number of rows without decimals."""
     if value is None:
         return "undefined"
-    metric = next(metric for metric in results.metrics if metric.name == row.metric)
-    return numbers.count(value) if metric.is_whole and value.is_integer() else numbers.number(value)
+    whole = metric_of(results, row.metric).is_whole and value.is_integer()
+    return numbers.count(value) if whole else numbers.number(value)
 
 
 def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
@@ -255,7 +251,7 @@ HEIGHT = 150.0
 
 def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
     """Draw every measure of a dataset against the step, the models together."""
-    measures = list(together(step_rows(results, dataset), lambda row: (
+    measures = list(grouped(step_rows(results, dataset), lambda row: (
         row.metric, tuple(row.params.items()), row.average)))
     for start in range(0, len(measures), MOST_PANELS):
         yield _step_figure(context_of(results, dataset), measures[start : start + MOST_PANELS], start)

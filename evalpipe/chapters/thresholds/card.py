@@ -112,7 +112,7 @@ def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
                   for bound in threshold.constraints]
         rule += f", with {' and '.join(bounds)}" if bounds else ""
     about = "; ".join(filter(None, (rule, _rows_text(threshold))))
-    return f"{names.model(threshold.model, threshold.variant)}: ", chosen(threshold), Aside(about, "options")
+    return f"{names.model_of(threshold)}: ", chosen(threshold), Aside(about, "options")
 
 
 def chosen(threshold: Threshold) -> Number:

@@ -17,7 +17,7 @@ from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, together
+from evalpipe.findings.words import finding, grouped
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def alike(results: Results) -> Iterator[Claim]:
 
 def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures resemble those of the night before, and by how much."""
-    for same in together(lines, lambda line: measure_of(results, line)):
+    for same in grouped(lines, lambda line: measure_of(results, line)):
         named = _of_first_models(
             same, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
         text = (f"{measure_of(results, same[0])} resembles that of the night before: autocorrelation {named}, over "
@@ -152,25 +152,30 @@ def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding
 
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures are beyond their limits on which side, and of which models."""
-    for alike in together(lines, lambda line: (measure_of(results, line), line.position)):
+    for alike in grouped(lines, lambda line: (measure_of(results, line), line.position)):
         named = _of_first_models(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
                                  f"{limits_of(line)}")
         text = (f"{measure_of(results, alike[0])} is {alike[0].position} its control limits, which "
                 f"{earlier_nights(alike[0].counted)} give: {named}.")
-        worse = _is_worse(results, alike[0])
+        # Beyond the limits on the side that is worse; on either side where none is better.
+        better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, alike[0].metric).direction)
+        worse = alike[0].position != better
         weight = weights.OUT_OF_CONTROL if worse else weights.BETTER_THAN_LIMITS
         yield finding("fails" if worse else "note", weight, text, "trend", alike)
 
 
 def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say how many measures are within their limits."""
-    count, whole = len(lines), len(results.trend.lines)
-    few, most = min(line.counted for line in lines), max(line.counted for line in lines)
-    subject = (f"{measure_of(results, lines[0])} of {model_of(results, lines[0])} is within its" if whole == 1 else
-               f"All {whole} measures by model are within their" if count == whole else
-               f"{count} of {whole} measures by model {'is within its' if count == 1 else 'are within their'}")
-    spread = numbers.count(most) if few == most else numbers.ranged(numbers.count(few), numbers.count(most))
-    text = f"{subject} control limits, which {spread} earlier nights give."
+    count, total = len(lines), len(results.trend.lines)
+    if total == 1:
+        subject = f"{measure_of(results, lines[0])} of {model_of(results, lines[0])} is within its"
+    elif count == total:
+        subject = f"All {total} measures by model are within their"
+    else:
+        subject = f"{count} of {total} measures by model {'is within its' if count == 1 else 'are within their'}"
+    fewest, most = (numbers.count(end(line.counted for line in lines)) for end in (min, max))
+    nights = most if fewest == most else numbers.ranged(fewest, most)
+    text = f"{subject} control limits, which {nights} earlier nights give."
     yield finding("holds", weights.WITHIN_LIMITS, text, "trend", lines)
 
 
@@ -185,7 +190,7 @@ def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Fin
 
 def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures have been on one side of their centre for long."""
-    for alike in together(lines, lambda line: (measure_of(results, line), _side(line))):
+    for alike in grouped(lines, lambda line: (measure_of(results, line), _side(line))):
         named = _of_first_models(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
                                            f"{numbers.number(line.centre or 0.0)}")
         text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
@@ -202,12 +207,6 @@ def _side(line: TrendLine) -> str:
     return "above" if (line.value[-1] or 0.0) > (line.centre or 0.0) else "below"
 
 
-def _is_worse(results: Results, line: TrendLine) -> bool:
-    """Tell whether a line is beyond its limits on the side that is worse; either is where no side is better."""
-    direction = metric_of(results, line.metric).direction
-    return line.position != {"maximize": "above", "minimize": "below"}.get(direction)
-
-
 def measure_of(results: Results, line: TrendLine) -> str:
     """Name the measure of a line, with the dataset where several are evaluated."""
     name = names_of(results).measure(line.metric, line.params, line.average)
@@ -217,12 +216,12 @@ def measure_of(results: Results, line: TrendLine) -> str:
 
 def model_of(results: Results, line: TrendLine) -> str:
     """Name the model of a line."""
-    return names_of(results).model(line.model, line.variant)
+    return names_of(results).model_of(line)
 
 
 def by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
     """Return the lines of each measure on each dataset together, in the order of the measures."""
-    return list(together(lines, lambda line: (line.dataset, line.metric, tuple(line.params.items()), line.average)))
+    return list(grouped(lines, lambda line: (line.dataset, line.metric, tuple(line.params.items()), line.average)))
 
 
 def tonight_of(line: TrendLine) -> str:

@@ -11,7 +11,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Explored, Explorer
 from evalpipe.card.palette import look_of
 from evalpipe.card.wording import names_of
-from evalpipe.findings.words import together
+from evalpipe.findings.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def beneath(results: Results) -> Iterator[Explorer]:
     columns = (*MEASURES, COST) if results.costs else MEASURES
     groups, titles = [], []
     for table in results.what_if:
-        for rows in together(table.groups, lambda row: str(row.slice)):
+        for rows in grouped(table.groups, lambda row: str(row.slice)):
             title = "All rows" if rows[0].slice is None else names.slice(rows[0].slice)
             titles.append(title if len(results.what_if) == 1 else f"{title} of {table.dataset}")
             groups.append(_counts_of_group(results, table, rows, keys))

@@ -125,10 +125,11 @@ def test_a_written_threshold_is_marked_too() -> None:
 
 
 def test_the_confusion_matrix_says_by_which_thresholds(results: Results) -> None:
-    from evalpipe.card.wording import rule
+    from evalpipe.card.wording import prediction_rule
 
     table = next(table for table in results.confusion if table.model == "q")
-    assert rule(table).startswith("Predicted as 1 when the probability is at least the threshold of the row's fold, ")
+    assert prediction_rule(table).startswith(
+        "Predicted as 1 when the probability is at least the threshold of the row's fold, ")
 
 
 def test_the_page_has_the_section_and_its_place_in_the_contents(results: Results) -> None:
