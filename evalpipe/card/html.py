@@ -124,13 +124,6 @@ def _legible_text(value: object) -> object:
     return legible(value) if type(value) is str else value
 
 
-def _breakable(text: Markup) -> Markup:
-    """Let a word be broken that is too long for the column of a table."""
-    from markupsafe import Markup
-
-    return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), text))  # noqa: S704 - escaped
-
-
 def _block_writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
     """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped.
 
@@ -142,8 +135,9 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
     names = ([BLOCKS] if has_blocks else []) + [f"{PACKAGED}{BLOCKS}" if templates.texts else BLOCKS]
 
     def write(part: object) -> Markup:
-        if isinstance(part, str):
-            return _breakable(escape(legible(part)))
+        if isinstance(part, str):  # a word may be broken that is too long for the column of a table
+            escaped = escape(legible(part))
+            return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), escaped))  # noqa: S704
         if isinstance(part, tuple):
             return Markup().join(map(write, part))
         kind = type(part).__name__

@@ -174,7 +174,7 @@ def first_missing(evidence: list[tuple[str, Path]], shown: list[tuple[str, Path]
 
 
 def _hidden_by_nothing_else(path: Path, allowed: Path) -> bool:
-    """Tell whether nothing stands around a word that could hide it but what evalpipe itself puts there, in order."""
+    """Tell whether the elements around a word are, in order, among those that evalpipe puts around it."""
     if path == allowed:
         return True
     rest = iter(allowed)

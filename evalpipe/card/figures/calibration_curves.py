@@ -304,7 +304,7 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 @figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw at each rounded probability the event rate, and beside it what is left of the Brier score there."""
-    smoothers, sizes = _smooth_curve_by_model(context), {}
+    smoothers, sizes = _preferred_curves(context), {}
     for series, curve in pairs:
         estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
         measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]
@@ -352,7 +352,7 @@ def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: 
                   name=f"{series.label}, refinement")
 
 
-def _smooth_curve_by_model(context: Context) -> Mapping[str, SmoothCurve]:
+def _preferred_curves(context: Context) -> Mapping[str, SmoothCurve]:
     """Return the smooth curve of each model that has one: the spline before the line and the isotonic fit."""
     # One kind for all panels, which share a key.
     splines = {series.name: curve for series, curve in context.curves(CalibrationSpline)}

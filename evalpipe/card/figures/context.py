@@ -119,11 +119,9 @@ class Context:
         """Read a model's operating point off its confusion matrix; None where there is no event."""
         if self.results.event is None:
             return None
-        for matrix in self.results.confusion:
-            of = (matrix.dataset, matrix.model, matrix.slice, matrix.variant)
-            if of == (self.dataset.name, model, None, "original"):
-                return _operating_point(matrix, self.results.event)
-        return None
+        about = (self.dataset.name, model, None, "original")
+        return next((_operating_point(matrix, self.results.event) for matrix in self.results.confusion
+                     if (matrix.dataset, matrix.model, matrix.slice, matrix.variant) == about), None)
 
 
 def context_of(results: Results, dataset: str) -> Context:
@@ -133,6 +131,7 @@ def context_of(results: Results, dataset: str) -> Context:
 
 
 def _operating_point(matrix: Confusion, event: str) -> Operating:
+    """Return the threshold of a matrix, and where it lies on the curves of the model."""
     i = matrix.levels.index(event)  # of two, so that the other one is 1 - i
     tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
     fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]

@@ -76,8 +76,11 @@ def label_lines(
             entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in labels]
             continue
         boxes += [box for box, _ in places]
-        for label, place in zip(labels, places, strict=True):
-            _write_label(panel, label, *place)
+        for label, ((left, top, right, _), turned) in zip(labels, places, strict=True):
+            if label.marker:
+                panel.sheet.marker(right - 5 if turned else left + 5, top + LINE / 2, label.marker, label.ink)
+            text_left = left + (SIGN if label.marker and not turned else 0)
+            panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
     return entries
 
 
@@ -137,13 +140,6 @@ def _label_places(
             return None
         places.append(chosen)
     return places
-
-
-def _write_label(panel: Panel, label: LineLabel, box: Box, turned: bool) -> None:  # noqa: FBT001
-    left, top, right, _ = box
-    if label.marker:
-        panel.sheet.marker(right - 5 if turned else left + 5, top + LINE / 2, label.marker, label.ink)
-    panel.sheet.write(left + (SIGN if label.marker and not turned else 0), top + LINE - 3.5, label.text, label.ink)
 
 
 def _points_along(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
@@ -347,10 +343,11 @@ def marked_rates(curve: Marks | None, at: Coordinates) -> str:
     """Say where the marked thresholds of a model lie; nothing where it has none."""
     if curve is None:
         return ""
-    x, y = at.marks(curve)
-    points = (f"at marked threshold {numbers.given(cut)} {at.words[0]} {_number_or_undefined(a)} and {at.words[1]} "
-              f"{_number_or_undefined(b)}" for cut, a, b in zip(column(curve.points.threshold), x, y, strict=True))
-    return "; ".join(points)
+    parts, (across, up) = [], at.words
+    for cut, x, y in zip(column(curve.points.threshold), *at.marks(curve), strict=True):
+        parts.append(f"at marked threshold {numbers.given(cut)} {across} {_number_or_undefined(x)} and {up} "
+                     f"{_number_or_undefined(y)}")
+    return "; ".join(parts)
 
 
 def _number_or_undefined(value: float) -> str:

@@ -267,20 +267,16 @@ class Panel:
         if grid:
             self.sheet.path(grid, "thin", "grid")
         if across:
-            self._numbers_across(xs)
+            reached = -math.inf
+            for x, (_, text) in zip(xs, self.x.ticks, strict=True):
+                half = width(text) / 2
+                middle = min(max(x, half), self.sheet.width - half)
+                if middle - half > reached + 4:  # a number that would meet the one before is left out
+                    self.sheet.write(middle, self.base + BELOW - 2, text, "muted", "middle")
+                    reached = middle + half
         if up:
             for y, (_, text) in zip(ys, self.y.ticks, strict=True):
                 self.sheet.write(self.left - BESIDE, y + 4.5, text, "muted", "end")
-
-    def _numbers_across(self, xs: Sequence[float]) -> None:
-        """Write the numbers beneath the panel, those that would meet the one before left out."""
-        reached = -math.inf
-        for x, (_, text) in zip(xs, self.x.ticks, strict=True):
-            half = width(text) / 2
-            middle = min(max(x, half), self.sheet.width - half)
-            if middle - half > reached + 4:
-                self.sheet.write(middle, self.base + BELOW - 2, text, "muted", "middle")
-                reached = middle + half
 
 
 def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:

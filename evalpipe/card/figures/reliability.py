@@ -195,11 +195,13 @@ def draw_rug(drawn: Panel, series: Series, curve: Rug | None) -> None:
         return
     at, events, others = (column(values) for values in curve.points.columns.values())
     for weights, ink, above in ((events, series.ink, True), (others, "muted", False)):
-        most = max(weights, default=0.0) or 1.0
-        # What many rows share is the longer the more they are; a stroke of one row can still be seen.
-        lengths = [TICK * (0.3 + 0.7 * weight / most) if weight else 0.0 for weight in weights]
-        drawn.ticks(at, lengths if curve.notes.places else [TICK / 2 if weight else 0.0 for weight in weights], ink,
-                    above=above)
+        if curve.notes.places:
+            # What many rows share is the longer the more they are; a stroke of one row can still be seen.
+            most = max(weights, default=0.0) or 1.0
+            lengths = [TICK * (0.3 + 0.7 * weight / most) if weight else 0.0 for weight in weights]
+        else:
+            lengths = [TICK / 2 if weight else 0.0 for weight in weights]
+        drawn.ticks(at, lengths, ink, above=above)
     drawn.sheet.points.append(PointSeries(
         f"{series.label}, rug", {"Predicted probability": at, "Events": events, "Non-events": others}))
 

@@ -257,22 +257,18 @@ def _overall_desirability(candidate: RankedCandidate) -> Number:
 
 
 def _value_and_desirability(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
-    """Write a value with the desirability that it has."""
+    """Write a value with its desirability, and its standard error if it has one: "0.0348 ± 0.0063"."""
     value, d = candidate.values[goal.goal], candidate.desirability[goal.goal]
-    known = "undefined" if d is None else f"d\u00a0=\u00a0{numbers.number(d)}"
+    desirability = Aside("undefined" if d is None else f"d\u00a0=\u00a0{numbers.number(d)}", "definition")
     if value is None:
-        return "no value", Aside(known, "definition")
+        return "no value", desirability
     if isinstance(value, str | bool):
-        return wording.scalar(value), Aside(known, "definition")
-    return _value_with_error(float(value), candidate.std_err.get(goal.goal)), Aside(known, "definition")
-
-
-def _value_with_error(value: float, error: float | None) -> str:
-    """Write a value, with two significant digits of its standard error where it has one: "0.0348 ± 0.0063"."""
-    if not error:
-        return numbers.count(value) if value.is_integer() else numbers.number(value)
-    digits = min(numbers.significant(error, 2), numbers.MOST_DECIMALS)
-    return f"{numbers.fixed(value, digits)}\u00a0±\u00a0{numbers.fixed(error, digits)}"
+        return wording.scalar(value), desirability
+    error = candidate.std_err.get(goal.goal)
+    if error:
+        digits = min(numbers.significant(error, 2), numbers.MOST_DECIMALS)
+        return f"{numbers.fixed(float(value), digits)}\u00a0±\u00a0{numbers.fixed(error, digits)}", desirability
+    return (numbers.count(value) if float(value).is_integer() else numbers.number(value)), desirability
 
 
 def _goals_table(results: Results) -> Table:

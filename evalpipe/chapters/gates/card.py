@@ -365,7 +365,7 @@ LIMIT_WORDS = {
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Say about how many more rows would decide; nothing where one of the numbers sits on its limit, or nearly."""
+    """Say about how many more rows would decide; nothing where a number lies on its limit, or nearly so."""
     needed = [_more_rows_needed(results, row) for row in rows]
     known = [number for number in needed if number is not None]
     if len(known) < len(needed):

@@ -11,7 +11,7 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, model_key, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
-from evalpipe.card.tables import key_measures, shown
+from evalpipe.card.tables import key_measures, metric_of, shown
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
 
@@ -208,15 +208,15 @@ def _why_absent(forest: Forest, line: SliceLine) -> str:
 def _model_sentence(forest: Forest, model: str) -> str:
     """Say the value over all rows, the lowest and the highest slice, and how many have none."""
     results, by_slice, measure = forest.context.results, forest.by_slice, forest.measure
-    names, metric = names_of(results), next(m for m in results.metrics if m.name == measure.metric)
-    whole = by_slice.at(model, None, measure)
+    names, is_whole = names_of(results), metric_of(results, measure.metric).is_whole
+    overall = by_slice.at(model, None, measure)
     estimates = [by_slice.at(model, labels, measure) for slices in by_slice.slicings.values() for labels in slices]
-    known = [(e.value, e) for e in estimates if e is not None and e.value is not None]
-    parts = [f"over all rows {shown(whole, whole=metric.is_whole).text}"] if whole is not None else []
-    for word, choose in (("lowest", min), ("highest", max)) if known else ():
-        _, e = choose(known, key=lambda pair: pair[0])
-        parts.append(f"{word} {shown(e, whole=metric.is_whole).text} where {names.slice(e.slice or {})}")
-    few = len(estimates) - len(known)
-    if few:
-        parts.append(f"{few} of {len(estimates)} slices have no value")
+    with_value = [(e.value, e) for e in estimates if e is not None and e.value is not None]
+    parts = [f"over all rows {shown(overall, whole=is_whole).text}"] if overall is not None else []
+    for word, end in (("lowest", min), ("highest", max)) if with_value else ():
+        _, e = end(with_value, key=lambda pair: pair[0])
+        parts.append(f"{word} {shown(e, whole=is_whole).text} where {names.slice(e.slice or {})}")
+    without_value = len(estimates) - len(with_value)
+    if without_value:
+        parts.append(f"{without_value} of {len(estimates)} slices have no value")
     return "; ".join(parts) or "no values"
