@@ -189,6 +189,7 @@ def _from_the_plan(
     cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
     """Run steps 2 to 7, with the earlier nights that results ``before`` and ``evidence`` hold, else the ledger's."""
+    from evalpipe.chapters.gates.plan import gates_plan
     from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
 
     clock(2)
@@ -199,7 +200,7 @@ def _from_the_plan(
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    earlier_runs = None if folder is None else nights_before(ledger, planned, planned.gates, folder.out)
+    earlier_runs = None if folder is None else nights_before(ledger, planned, planned.part(gates_plan), folder.out)
     planned, samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
     clock(4)
     evaluation = _evaluated(planned, samples, candidates, clock.progress)
@@ -268,6 +269,7 @@ def _read(
     Refuses, before all else, formats that cannot be made here.
     """
     from evalpipe.card import ready
+    from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.earlier_runs import look_back
     from evalpipe.chapters.prevalence.compute import with_prevalence
     from evalpipe.chapters.statement.compute import check_references
@@ -279,7 +281,7 @@ def _read(
     if folder is None or nights is None:
         return planned, samples, candidates, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown, nights)
-    ready(planned.formats, planned.appearance.templates)
+    ready(planned.formats, planned.part(appearance_plan).templates)
     return planned, samples, candidates, earlier
 
 
@@ -294,13 +296,15 @@ def _evaluated(
 
 def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:
     """Write the row-level file into the new folder, for its sha256 is in the results; None where there is none."""
-    if planned.row_file is None or folder is None:
+    from evalpipe.chapters.row_file.plan import row_file_plan
+
+    form = planned.part(row_file_plan)
+    if form is None or folder is None:
         return None
     from evalpipe.chapters.row_file.compute import columns_of, frames, schema
     from evalpipe.results import RowFile
     from evalpipe.runs.record import write_rows
 
-    form = planned.row_file
     file = f"rows.{form}"
     with folder.refused:
         sha256, lines = write_rows(frames(planned, evaluation.samples), schema(planned), folder.fresh / file, form)
@@ -376,11 +380,12 @@ def _written(
 def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
     """Return the earlier nights of the trend; None where there is no trend, or no ledger to read."""
     from evalpipe.chapters.trend.compute import earlier_of
+    from evalpipe.chapters.trend.plan import trend_plan
     from evalpipe.ledger.history import earlier_nights
 
     if before is not None:
         return earlier_of(before.trend)
-    if planned.trend is None or ledger is None:
+    if planned.part(trend_plan) is None or ledger is None:
         return None
     return earlier_nights(planned, ledger)
 

@@ -26,8 +26,8 @@ ROLES = {
     "spec": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "words"},
     "rules": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "templating", "words"},
     "plan": {
-        "base", "calibration", "chapters.spec", "errors", "metrics", "plan", "spec", "tasks", "templating.files",
-        "words",
+        "base", "calibration", "chapters.spec", "data.table", "errors", "metrics", "plan", "spec", "tasks",
+        "templating.files", "words",
     },
     "compute": {
         "arithmetic", "base", "calibration", "card.wording", "chapters.evidence", "chapters.plan", "chapters.records",
@@ -104,8 +104,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "runs.folder", "words"},
     "run": {
-        "base", "card", "chapters.compute", "chapters.earlier", "data", "engine", "errors", "findings", "ledger",
-        "plan", "reading", "results", "runs", "spec", "streams", "templating.files",
+        "base", "card", "chapters.compute", "chapters.earlier", "chapters.plan", "data", "engine", "errors", "findings",
+        "ledger", "plan", "reading", "results", "runs", "spec", "streams", "templating.files",
     },
     "arrays": {"base", "errors", "results", "run"},
     "mlflow": {"base", "errors", "ledger.entries", "results", "runs", "words"},

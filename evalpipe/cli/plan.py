@@ -10,7 +10,14 @@ import click
 
 from evalpipe.card.wording import level
 from evalpipe.chapters import functions
+from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.chapters.curves.plan import GROUPS
+from evalpipe.chapters.deviance.plan import deviance_plan
+from evalpipe.chapters.gates.plan import gates_plan
+from evalpipe.chapters.row_file.plan import row_file_plan
+from evalpipe.chapters.standards.plan import standards_plan
+from evalpipe.chapters.steps.plan import steps_plan
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
@@ -40,7 +47,8 @@ def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: 
     evaluated = sum(dataset.role == "evaluate" for dataset in planned.datasets)
     parts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
              f"{count(evaluated, 'dataset')} to evaluate"] if planned.datasets else []
-    parts += [f"candidates ranked by {count(len(planned.goals), 'goal')}"] if planned.candidates is not None else []
+    if planned.part(candidates_plan) is not None:
+        parts.append(f"candidates ranked by {count(len(planned.goals), 'goal')}")
     click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(parts)}")
 
 
@@ -79,7 +87,7 @@ def print_plan(
 
 def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
     """Return what is to be expected of gates night after night."""
-    if not plan.gates:
+    if not plan.part(gates_plan):
         return {"margin": margin, "drop": drop, "gates": []}
     from evalpipe.ledger.forecasts import forecasts
 
@@ -219,8 +227,8 @@ def _asked(plan: Plan) -> list[str]:
     if plan.slices.folds is not None:
         lines.append(f"mean, standard deviation and standard error over the folds in '{plan.slices.folds.column}'")
     lines += _calibration(plan)
-    if plan.steps:
-        lines.append(f"at every step: {', '.join(entry.label for entry in plan.steps)}")
+    at_steps = ", ".join(entry.label for entry in plan.part(steps_plan))
+    lines += [f"at every step: {at_steps}"] if at_steps else []
     recalibrate = plan.recalibrate
     if recalibrate.methods:
         fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
@@ -258,20 +266,22 @@ def _drawn(plan: Plan) -> list[str]:
 
 def _deviances(plan: Plan) -> list[str]:
     """Say that deviances are set beside that of no model, and on which rows they are tested."""
-    if plan.deviance is None:
+    by_model = plan.part(deviance_plan)
+    if by_model is None:
         return []
     return ["deviance of each model beside that of no model", *(
         f"  {name}: chi-squared test on {fitted.on}, which it was fitted on, with {fitted.parameters} parameters"
-        for name, fitted in plan.deviance.items())]
+        for name, fitted in by_model.items())]
 
 
 def _row_file(plan: Plan) -> list[str]:
     """Say that the rows themselves are written."""
-    if plan.row_file is None:
+    form = plan.part(row_file_plan)
+    if form is None:
         return []
     named = "its number in the file" if plan.id is None else f"its {plan.id}"
     what = f"a line for each row, model and variant, with {named}; personal data where rows are of persons"
-    return [f"rows.{plan.row_file}: {what}"]
+    return [f"rows.{form}: {what}"]
 
 
 def _calibration(plan: Plan) -> list[str]:
@@ -329,9 +339,9 @@ def _judged(plan: Plan) -> list[str]:
     if plan.goals:
         names = ", ".join(goal.name for goal in plan.goals)
         lines.append(f"desirability by {count(len(plan.goals), 'goal')}: {names}")
-    if plan.gates:
-        lines.append(f"judged by {count(len(plan.gates), 'gate')}")
-        lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(plan.gates, 1)]
-    lines += [] if plan.trend is None else [f"trend of {plan.trend.words}"]
-    lines += [f"evidence for {standard.words}" for standard in plan.standards]
+    gates, trend = plan.part(gates_plan), plan.part(trend_plan)
+    lines += [f"judged by {count(len(gates), 'gate')}"] if gates else []
+    lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(gates, 1)]
+    lines += [] if trend is None else [f"trend of {trend.words}"]
+    lines += [f"evidence for {standard.words}" for standard in plan.part(standards_plan)]
     return lines

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
+from evalpipe.chapters.candidates.plan import candidates_plan
+from evalpipe.chapters.deviance.plan import deviance_plan
+from evalpipe.chapters.gates.plan import gates_plan
+from evalpipe.chapters.row_file.plan import row_file_plan
+from evalpipe.chapters.standards.plan import standards_plan
+from evalpipe.chapters.steps.plan import steps_plan
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.drawing import drawing
 
@@ -23,6 +30,7 @@ Document = dict[str, Any]
 
 def plan_document(plan: Plan) -> Document:
     """Return a plan as plain JSON values."""
+    form = plan.part(row_file_plan)
     return {
         "name": plan.name, "as_of": plan.as_of, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
@@ -43,12 +51,12 @@ def plan_document(plan: Plan) -> Document:
         "goals": [_goal(goal) for goal in plan.goals],
         "candidates": _candidates(plan),
         "fitted": _fitted(plan),
-        "row_file": None if plan.row_file is None else {"file": f"rows.{plan.row_file}", "id": plan.id},
-        "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)], "trend": _trend(plan),
+        "row_file": None if form is None else {"file": f"rows.{form}", "id": plan.id},
+        "gates": [_gate(number, gate) for number, gate in enumerate(plan.part(gates_plan), 1)], "trend": _trend(plan),
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
              "require": standard.rule.require, "not_applicable": dict(standard.rule.not_applicable)}
-            for standard in plan.standards],
+            for standard in plan.part(standards_plan)],
     }
 
 
@@ -64,7 +72,7 @@ def _prevalence(plan: Plan) -> Document | None:
 
 def _trend(plan: Plan) -> Document | None:
     """Return the measures of the trend, the earlier nights that are read at most, and what limits are made of."""
-    trend = plan.trend
+    trend = plan.part(trend_plan)
     if trend is None:
         return None
     entries = [{"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
@@ -88,7 +96,8 @@ def _rows(plan: Plan) -> Document:
 
 def _fitted(plan: Plan) -> Document:
     """Say on which dataset models were fitted, and with how many coefficients."""
-    return {name: {"on": fitted.on, "parameters": fitted.parameters} for name, fitted in (plan.deviance or {}).items()}
+    by_model = plan.part(deviance_plan) or {}
+    return {name: {"on": fitted.on, "parameters": fitted.parameters} for name, fitted in by_model.items()}
 
 
 def _calibration(plan: Plan) -> Document:
@@ -193,7 +202,7 @@ def _residuals(plan: Plan) -> Document | None:
 def _steps(plan: Plan) -> Document | None:
     """Say what is measured at every step, of which models."""
     models = [name for name, model in plan.models.items() if model.step is not None]
-    return {"models": models, "measures": [entry.label for entry in plan.steps]} if models else None
+    return {"models": models, "measures": [entry.label for entry in plan.part(steps_plan)]} if models else None
 
 
 def _worst(plan: Plan) -> Document | None:
@@ -224,7 +233,7 @@ def _goal(goal: GoalPlan) -> Document:
 
 def _candidates(plan: Plan) -> Document | None:
     """Say what is read of a table of candidates, and in which columns the values of its goals stand."""
-    asked = plan.candidates
+    asked = plan.part(candidates_plan)
     return None if asked is None else {
         "files": _files(asked.rows), "rows": asked.rows.table.rows, "where": asked.rows.where, "id": list(asked.ids),
         "columns": [

@@ -9,6 +9,7 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.candidates.compute import CandidateRows
+from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import bounded
 from evalpipe.data.problems import Unreadable, counted, noun, rows_have
@@ -36,7 +37,7 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
 
     Raises DataError with every problem of the table.
     """
-    asked = plan.candidates
+    asked = plan.part(candidates_plan)
     if asked is None:
         return None
     rows = load_candidates(plan, asked.rows)

@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.equivocal.compute import reportable_rows
+from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, prediction_files, slices
 from evalpipe.data.columns import FILE, POSITION, Rounded, rounded_together, rounding_warning
 from evalpipe.data.outcome_checks import uneven_weights
@@ -179,7 +180,7 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
     # in all else: no number depends on them.
     frame |= given | slices.held(columns) | further | checks.row_columns_held(columns)
-    if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
+    if plan.part(row_file_plan) is not None and columns.rows.dataset.role == "evaluate":
         frame["id"] = _ids(columns).alias("id")
     return _sorted(columns, frame, sort=sort)
 

@@ -17,6 +17,7 @@ from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
 from evalpipe.chapters.equivocal.compute import zone_record
 from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.chapters.repeats.compute import with_refits
+from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
@@ -184,7 +185,8 @@ def _described(plan: Plan) -> list[MetricPlan]:
     """Return the measures that have a value somewhere: those asked for, of goals, and behind findings."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
     asked = [*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves)]
-    return [*asked, *(leaf for entry in plan.steps for leaf in (entry, *entry.leaves)), *plan.diagnosed, *goals]
+    steps = (leaf for entry in plan.part(steps_plan) for leaf in (entry, *entry.leaves))
+    return [*asked, *steps, *plan.diagnosed, *goals]
 
 
 def _of_spec(problem: Problem) -> Warned:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.compute_evidence import SIDES, sides
 from evalpipe.chapters.gates.compute_sequence import ENOUGH, YEARS, Forecast, NightCheck, forecast, threshold
-from evalpipe.chapters.gates.plan import least_night, made_of
+from evalpipe.chapters.gates.plan import gates_plan, least_night, made_of, sequence_plan
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 
@@ -52,9 +52,9 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
     """
     rows, why = _latest(plan, out)
     judged = [(number, gate, [row for row in rows if row["gate"] == number])
-              for number, gate in enumerate(plan.gates, 1)]
+              for number, gate in enumerate(plan.part(gates_plan), 1)]
     alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.rule.on == "sequence")
-    needed = threshold(plan.sequence.level, max(alarms, 1))
+    needed = threshold(plan.part(sequence_plan).level, max(alarms, 1))
     return [_of_gate(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
 
 
@@ -75,9 +75,10 @@ def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     missing = f"the ledger has no interval of it; run {plan.name} once with a day"
     if not latest:
         return (), missing
+    gates = plan.part(gates_plan)
     verdicts, supports = verdicts_of(ledger, latest[0]["run"]), iter(supports_of(ledger, latest[0]["run"]))
     for row in verdicts:  # the evidence of a night is in the order of its verdicts, a row for each limit
-        gate = plan.gates[row["gate"] - 1] if row["gate"] <= len(plan.gates) else None
+        gate = gates[row["gate"] - 1] if row["gate"] <= len(gates) else None
         for _ in sides(gate) if gate is not None and gate.rule.on == "sequence" else ():
             row["support"] = next(supports, None)
     return verdicts, missing
@@ -102,10 +103,10 @@ def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightC
     value, lower, upper = row["observed"], row["lower"], row["upper"]
     if value is None or lower is None or upper is None or upper <= lower:
         return
-    gate = plan.gates[number - 1]
+    gate = plan.part(gates_plan)[number - 1]
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
-    by_rows = gate.rule.on != "sequence" or not plan.sequence.between_nights
+    by_rows = gate.rule.on != "sequence" or not plan.part(sequence_plan).between_nights
     rate = entry is not None and by_rows and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
     for side, limit in sides(gate):

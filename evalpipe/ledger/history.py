@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.formats import RESULTS
 from evalpipe.chapters.gates.earlier_runs import NO_NIGHTS, EarlierNights, Night
+from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.trend.compute import EarlierNight
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
@@ -69,13 +71,14 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
 
     Raises UsageError where the ledger cannot be read.
     """
-    if plan.trend is None or plan.as_of is None:
+    trend = plan.part(trend_plan)
+    if trend is None or plan.as_of is None:
         return ()
     from evalpipe.ledger.nights import estimates_of, under_new_names
 
-    period = None if plan.trend.control is None else plan.trend.control.period
-    runs = runs_charted(ledger, plan.name, plan.as_of, plan.trend.nights, period, plan.renamed)
-    estimates = estimates_of(ledger, [run["run"] for run in runs], plan.trend.metrics)
+    period = None if trend.control is None else trend.control.period
+    runs = runs_charted(ledger, plan.name, plan.as_of, trend.nights, period, plan.renamed)
+    estimates = estimates_of(ledger, [run["run"] for run in runs], trend.metrics)
     return tuple(EarlierNight.of_ledger(run, under_new_names(estimates[run["run"]], run["names"])) for run in runs)
 
 
@@ -118,7 +121,8 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
 
     Raises UsageError where the ledger cannot be read.
     """
-    if ledger is None or plan.as_of is None or not plan.adds_up_nights:
+    sequential = any(gate.rule.on == "sequence" for gate in plan.part(gates_plan))
+    if ledger is None or plan.as_of is None or not sequential:
         return []
     from evalpipe.ledger.nights import evidence_before
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.deviance.plan import deviance_plan
+from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.plan.plan import StreamingPlan
 
@@ -246,7 +248,7 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("slice_rules", "worst"), "the search for the worst slices"
     if plan.slices.folds is not None:
         yield ("folds",), "the spread over folds"
-    if plan.deviance is not None:
+    if plan.part(deviance_plan) is not None:
         yield ("deviance",), "the analysis of deviance"
 
 
@@ -259,7 +261,7 @@ def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("complete_case",), "leaving out incomplete rows"
     if plan.residuals is not None:
         yield from ((loc, f"the residual against column '{column}'") for loc, column in plan.residuals.columns)
-    if plan.row_file is not None:
+    if plan.part(row_file_plan) is not None:
         yield ("report", "rows"), "the row-level file"
 
 

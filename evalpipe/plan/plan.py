@@ -16,27 +16,16 @@ if TYPE_CHECKING:
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import FormatName
     from evalpipe.base.origin import Origin
-    from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.calibration.plan import CalibrationPlan
-    from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.chapters.compare.spec import Compare
-    from evalpipe.chapters.costs.plan import CostsPlan
-    from evalpipe.chapters.costs.spec import ProfitRule
     from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.chapters.deviance.spec import FittedOn
-    from evalpipe.chapters.gates.plan import GatePlan
-    from evalpipe.chapters.gates.spec import SequenceRule
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
-    from evalpipe.chapters.row_file.spec import RowFormat
     from evalpipe.chapters.slices.plan import SlicesPlan
-    from evalpipe.chapters.standards.plan import StandardPlan
-    from evalpipe.chapters.statement.plan import StatementPlan
-    from evalpipe.chapters.trend.plan import TrendPlan
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.measures import KnownPlan, MetricPlan
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import OutcomePlan
     from evalpipe.spec.core_keys import Exposure, Weight
@@ -64,7 +53,7 @@ HELD = StreamingPlan("nothing is read part by part")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that will be done. The chapters that a spec may leave out are None, or empty, without their keys.
+    """Everything that will be done. What a spec may leave out is None, or empty, without its keys.
 
     ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
     interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
@@ -72,17 +61,15 @@ class Plan:
     ``permutations`` are the random pairings behind values without information, 0 where none are asked for.
     ``memory`` are the bytes that a run may take, None for any.
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
-    that findings rest on, of all rows alone; the measures of ``goals``, ``gates`` and the ``trend`` are among
-    ``metrics``.
-    ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
-    in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
-    drawn about curves, ``profit_drawn`` that limits of the profit are; ``marks`` are the thresholds that are marked on
-    curves, ``gain_groups`` the groups of a gain table; ``residuals`` are those of probabilities, and what is shown of
-    numbers beyond what they always have. ``steps`` are the measures taken at every step of models that have steps.
+    that findings rest on, of all rows alone; the measures of goals, gates and the trend are among ``metrics``.
+    ``bins`` is the interval method of the event rate in the bins of a reliability diagram, ``calibration`` the settings
+    of such figures; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that limits of the profit are;
+    ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
+    are those of probabilities, and what is shown of numbers beyond what they always have.
     ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
     of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URI of the
-    ledger, True for that beside the output folder, False for none. ``sequence`` is what all gates `on: sequence`
-    have in common. ``parts`` are what chapters decide that no other step but theirs asks for: see `part`.
+    ledger, True for that beside the output folder, False for none.
+    ``parts`` are what chapters decide that no other step but theirs asks for: see `part`.
     """
 
     name: str
@@ -102,11 +89,7 @@ class Plan:
     dask: str | None
     ledger: DatabaseUri | bool
     permutations: int
-    statement: StatementPlan
-    standards: tuple[StandardPlan, ...]
     formats: tuple[FormatName, ...]
-    appearance: AppearancePlan
-    what_if: bool
     outcome: OutcomePlan
     weight: Weight | None
     exposure: Exposure | None
@@ -128,21 +111,11 @@ class Plan:
     residuals: ResidualsPlan | None
     relations: RelationsPlan | None
     calibration: CalibrationPlan
-    steps: tuple[MetricPlan, ...]
     slices: SlicesPlan
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None
     compare: Compare | None
-    reference_rates: tuple[tuple[str, KnownPlan], ...]
-    costs: CostsPlan | None
-    deviance: Mapping[str, FittedOn] | None
-    profit: ProfitRule | None
     goals: tuple[GoalPlan, ...]
-    candidates: CandidatesPlan | None
-    gates: tuple[GatePlan, ...]
-    trend: TrendPlan | None
-    sequence: SequenceRule
-    row_file: RowFormat | None
     parts: Mapping[Callable[..., object], Any]
     streaming: StreamingPlan = HELD
 
@@ -152,7 +125,7 @@ class Plan:
         return (*self.metrics, *self.behind, *self.diagnosed)
 
     def part(self, resolve: Callable[..., Part]) -> Part:
-        """Return what a chapter decided, named by the function of its `plan.py` that did."""
+        """Return what a chapter decided, named by the function of its `plan.py` that did: ``plan.part(gates_plan)``."""
         return cast("Part", self.parts[resolve])
 
     def gives_prevalence(self, dataset: str) -> bool:
@@ -183,11 +156,6 @@ class Plan:
     def renamed(self) -> dict[str, str]:
         """The former names of models, by their names."""
         return {name: model.was for name, model in self.models.items() if model.was is not None}
-
-    @property
-    def adds_up_nights(self) -> bool:
-        """Whether a gate is `on: sequence`, and judges the evidence of all nights."""
-        return any(gate.rule.on == "sequence" for gate in self.gates)
 
     @property
     def differs(self) -> bool:

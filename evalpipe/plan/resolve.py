@@ -12,25 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters import functions
-from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.calibration.plan import calibration_plan
+from evalpipe.chapters.candidates.plan import lacking_of_candidates
 from evalpipe.chapters.compare.plan import compare_plan
-from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
 from evalpipe.chapters.desirability.plan import goals_plan
-from evalpipe.chapters.deviance.plan import deviance_plan
-from evalpipe.chapters.gates.plan import gates_plan
-from evalpipe.chapters.gates.spec import SequenceRule
 from evalpipe.chapters.prevalence.plan import SAMPLE, prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
-from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
-from evalpipe.chapters.standards.plan import standards_plan
-from evalpipe.chapters.statement.plan import statement_plan
-from evalpipe.chapters.steps.plan import steps_plan
-from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import DataError
-from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
 from evalpipe.plan.measures import asked, entries, proportions
 from evalpipe.plan.memory import bytes_of, streaming_plan
@@ -43,7 +33,6 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.data.table import Catalog
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
@@ -119,7 +108,7 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
     if problems:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
-    planned = _resolved(spec, datasets, candidates_plan(spec, catalog))
+    planned = _resolved(spec, catalog, datasets)
     return replace(planned, streaming=streaming_plan(planned))
 
 
@@ -133,10 +122,10 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
     dataset, problems = loose_plan(spec, catalog)
     if problems:
         raise DataError(*problems)
-    return _resolved(spec, (dataset,))
+    return _resolved(spec, catalog, (dataset,))
 
 
-def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: CandidatesPlan | None = None) -> Plan:
+def _resolved(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
@@ -148,23 +137,17 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: Candida
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
-        ledger=ledger_named(spec),
-        formats=spec.report.formats, permutations=_permutations(spec), appearance=appearance_plan(spec),
-        what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
-        statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=spec.report.rows,
-        weight=spec.weight, exposure=spec.exposure, id=spec.id,
+        ledger=ledger_named(spec), formats=spec.report.formats, permutations=_permutations(spec),
+        outcome=outcome_plan(spec), weight=spec.weight, exposure=spec.exposure, cluster=spec.cluster, id=spec.id,
         complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
         datasets=datasets, models=models, metrics=metrics, behind=behind(spec, metrics),
         diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
-        slices=slices_plan(spec, metrics), steps=steps_plan(spec), outcome=outcome_plan(spec),
         residuals=residuals_plan(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
-        recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
-        reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=spec.profit, goals=goals_plan(spec),
-        candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
-        trend=trend_plan(spec, metrics), sequence=spec.sequence or SequenceRule(),
-        parts=_parts(spec=spec, metrics=metrics, models=models),
+        slices=slices_plan(spec, metrics), recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec),
+        compare=compare_plan(spec), goals=goals_plan(spec),
+        parts=_parts(spec=spec, catalog=catalog, metrics=metrics, models=models),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,16 @@ from pydantic import BaseModel
 
 import evalpipe
 from evalpipe.card import render
+from evalpipe.chapters import functions
 from evalpipe.chapters.gates.compute import judged
 from evalpipe.chapters.gates.earlier_runs import look_back
+from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.evaluate import evaluate, gather
+from evalpipe.plan import resolve
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.runs.manifest import Manifest, versions
@@ -27,6 +31,7 @@ from evalpipe.spec.field_types import SpecPart
 from evalpipe.spec.load import load
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.schema import resolved
+from evalpipe.spec.spec import Spec
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 FAST = ["intervals.replicates=100", "report.formats=[junit]"]
@@ -68,10 +73,22 @@ def test_a_plan_holds_frozen_parts_of_chapters_and_no_more_of_the_spec(config: P
 def test_more_of_the_spec_in_a_plan_would_be_found() -> None:
     config = next(path for path in CONFIGS if path.stem == "titanic")
     spec = load(config)
-    broken = dataclasses.replace(evalpipe.plan(config), workers=spec.engine, costs=(MetricChoice("brier"), spec))
+    broken = dataclasses.replace(evalpipe.plan(config), workers=spec.engine, marks=(MetricChoice("brier"), spec))
 
     found = [path for path, value in held(broken) if of_the_core(value)]
-    assert found == ["plan.workers", "plan.costs[0]", "plan.costs[1]"]
+    assert found == ["plan.workers", "plan.marks[0]", "plan.marks[1]"]
+
+
+def test_a_chapter_adds_a_part_by_a_function_that_names_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def toy_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> tuple[str, int]:
+        return spec.name, len(metrics)
+
+    declared = functions("plan", "PARTS")
+    monkeypatch.setattr(resolve, "functions", lambda *_: (*declared, (toy_plan,)))
+    made = evalpipe.plan(CONFIGS[0].parent / "titanic.yaml")
+
+    assert made.part(toy_plan) == ("titanic", len(made.metrics))
+    assert made.part(gates_plan)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import text_sha256
+from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.appearance.records import Appearance, PluginRecord, TemplateRecord
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     """Return how the card looks."""
-    look = plan.appearance
+    look = plan.part(appearance_plan)
     texts = {} if look.templates is None else look.templates.texts
     templates = [TemplateRecord(name=name, sha256=text_sha256(text), text=text) for name, text in texts.items()]
     plugins = [PluginRecord(name=plugin.name, package=plugin.package, version=plugin.version, gives=list(plugin.gives))

@@ -24,3 +24,6 @@ class AppearancePlan:
 def appearance_plan(spec: Spec) -> AppearancePlan:
     """Return how the card of a spec looks."""
     return AppearancePlan(spec.report.theme, spec.templates, spec.plugins)
+
+
+PARTS = (appearance_plan,)

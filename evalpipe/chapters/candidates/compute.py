@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.desirability import compute_scale as scale
 from evalpipe.chapters.desirability.compute import described, desirability_of, judged, scores
@@ -37,7 +38,7 @@ class CandidateRows:
 
 def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
     """Return the candidates in the order of their rank, those that tie and those without one in that of their ids."""
-    asked = plan.candidates
+    asked = plan.part(candidates_plan)
     assert asked is not None  # noqa: S101 - there are rows
     goals = [column.goal for column in asked.goals]
     d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])

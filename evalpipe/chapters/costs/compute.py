@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.costs.compute_campaign import Campaign
+from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.intervals.bands import pointwise_band
 from evalpipe.intervals.bootstrap import percentile_limits
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the named costs, those of predicting one level for all rows, and the profit by depth with the best one."""
-    costs = {} if plan.costs is None else plan.costs.named
+    costs = plan.part(costs_plan)
     profits = [table for dataset in evaluated for table in _profits(plan, dataset)]
     return {
-        "costs": [NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in costs.items()],
+        "costs": [] if costs is None else [
+            NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in costs.named.items()],
         "cost_references": [row for dataset in evaluated for row in _references(plan, dataset.sample)],
         "profit": [row for by_depth, _ in profits for row in by_depth],
         "best_profit": [best for _, best in profits],
@@ -35,15 +37,16 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
     """Yield the mean cost of the rows if each level in turn is predicted for all; nothing where no costs are named."""
-    if plan.costs is None:
+    costs = plan.part(costs_plan)
+    if costs is None:
         return
     # Levels stand in the order of the costs, which has the event first.
     codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
     weights = np.bincount(codes, sample.weights, len(sample.levels))
-    costs = (weights[:, None] * np.asarray(plan.costs.matrix)).sum(axis=0) / weights.sum()
-    cheapest = int(costs.argmin())
+    means = (weights[:, None] * np.asarray(costs.matrix)).sum(axis=0) / weights.sum()
+    cheapest = int(means.argmin())
     for k, level in enumerate(sample.levels):
-        yield CostReference(dataset=sample.dataset, level=level, cost=float(costs[k]), cheapest=k == cheapest)
+        yield CostReference(dataset=sample.dataset, level=level, cost=float(means[k]), cheapest=k == cheapest)
 
 
 def _profits(plan: Plan, dataset: Evaluated) -> Iterator[tuple[list[Profit], BestProfit]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.costs.plan import profit_plan
 from evalpipe.engine.ranks import ranked
 from evalpipe.metrics.values import ratio
 
@@ -32,9 +33,10 @@ class Campaign:
     @classmethod
     def of(cls, plan: Plan, sample: Sample) -> Campaign | None:
         """Return the spec's ``profit`` for the rows of a sample; None where it declares none."""
-        if plan.profit is None:
+        terms = plan.part(profit_plan)
+        if terms is None:
             return None
-        return cls(plan.profit, sample.weight_kind != "importance", float(sample.weights.sum()))
+        return cls(terms, sample.weight_kind != "importance", float(sample.weights.sum()))
 
     def ranked(self, summary: Summary) -> tuple[Floats, Floats]:
         """Return the rows contacted after each group, and the events among them, each [..., groups + 1]."""

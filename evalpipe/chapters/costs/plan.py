@@ -1,4 +1,4 @@
-"""What wrong predictions cost."""
+"""What wrong predictions cost, and what contacting rows brings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evalpipe.plan.outcome import levels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.costs.spec import ProfitRule
     from evalpipe.spec.spec import Spec
 
 
@@ -35,3 +36,11 @@ def costs_plan(spec: Spec) -> CostsPlan | None:
     named = {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs}
     matrix = tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
     return CostsPlan(MappingProxyType(named), matrix)
+
+
+def profit_plan(spec: Spec) -> ProfitRule | None:
+    """Return what contacting rows costs and brings; None where the spec declares no profit."""
+    return spec.profit
+
+
+PARTS = (costs_plan, profit_plan)

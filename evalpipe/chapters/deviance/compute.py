@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.deviance.records import DevianceTest
 from evalpipe.metrics import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats
+    from evalpipe.chapters.deviance.spec import FittedOn
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
@@ -36,11 +38,13 @@ WORSE = "the deviance is above that of no model, which a maximum-likelihood fit 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the deviances of every model that gives probabilities; none where the plan does not ask for them."""
-    asked = evaluated if plan.deviance is not None else ()
-    return {"deviances": [row for dataset in asked for row in _rows(plan, dataset)]}
+    fitted = plan.part(deviance_plan)
+    if fitted is None:
+        return {"deviances": []}
+    return {"deviances": [row for dataset in evaluated for row in _rows(fitted, dataset)]}
 
 
-def _rows(plan: Plan, dataset: Evaluated) -> Iterator[DevianceTest]:
+def _rows(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[DevianceTest]:
     """Yield the deviance of each model and variant on a dataset."""
     sample = dataset.sample
     for name in sample.models:
@@ -50,7 +54,7 @@ def _rows(plan: Plan, dataset: Evaluated) -> Iterator[DevianceTest]:
         measures = {measure: float(summary.value(registry[measure], registry[measure].options().model_dump()))
                     for measure in ("null_deviance", "deviance", "deviance_reduction", "mcfadden_r2")}
         r2 = measures["mcfadden_r2"]
-        parameters, reason = _tested(plan, sample, name, summary.rows.all_chances)
+        parameters, reason = _tested(fitted.get(sample.named(name)["model"]), sample, name, summary.rows.all_chances)
         if reason is None and measures["deviance_reduction"] < 0:
             parameters, reason = None, WORSE
         yield DevianceTest(
@@ -60,12 +64,11 @@ def _rows(plan: Plan, dataset: Evaluated) -> Iterator[DevianceTest]:
             p_value=None if parameters is None else _chance(measures["deviance_reduction"], parameters), reason=reason)
 
 
-def _tested(plan: Plan, sample: Sample, name: str, chances: Floats) -> tuple[int | None, str | None]:
+def _tested(
+    fitted: FittedOn | None, sample: Sample, name: str, chances: Floats
+) -> tuple[int | None, str | None]:
     """Return the degrees of freedom of the test, or None and why there is no test; ``chances`` [n, K] of all levels."""
-    about = sample.named(name)
-    assert plan.deviance is not None  # noqa: S101 - asked before
-    fitted = plan.deviance.get(about["model"])
-    if about["variant"] != "original":
+    if sample.named(name)["variant"] != "original":
         return None, RECALIBRATED
     if fitted is None:
         return None, UNKNOWN

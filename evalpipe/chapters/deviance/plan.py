@@ -29,3 +29,6 @@ def deviance_plan(spec: Spec, metrics: Iterable[MetricPlan]) -> Mapping[str, Fit
     if not fitted and not any(entry.metric.name in MEASURES for entry in metrics):
         return None
     return MappingProxyType(fitted)
+
+
+PARTS = (deviance_plan,)

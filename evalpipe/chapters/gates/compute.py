@@ -40,7 +40,7 @@ from evalpipe.chapters.gates.compute_sequence import (
     recent,
     threshold,
 )
-from evalpipe.chapters.gates.plan import GateLimits, least_night
+from evalpipe.chapters.gates.plan import GateLimits, gates_plan, least_night, sequence_plan
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate, GateSequence, Warned
 from evalpipe.words import numbers
@@ -92,12 +92,12 @@ def judged(
     DataError with every gate that is on no number, and every number that an earlier run lacks, unless the gate says
     that this is optional.
     """
-    if not plan.gates:
+    if not plan.part(gates_plan):
         return results
     numbers, names = Numbers(results), names_of(results)
     sequences = Sequences.of(plan, results, numbers, nights)
     verdicts: list[Gate | Problem] = []
-    for index, gate in enumerate(plan.gates):
+    for index, gate in enumerate(plan.part(gates_plan)):
         run = earlier[index] if gate.against in ("last", "results") else None
         verdicts += _verdicts(_Case(plan, index + 1, gate, numbers, run, names, sequences))
     problems = [problem for problem in verdicts if isinstance(problem, Problem)]
@@ -112,7 +112,7 @@ def _same_data(
     plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]
 ) -> Iterator[Warned]:
     """Warn of datasets whose rows are those of the earlier night that gates `against: last` are held to."""
-    run = next((run for index, run in earlier.items() if plan.gates[index].against == "last"), None)
+    run = next((run for index, run in earlier.items() if plan.part(gates_plan)[index].against == "last"), None)
     if not isinstance(run, EarlierRun) or run.results.as_of is None or plan.as_of is None:
         return
     for dataset in (dataset.name for dataset in results.datasets if dataset.role == "evaluate"):
@@ -238,23 +238,23 @@ class Sequences:
     @property
     def needed(self) -> float:
         """The evidence at which a verdict is given."""
-        return threshold(self.plan.sequence.level, self.alarms)
+        return threshold(self.plan.part(sequence_plan).level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
         """Return what the nights of a gate, by its number from 1, come to for a number that it is on."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
         sides_ = [_Side.of(self.plan, row, *self._nights(row)) for row in rows]
         days = sorted({day for side in sides_ for day in side.days if day is not None})
-        together = sides_[0].agreement
+        together, rule = sides_[0].agreement, self.plan.part(sequence_plan)
         return GateSequence(
             evidence=max(last(side.logs.against, self.needed) for side in sides_),
             kept=min(last(side.logs.kept, self.needed) for side in sides_),
             recent=max(float(recent(side.logs.against, self.needed)) for side in sides_),
-            threshold=self.needed, level=self.plan.sequence.level, alarms=self.alarms, basis=rows[0].basis,
+            threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(side.days) for side in sides_), waiting=max(side.waiting for side in sides_),
             since=days[0] if days else None, same_data=sorted({day for side in sides_ for day in side.same_data}),
             spread=together and together.spread, autocorrelation=together and together.autocorrelation,
-            between_nights=self.plan.sequence.between_nights,
+            between_nights=rule.between_nights,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
@@ -304,9 +304,10 @@ class _Side:
             logs = NightEvidence(*(np.array([night[key] for night in nights]) for key in ("against", "kept")))
             known = np.asarray(logs.against.any(axis=-1))
         else:
-            gate = plan.gates[row.gate - 1]
+            gate = plan.part(gates_plan)[row.gate - 1]
             groups = gathered(values, least_night(gate.entries))
-            logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=plan.sequence.between_nights)
+            between = plan.part(sequence_plan).between_nights
+            logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between)
             known = np.isfinite(values.values)
         counted = np.asarray(logs.against.any(axis=-1))
         days = [night["as_of"] for night, tells in zip(nights, known, strict=True) if tells]
@@ -363,7 +364,7 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
     known: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
     for row in results.evidence:
         known[row.gate, row.key].append(row)
-    for number, gate in enumerate(plan.gates, 1):
+    for number, gate in enumerate(plan.part(gates_plan), 1):
         for subject in observed.subjects if gate.rule.on == "sequence" else ():
             if is_on(plan, gate, subject):
                 rows = known[number, subject.key] or _asymptotic(plan, number, subject, results)
@@ -372,7 +373,7 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
 
 
 def _asymptotic(plan: Plan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
-    gate, data = plan.gates[number - 1], data_of(results, subject.dataset)
+    gate, data = plan.part(gates_plan)[number - 1], data_of(results, subject.dataset)
     for side, _ in sides(gate):
         yield evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
 

@@ -12,7 +12,7 @@ from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
 from evalpipe.chapters.gates.compute_numbers import is_on, subject_of
 from evalpipe.chapters.gates.compute_sequence import BETS, SHARES, NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
-from evalpipe.chapters.gates.plan import GateLimits, made_of
+from evalpipe.chapters.gates.plan import GateLimits, gates_plan, made_of, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence
 from evalpipe.engine.differences import one_value_a_row, options_of, summary_of
 
@@ -46,7 +46,7 @@ def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
 
 def exact(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
     """Yield the evidence of each gate `on: sequence` on each number for which it is exact."""
-    for number, gate in enumerate(plan.gates, 1):
+    for number, gate in enumerate(plan.part(gates_plan), 1):
         if gate.rule.on == "sequence":
             for dataset in evaluated:
                 for model in dataset.sample.models:
@@ -107,9 +107,10 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     narrow = other is None or entry.metric.name != "log_loss"  # whose differences are far from their bounds
     bounded = kind == "rows" or (kind == "losses" and k is None and narrow) or (kind == "cells" and other is None)
     both = [model] if other is None else [model, other]
+    of_labels, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
-        bounded and not plan.sequence.between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
-        and all(_fixed(plan, sample, known, labels=entry.metric.needs == "labels") for known in both)
+        bounded and not between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
+        and all(_fixed(plan, sample, known, labels=of_labels) for known in both)
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE, RESULTS
 from evalpipe.chapters.gates.compute import FIRST
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Observed
-from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.chapters.gates.plan import GateLimits, gates_plan
 from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
@@ -98,7 +98,7 @@ def look_back(
 
     runs: dict[int, EarlierRun | NoEarlier] = {}
     problems: list[Problem] = []
-    for index, gate in enumerate(plan.gates):
+    for index, gate in enumerate(plan.part(gates_plan)):
         problems += _unknown_slices(plan, index, gate, samples)
         if gate.against not in ("last", "results"):
             continue

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, SequenceRule
 from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:
@@ -125,6 +125,11 @@ def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
     return tuple(_gate(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
 
 
+def sequence_plan(spec: Spec) -> SequenceRule:
+    """Return what holds for all gates `on: sequence` together."""
+    return spec.sequence or SequenceRule()
+
+
 def made_of(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
     """Return what bets on a measure are on, where its evidence can be exact; None where it cannot.
 
@@ -171,3 +176,6 @@ def _relative(spec: Spec, place: Place | None, written: str) -> str:
         return ""
     file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
     return " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})"
+
+
+PARTS = (gates_plan, sequence_plan)

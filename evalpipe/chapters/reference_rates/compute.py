@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.engine.differences import less_known
 from evalpipe.intervals.contrasts import verdict_of_limits
@@ -21,7 +22,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the difference of every model and variant from every rate."""
     return {"reference_rates": [
         _row(less_known(dataset.estimate(model, rate.entry), rate), rival, rate)
-        for dataset in evaluated for model in dataset.sample.models for rival, rate in plan.reference_rates]}
+        for dataset in evaluated for model in dataset.sample.models for rival, rate in plan.part(rates_plan)]}
 
 
 def _row(difference: Estimate, rival: str, rate: KnownPlan) -> RateDifference:

@@ -21,14 +21,17 @@ def rates_plan(spec: Spec) -> tuple[tuple[str, KnownPlan], ...]:
 
 def lines(plan: Plan) -> Iterator[str]:
     """Say which rates models are compared with."""
-    for rival, rate in plan.reference_rates:
+    for rival, rate in plan.part(rates_plan):
         yield f"every model minus {rival}: {rate.entry.label} {rate.value:g}"
 
 
 def document(plan: Plan) -> dict[str, object]:
     """Return the rates that models are compared with, as JSON values."""
     rates = []
-    for rival, rate in plan.reference_rates:
+    for rival, rate in plan.part(rates_plan):
         measure = {"metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average}
         rates.append({"name": rival, **measure, "value": rate.value, "limits": rate.limits})
     return {"reference_rates": rates}
+
+
+PARTS = (rates_plan,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.standards.evidence import answer
+from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
 
 if TYPE_CHECKING:
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 
 def assessed(plan: Plan, results: Results) -> Results:
     """Return the results with what they answer of each standard that the spec names."""
-    if not plan.standards:
-        return results
-    return results.model_copy(update={"standards": [completeness(standard, results) for standard in plan.standards]})
+    standards = [completeness(standard, results) for standard in plan.part(standards_plan)]
+    return results.model_copy(update={"standards": standards}) if standards else results
 
 
 def completeness(standard: StandardPlan, results: Results) -> StandardCompleteness:

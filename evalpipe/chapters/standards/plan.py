@@ -32,3 +32,6 @@ class StandardPlan:
 def standards_plan(spec: Spec) -> tuple[StandardPlan, ...]:
     """Return the standards of a spec, in order."""
     return tuple(StandardPlan(profile(rule.profile), rule) for rule in spec.standards or ())
+
+
+PARTS = (standards_plan,)

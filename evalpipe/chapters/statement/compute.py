@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.slices.compute import absent_slice
+from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 from evalpipe.errors import DataError, Problem
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     """Return what is stated, word for word, with the number that each reference in it is to."""
-    return {"statement": Stated(**plan.statement.values, numbers=list(map(_number, plan.statement.numbers)))}
+    stated = plan.part(statement_plan)
+    return {"statement": Stated(**stated.values, numbers=list(map(_number, stated.numbers)))}
 
 
 def _number(number: ReferredPlan) -> ReferredNumber:
@@ -37,7 +39,7 @@ def check_references(plan: Plan, samples: Sequence[Sample]) -> None:
 
 
 def _absent(plan: Plan, samples: Sequence[Sample]) -> Iterator[Problem]:
-    for number in plan.statement.numbers:
+    for number in plan.part(statement_plan).numbers:
         sample = next(sample for sample in samples if sample.dataset == number.dataset)
         absent = None if number.slice is None else absent_slice(sample, number.slice)
         if absent is not None:

@@ -175,3 +175,6 @@ class _Search:
         shares = None if declared is None else declared.shares
         return entry.prior.asked is not None and (
             entry.prior.asked == shares if at == "declared" else entry.prior.shown == at)
+
+
+PARTS = (statement_plan,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.chapters.steps.records import StepHistory, same_value
 from evalpipe.engine.averages import values
 from evalpipe.engine.subsets import rows_of
@@ -28,7 +29,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHistory]:
     """Yield the histories of a model: of each measure that it serves."""
     steps, shown = dataset.sample.steps[model], dataset.sample.models[model]
-    served = [entry for entry in plan.steps if entry.lacking(plan.models[model].gives) is None]
+    served = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
     at = {steps.shown: [_value(dataset.summaries[model, 0], entry) for entry in served]}
     for step, sample in steps.others.items():
         summary = _summary(sample, sample.models[model], shown)

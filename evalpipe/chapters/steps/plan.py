@@ -53,3 +53,6 @@ def _usual(spec: Spec, given: Collection[str]) -> Iterator[MetricChoice]:
     from evalpipe.spec.measures import MetricChoice
 
     yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in given] or [RANKING])
+
+
+PARTS = (steps_plan,)

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.base.digests import json_sha256
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
 
 if TYPE_CHECKING:
@@ -69,15 +70,16 @@ def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None
 
     ``earlier`` is None where no ledger was read.
     """
-    if plan.trend is None:
+    asked = plan.part(trend_plan)
+    if asked is None:
         return results
     nights = [before.night for before in earlier or ()]
     spans = {metric.name: metric.range for metric in results.metrics}
-    lines = [_line(plan.trend, row, earlier or (), spans[row.metric]) for row in _tonight(plan.trend, results)]
-    control = plan.trend.control
+    lines = [_line(asked, row, earlier or (), spans[row.metric]) for row in _tonight(asked, results)]
+    control = asked.control
     trend = Trend(
         nights=nights, sha256=None if earlier is None else _sha256(nights, lines), lines=lines,
-        shown=min(len(nights), plan.trend.nights),
+        shown=min(len(nights), asked.nights),
         baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
         shift=control and control.run)
     return results.model_copy(update={"trend": trend})

@@ -59,3 +59,6 @@ def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> lis
 
 def _is_single(entry: MetricPlan) -> bool:
     return entry.average != "none"
+
+
+PARTS = (trend_plan,)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.what_if.plan import what_if_plan
 from evalpipe.chapters.what_if.records import GroupCounts, WhatIf
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ STEPS = 100
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the counts of each dataset; nothing of outcomes that are not binary, or where the spec wants none."""
-    if not plan.what_if:
+    if not plan.part(what_if_plan):
         return {"what_if": []}
     tables = (_table(plan, dataset) for dataset in evaluated)
     return {"what_if": [table for table in tables if table.groups]}

@@ -17,6 +17,7 @@ from card.blocks import column, paragraphs, table
 from engine.runs import run
 from evalpipe.chapters.deviance import compute
 from evalpipe.chapters.deviance.card import procedures, sections
+from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.cli.app import app
 from evalpipe.results import Results
 
@@ -134,4 +135,4 @@ def test_the_plan_says_what_is_tested_where(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
     assert "deviance of each model beside that of no model" in said
     assert "  p: chi-squared test on training, which it was fitted on, with 3 parameters" in said
-    assert evalpipe.plan(spec).deviance is not None
+    assert evalpipe.plan(spec).part(deviance_plan) is not None

@@ -22,6 +22,7 @@ from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
 from evalpipe.chapters.trend.card import trend_figures
+from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import SpecError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
@@ -214,11 +215,13 @@ def test_without_metrics_it_has_those_of_the_gates_and_else_the_first_four() -> 
     frame = people(60)
     keys: dict[str, Any] = {**SPEC, "metrics": ["brier", "accuracy", "roc_auc", "mcc", "f1"], "trend": True}
     plan = evalpipe.plan(keys, frames={"d": frame})
-    assert plan.trend is not None
-    assert plan.trend.metrics == ["brier", "accuracy", "roc_auc", "mcc"]
+    trend = plan.part(trend_plan)
+    assert trend is not None
+    assert trend.metrics == ["brier", "accuracy", "roc_auc", "mcc"]
     judged = evalpipe.plan(keys | {"gates": [{"metric": "sensitivity", "min": 0.1}]}, frames={"d": frame})
-    assert judged.trend is not None
-    assert judged.trend.metrics == ["sensitivity"]
+    trend = judged.part(trend_plan)
+    assert trend is not None
+    assert trend.metrics == ["sensitivity"]
 
 
 
@@ -226,7 +229,7 @@ def test_a_spec_without_a_trend_has_the_hash_that_it_had_before_there_was_one() 
     written = {key: value for key, value in SPEC.items() if key != "trend"}
     plans = [evalpipe.plan(keys, frames={"d": people(60)}) for keys in (written, written | {"trend": False})]
     assert [plan.spec_sha256 for plan in plans] == [plans[0].spec_sha256] * 2
-    assert plans[0].trend is plans[1].trend is None
+    assert plans[0].part(trend_plan) is plans[1].part(trend_plan) is None
 
 
 def test_nights_of_undefined_measures_are_gaps(folder: Path, base: Results) -> None:
@@ -250,4 +253,4 @@ def test_the_trend_needs_a_day(folder: Path) -> None:
     assert (problem.code, problem.message, problem.hint) == (
         "no-day", "'trend' needs the day that the card is about, and none is given",
         "write 'as_of: 2026-11-21', or give --as-of 2026-11-21")
-    assert evalpipe.plan(path, as_of="2026-03-01").trend is not None
+    assert evalpipe.plan(path, as_of="2026-03-01").part(trend_plan) is not None
