@@ -127,6 +127,16 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 }
 
 
+IMPORTED = {
+    "trend": 6, "recalibrate": 8, "equivocal": 9, "slices": 11, "thresholds": 11, "desirability": 13, "gates": 16,
+}
+"""How many files outside its folder import from a chapter, at most: its numbers may only fall.
+
+Two of them name its classes for types. Others stand where chapters meet: where rows, weights or entries are changed in
+an order, where a chapter is of what another makes, or where a ledger is read for gates and the trend.
+"""
+
+
 class Import(NamedTuple):
     """One import: the module, where it stands, and whether it happens on import, later, or only for types."""
 
@@ -239,6 +249,16 @@ def test_files_do_not_need_each_other_in_a_circle_not_even_for_types(root: Path)
              for name, source in files.items()}
 
     assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("chapter", IMPORTED)
+def test_few_files_outside_its_folder_import_from_a_chapter(root: Path, chapter: str) -> None:
+    room = f"evalpipe.chapters.{chapter}"
+    outside = {name: source for name, source in modules(root).items() if not within(name, room)}
+    importing = [name for name, source in outside.items()
+                 if any(within(line.module, room) for line in imports(ast.parse(source)))]
+
+    assert len(importing) <= IMPORTED[chapter], importing
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from evalpipe.spec.text import STDIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.plan.plan import Plan
 
 
@@ -240,7 +239,7 @@ def _asked(plan: Plan) -> list[str]:
         lines.append("rows without a prediction of every model are left out for all models")
     lines += [f"threshold of {name}: {model.threshold.words}"
               for name, model in plan.models.items() if model.threshold.words is not None]
-    lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
+    lines += [f"equivocal zone of {name}: {model.zone.words}"
               for name, model in plan.models.items() if model.zone is not None]
     lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_of_chapters(plan), *_judged(plan), *_row_file(plan)]
     return lines if len(lines) > 1 else []
@@ -309,13 +308,6 @@ def _exposed(plan: Plan) -> list[str]:
     rates = [name for name, model in plan.models.items() if model.rate is not None]
     expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
     return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
-
-
-def _zone(zone: ZonePlan) -> str:
-    """Say which rows have no class."""
-    if zone.min_probability is not None:
-        return f"rows whose highest probability is below {zone.min_probability:g} have no class"
-    return f"rows from {zone.below:g} below to {zone.above:g} above the threshold have no class"
 
 
 def _compared(plan: Plan) -> list[str]:

@@ -12,16 +12,12 @@ from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.chapters.trend.plan import trend_plan
-from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.drawing import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
 
@@ -48,11 +44,12 @@ def plan_document(plan: Plan) -> Document:
         "worst_slices": _worst(plan), "folds": None if plan.slices.folds is None else plan.slices.folds.column,
         "recalibration": _recalibration(plan), "compare": _compare(plan),
         **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
-        "goals": [_goal(goal) for goal in plan.goals],
+        "goals": [goal.document for goal in plan.goals],
         "candidates": _candidates(plan),
         "fitted": _fitted(plan),
         "row_file": None if form is None else {"file": f"rows.{form}", "id": plan.id},
-        "gates": [_gate(number, gate) for number, gate in enumerate(plan.part(gates_plan), 1)], "trend": _trend(plan),
+        "gates": [{"gate": number, **gate.document} for number, gate in enumerate(plan.part(gates_plan), 1)],
+        "trend": _trend(plan),
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
              "require": standard.rule.require, "not_applicable": dict(standard.rule.not_applicable)}
@@ -143,7 +140,7 @@ def _estimates(plan: Plan) -> Iterator[Document]:
             for variant in ("original", *(method.name for method in plan.recalibrate.methods)):
                 for entry in plan.metrics:
                     if entry not in lacking:
-                        yield {"dataset": dataset.name, "model": name, "variant": variant, **_measure(entry),
+                        yield {"dataset": dataset.name, "model": name, "variant": variant, **entry.document,
                                "method": entry.method, "reason": entry.reason}
 
 
@@ -155,11 +152,6 @@ def _not_served(plan: Plan) -> Iterator[Document]:
             need = entry.lacking(model.gives) or entry.metric.needs
             variants = ", which its variants have" if plan.left_to_variants(name, need) else ""
             yield {"model": name, "metric": entry.metric.name, "reason": f"the model gives {LACKING[need]}{variants}"}
-
-
-def _measure(entry: MetricPlan) -> Document:
-    expression = {"expression": entry.metric.text} if isinstance(entry.metric, ExpressionMetric) else {}
-    return {"metric": entry.metric.name, "params": entry.shown, "average": entry.average, **expression}
 
 
 def _exposure(plan: Plan) -> Document | None:
@@ -210,7 +202,7 @@ def _worst(plan: Plan) -> Document | None:
     if worst is None:
         return None
     columns = [sliced.column for sliced in worst.columns]
-    return {**_measure(worst.entry), "columns": columns, "depth": worst.depth, "top": worst.top}
+    return {**worst.entry.document, "columns": columns, "depth": worst.depth, "top": worst.top}
 
 
 def _recalibration(plan: Plan) -> Document | None:
@@ -226,11 +218,6 @@ def _compare(plan: Plan) -> Document | None:
         "baseline": compare.baseline, "baseline_dataset": compare.baseline_dataset, "margins": dict(compare.margins)}
 
 
-def _goal(goal: GoalPlan) -> Document:
-    return {"goal": goal.name, "kind": goal.rule.kind, **goal.subject, "shape": dict(goal.shape),
-            "weight": goal.rule.weight, "missing": goal.rule.missing}
-
-
 def _candidates(plan: Plan) -> Document | None:
     """Say what is read of a table of candidates, and in which columns the values of its goals stand."""
     asked = plan.part(candidates_plan)
@@ -241,16 +228,4 @@ def _candidates(plan: Plan) -> Document | None:
              "std_err": goal.std_err or (asked.long.std_err if asked.long and not goal.column else None)}
             for goal in asked.goals],
         "pareto": [asked.goals[place].goal.name for place in asked.axes or ()],
-    }
-
-
-def _gate(number: int, gate: GatePlan) -> Document:
-    """Say what a gate is on, as far as that is known before data are seen: null stands for each there is."""
-    rule = gate.rule
-    return {
-        "gate": number, "name": rule.name, "measures": [_measure(entry) for entry in gate.entries],
-        "desirability": rule.desirability, "class": gate.class_, "dataset": rule.dataset, "model": rule.model,
-        "variant": rule.variant, "slice": None if gate.slice is None else dict(gate.slice),
-        "slices": None if gate.slices is None else list(gate.slices), "limit": rule.limit,
-        "against": gate.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
     }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.gates.compute import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier_runs import Tonight, reference_for
-from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.ledger.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.results.document import OF_LEDGER
@@ -45,7 +44,7 @@ def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
 
     Empty where the results hold no nights of a ledger. Raises UsageError where it cannot be read.
     """
-    trend = asked_trend(spec.trend)
+    trend = spec.asked_trend
     if trend is None or spec.as_of is None or results.trend.sha256 is None:
         return []
     baseline = None if trend.limits is None else trend.limits.baseline

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, UnreadShares, prior, unread
-from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, UNLIKE_ROWS, registry
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expressions import ExpressionMetric
@@ -206,6 +205,12 @@ class MetricPlan:
         return f"{self.metric.name}({written})" if written else self.metric.name
 
     @property
+    def document(self) -> dict[str, Any]:
+        """What is measured, as JSON values."""
+        expression = {"expression": self.metric.text} if isinstance(self.metric, ExpressionMetric) else {}
+        return {"metric": self.metric.name, "params": self.shown, "average": self.average, **expression}
+
+    @property
     def words(self) -> str:
         """What it is, of an expression: ``f2 / recall, with f2 = f_beta(beta=2.0)``; else its label."""
         if not isinstance(self.metric, ExpressionMetric):
@@ -279,7 +284,7 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     choices = spec.choices or standard_metrics(spec)
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
-    trend = asked_trend(spec.trend)
+    trend = spec.asked_trend
     shown = [entry for choice in (trend and trend.metrics) or () for entry in entries(spec, choice)]
     distinct: list[MetricPlan] = []
     for entry in (*listed, *filter(None, goal_entries(spec)), *gates, *shown):

@@ -7,7 +7,7 @@ import types
 import typing
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.gates.records import worst
+from evalpipe.results.document import worst
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:

@@ -30,6 +30,12 @@ class GoalPlan:
     shape: Mapping[str, Any]
 
     @property
+    def document(self) -> dict[str, object]:
+        """The goal as JSON values."""
+        return {"goal": self.name, "kind": self.rule.kind, **self.subject, "shape": dict(self.shape),
+                "weight": self.rule.weight, "missing": self.rule.missing}
+
+    @property
     def subject(self) -> dict[str, object]:
         """What the goal is of, as tables of results tell it."""
         if self.entry is None:

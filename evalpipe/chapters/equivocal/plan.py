@@ -25,6 +25,13 @@ class ZonePlan:
     above: float = 0.0
     min_probability: float | None = None
 
+    @property
+    def words(self) -> str:
+        """Which rows have no class."""
+        if self.min_probability is not None:
+            return f"rows whose highest probability is below {self.min_probability:g} have no class"
+        return f"rows from {self.below:g} below to {self.above:g} above the threshold have no class"
+
     def ends(self, cut: float) -> tuple[float, float]:
         """Return where the zone begins and ends, in the decimals as written: 0.4 - 0.1 is 0.3, and 0.3 is inside."""
         threshold, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))

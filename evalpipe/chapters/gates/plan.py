@@ -111,6 +111,18 @@ class GatePlan:
         return f"{subject} {limits}{change}, of {scope}{self._within}{nights}"
 
     @property
+    def document(self) -> dict[str, object]:
+        """What it is on, as JSON values, as far as data need not be seen for that: null stands for each there is."""
+        rule = self.rule
+        return {
+            "name": rule.name, "measures": [entry.document for entry in self.entries],
+            "desirability": rule.desirability, "class": self.class_, "dataset": rule.dataset, "model": rule.model,
+            "variant": rule.variant, "slice": None if self.slice is None else dict(self.slice),
+            "slices": None if self.slices is None else list(self.slices), "limit": rule.limit,
+            "against": self.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
+        }
+
+    @property
     def _within(self) -> str:
         """Which slices it is on, as the end of a sentence; nothing where it is on all rows."""
         if self.slice is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.trend.spec import asked_trend
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class TrendPlan:
 
 def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
     """Return the trend that a spec asks for, which has the measures ``metrics``; None for none."""
-    trend = asked_trend(spec.trend)
+    trend = spec.asked_trend
     if trend is None:
         return None
     return TrendPlan(tuple(_entries(spec, trend, metrics)), trend.nights, trend.limits)

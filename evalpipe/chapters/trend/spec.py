@@ -75,11 +75,6 @@ TrendKey = Annotated[
 """`true` for the usual trend, or a mapping; `false` for none."""
 
 
-def asked_trend(written: bool | TrendRule) -> TrendRule | None:  # noqa: FBT001 - a flag of the spec
-    """Return the trend that a spec asks for; None for none."""
-    return TrendRule() if written is True else written or None
-
-
 class TrendKeys(SpecPart):
     """Keys of a spec."""
 
@@ -87,3 +82,8 @@ class TrendKeys(SpecPart):
     """Measures over nights: `true`, or a mapping with `metrics`, `nights` and `control`. The card then shows this night
     after the earlier nights of the same `name` that the ledger has, with control limits. It needs `as_of`. See
     [trend.md](trend.md)."""
+
+    @property
+    def asked_trend(self) -> TrendRule | None:
+        """The trend that is asked for; None for none."""
+        return TrendRule() if self.trend is True else self.trend or None
