@@ -8,12 +8,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import BaseModel
 
+from evalpipe.base.records import After, Record, in_order
 from evalpipe.chapters import CHAPTERS
+from evalpipe.results.document import FieldsOfChapters
+from evalpipe.spec.chapter_keys import ChapterKeys, ModelKeys, ReportKeys
 
 FILES = {
     "__init__.py": '"""Toys for each model."""\n',
@@ -261,3 +266,39 @@ def test_the_classes_for_types_are_those_of_the_chapters(
             if source.is_file() and f"class {wanted}(" in source.read_text(encoding="utf-8"):
                 declared.append(wanted)
         assert bases == declared
+
+
+@pytest.mark.parametrize("composed", [ChapterKeys, ModelKeys, ReportKeys, FieldsOfChapters])
+def test_every_chapter_says_where_its_fields_stand(composed: type[BaseModel]) -> None:
+    for declared in composed.__bases__:
+        assert issubclass(declared, BaseModel)
+        first = next(iter(declared.__annotations__))
+        assert any(isinstance(mark, After) for mark in declared.model_fields[first].metadata), declared
+
+
+class Early(Record):
+    b: Annotated[int, After("a")] = 2
+    c: int = 3
+
+
+class Late(Record):
+    d: Annotated[int, After("b")] = 4
+    e: Annotated[int, After("a")] = 5
+
+
+def test_fields_of_chapters_stand_where_they_say() -> None:
+    @in_order
+    class Whole(Late, Early):  # the last base is the first chapter
+        a: int = 1
+        f: int = 6
+
+    assert "".join(Whole.model_fields) == "abdcef"
+    assert list(Whole().model_dump().values()) == [1, 2, 4, 3, 5, 6]
+
+
+def test_a_field_that_stands_after_none_is_refused() -> None:
+    class Alone(Early):
+        f: int = 6
+
+    with pytest.raises(ValueError, match=r"^Alone has no field 'a' after which others could stand$"):
+        in_order(Alone)

@@ -103,19 +103,19 @@ def in_order(model: type[M]) -> type[M]:
             group.append(name)
     ordered: list[str] = []
 
-    def write(name: str) -> None:
+    def place(name: str) -> None:
         ordered.append(name)
         for group in groups.pop(name, ()):
             for following in group:
-                write(following)
+                place(following)
 
     for name in dict.fromkeys(core):
-        write(name)
+        place(name)
     if groups:
         raise ValueError(f"{model.__name__} has no field {next(iter(groups))!r} after which others could stand")
-    placed = {name: fields[name] for name in ordered}
+    in_their_order = {name: fields[name] for name in ordered}
     fields.clear()
-    fields.update(placed)
+    fields.update(in_their_order)
     return model
 
 
