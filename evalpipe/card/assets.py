@@ -65,8 +65,8 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
     page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
     if not linked:
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
-                  ("screen and (min-width: 64rem)", text("wide.css")),
-                  ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
+                        ("screen and (min-width: 64rem)", text("wide.css")),
+                        ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
     if appearance.paper == "letter":
         page_sheets.append(("print", text("letter.css")))
     if appearance.accent is not None:

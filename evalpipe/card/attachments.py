@@ -67,8 +67,11 @@ def files_in(pdf: bytes) -> dict[str, bytes]:
 def drawn_by(pdf: bytes) -> dict[str, str]:
     """Return the versions that drew a card, by name; none where the PDF does not say them as evalpipe does."""
     metadata = b"".join(content for _, (dictionary, content) in _decoded_streams(pdf) if b"/Metadata" in dictionary)
-    tools = [tool.decode("utf-8", "replace") for tool in CREATOR.findall(metadata)[:1]]
-    return {name: version for tool in tools for name, _, version in (part.partition(" ") for part in tool.split(", "))}
+    creator = CREATOR.search(metadata)
+    if creator is None:
+        return {}
+    parts = [part.partition(" ") for part in creator[1].decode("utf-8", "replace").split(", ")]
+    return {name: version for name, _, version in parts}
 
 
 def _decoded_streams(pdf: bytes) -> Iterator[tuple[str, tuple[bytes, bytes]]]:

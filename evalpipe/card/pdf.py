@@ -81,7 +81,7 @@ class _TableStructure:
             self.group = []
             for row in _child_elements(self.pdf, part) if part["S"] in {"/THead", "/TBody", "/TFoot"} else ():
                 self._read_row([cell for cell in _child_elements(self.pdf, row) if cell["S"] in {"/TH", "/TD"}],
-                          in_head=part["S"] == "/THead")
+                               in_head=part["S"] == "/THead")
         return self.heads
 
     def _read_row(self, cells: Sequence[Any], *, in_head: bool) -> None:

@@ -92,13 +92,13 @@ def _first_and_worst(results: Results, groups: Sequence[list[Estimate]], most: i
     direction = next(metric.direction for metric in results.metrics if metric.name == first[0].metric)
     sign = {"maximize": 1, "minimize": -1}.get(direction, 0)
     room = max(most - len(first), len(first)) // max(len(first), 1)
-    ordered = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
-    kept = [group for group in others if group in ordered]
-    which = "worst" if sign else "first"
-    drawn = f"{which} of {len(others)} groups is"
-    if len(kept) != 1:
-        drawn = f"{len(kept)} {which} of {len(others)} groups are"
-    return [row for group in (first, *kept) for row in group], f"The {drawn} drawn." if len(kept) < len(others) else ""
+    worst = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
+    kept = [group for group in others if group in worst]
+    rows = [row for group in (first, *kept) for row in group]
+    if len(kept) == len(others):
+        return rows, ""
+    which = f"{'worst' if sign else 'first'} of {len(others)} groups"
+    return rows, f"The {which} is drawn." if len(kept) == 1 else f"The {len(kept)} {which} are drawn."
 
 
 def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:

@@ -151,7 +151,7 @@ def _evidence_problems(
         yield problem_at(templates, name, None, message, hint)
     if shown.unbalanced is not None:
         yield problem_at(templates, name, None, f"</{shown.unbalanced}> ends another element than the one that is open",
-                     "close elements in their order")
+                         "close elements in their order")
     missing = first_missing(read_words(plain_page, styled).evidence, shown.words)
     if missing is not None:
         message = f"the page lacks or hides what evalpipe writes: {quoted(missing)}"

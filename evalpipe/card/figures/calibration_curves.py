@@ -85,7 +85,7 @@ def windows(context: Context, whole: Pairs) -> Drawing:
 def windows_upper_end(curves: Iterable[CalibrationWindow]) -> float:
     """Return the upper end of the axes of curves of windows."""
     return axis_upper_end(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
-                 for value in column(values))
+                          for value in column(values))
 
 
 def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> LineLabel:
@@ -222,7 +222,7 @@ def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool =
         sentences.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
     if any(curves.scores for curves in drawn):
         sentences.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
-                     f"{context.results.other} downwards.")
+                         f"{context.results.other} downwards.")
     return " ".join(sentences)
 
 
@@ -349,7 +349,7 @@ def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: 
         reliability.line(across, up, "ink")
     remaining.line(PLACES, [p * (1 - p) for p in PLACES], "muted", kind="thin", dash=DOTS)
     remaining.marks(probability, column(curve.points.refinement), series.ink, series.marker, size=size, kind="light",
-                  name=f"{series.label}, refinement")
+                    name=f"{series.label}, refinement")
 
 
 def _preferred_curves(context: Context) -> Mapping[str, SmoothCurve]:

@@ -111,7 +111,7 @@ def _letter_path(vertices: Any, codes: Any) -> str:
         path += command
         if command != "z":
             path += " ".join(f"{round(float(value), 1):g}" for point in vertices[vertex : vertex + count]
-                                for value in point)
+                             for value in point)
         vertex += count
     return path
 

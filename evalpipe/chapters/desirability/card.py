@@ -223,7 +223,7 @@ def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVar
     names = names_of(context.results)
     if len(rows) <= NAMED:
         models = [(row.model, row.variant) for row in context.results.desirability.overall
-                 if row.dataset == context.dataset.name]
+                  if row.dataset == context.dataset.name]
     else:
         models = [(row.model, row.variant) for row in rows[:NAMED]]
     return dict(zip(models, series_of([("/".join(model), names.model(*model)) for model in models]), strict=True))

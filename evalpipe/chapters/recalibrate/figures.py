@@ -173,8 +173,7 @@ def _observed_against_predicted(
     gaps = " ".join(f"{variant}: {_widest_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
-    x, y = _shared_axis(curves.values(), axis_name(context, "Predicted")), _shared_axis(curves.values(),
-                                                                          axis_name(context, "Observed"))
+    x, y = (_shared_axis(curves.values(), axis_name(context, name)) for name in ("Predicted", "Observed"))
     sheet = Sheet()
     panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
@@ -250,7 +249,7 @@ def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping
         draw_smooth(drawn, series_of_variant(model, variant), several, parts=False)
     sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
     texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", findings,
-                   smooth_caption(context, list(curves.values()), parts=False))
+                          smooth_caption(context, list(curves.values()), parts=False))
     title = f"{title_of(model, curves)}, smooth curves"
     return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
 

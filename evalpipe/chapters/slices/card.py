@@ -125,8 +125,9 @@ def _lettered_number(estimate: Estimate | None, whole: frozenset[str], letters: 
     if remark is None:
         return number
     letter = letters.setdefault(remark, _letter(len(letters)))
-    return Number(estimate.status, letter=letter) if estimate.value is None else replace(number, note=None,
-                                                                                         letter=letter)
+    if estimate.value is None:
+        return Number(estimate.status, letter=letter)
+    return replace(number, note=None, letter=letter)
 
 
 def _letter(place: int) -> str:

@@ -192,7 +192,7 @@ def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Say which measures have been on one side of their centre for long."""
     for alike in grouped(lines, lambda line: (measure_of(results, line), _side(line))):
         named = _of_first_models(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
-                                           f"{numbers.number(line.centre or 0.0)}")
+                                 f"{numbers.number(line.centre or 0.0)}")
         text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
                 f"{named}.")
         yield finding("note", weights.SHIFT, text, "trend", alike)
