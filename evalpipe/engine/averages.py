@@ -1,4 +1,4 @@
-"""One-vs-all: the values of a measure for each class, and the ways of bringing them together."""
+"""The value of a measure; of several classes, each against the rest, and the averages over them."""
 
 from __future__ import annotations
 
@@ -20,47 +20,39 @@ def values(
 ) -> Floats:
     """Return a measure's value [...], or for the average "none" its value for each class [..., K].
 
-    At a prevalence the classes of the rows that the measure sees are weighed to it; NaN where one that has a share is
-    absent, and where the model does not give what the measure needs. ``drawn`` [..., K] are shares that replicates have
-    drawn, for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows.
-    An expression is computed from the values of its measures on the same statistics.
+    At a prevalence the classes are reweighted to it. NaN where a class that has a share is absent, and where the model
+    does not give what the measure needs. ``drawn`` [..., K] are the shares of the classes that replicates have drawn,
+    for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows. An
+    expression is computed from the values of its measures on the same statistics.
     """
     if isinstance(entry.metric, ExpressionMetric) and entry.metric.tree is not None:
         return computed(entry.metric.tree, {name: values(summary, part, drawn, scale) for name, part in entry.parts})
-    taken = _taken(summary, entry, drawn)
-    if scale is None or not entry.metric.extensive:
-        return taken
-    return taken * scale.reshape(scale.shape + (1,) * (taken.ndim - scale.ndim))
-
-
-def _taken(summary: Summary, entry: MetricPlan, drawn: Floats | None) -> Floats:
-    """Return the values of a measure of the statistics' rows, at its prevalence."""
     if entry.metric.needs not in summary.rows.gives:
         return np.full((*summary.weights.shape[:-1], *([len(entry.of_class)] * (entry.average == "none"))), np.nan)
     summary = summary.seen_by(entry.metric)
     shares: Floats | tuple[float, ...] | None = entry.prior.shares
     if drawn is not None and entry.prior.uncertain:
-        if shares is None:
-            return _values(summary, entry.under(drawn))
-        shares = drawn
-    if shares is None:
-        return _values(summary, entry)
-    estimate, lacking = _values(summary.at(shares), entry), summary.lacks(shares)
-    return np.where(lacking.reshape(lacking.shape + (1,) * (estimate.ndim - lacking.ndim)), np.nan, estimate)
-
-
-def weighed(summary: Summary, entry: MetricPlan) -> Summary:
-    """Return the statistics under the weights that a measure is taken with."""
-    return summary if entry.prior.shares is None else summary.at(entry.prior.shares)
-
-
-def _values(summary: Summary, entry: MetricPlan) -> Floats:
+        entry, shares = (entry.under(drawn), None) if shares is None else (entry, drawn)
+    at_shares = summary if shares is None else summary.at(shares)
     if entry.average is None:
-        return summary.value(entry.metric, entry.params)
-    if entry.average == "micro":
-        return summary.pooled.value(entry.metric, entry.of_class[0])
-    of_classes = by_class(summary, entry)
-    return of_classes if entry.average == "none" else brought_together(of_classes, summary("occurring"), entry.average)
+        value = at_shares.value(entry.metric, entry.params)
+    elif entry.average == "micro":
+        value = at_shares.pooled.value(entry.metric, entry.of_class[0])
+    elif entry.average == "none":
+        value = by_class(at_shares, entry)
+    else:
+        value = mean_over_classes(by_class(at_shares, entry), at_shares("occurring"), entry.average)
+    if shares is not None:
+        absent = summary.lacks(shares)
+        value = np.where(absent.reshape(absent.shape + (1,) * (value.ndim - absent.ndim)), np.nan, value)
+    if scale is not None and entry.metric.extensive:
+        value = value * scale.reshape(scale.shape + (1,) * (value.ndim - scale.ndim))
+    return value
+
+
+def at_prevalence(summary: Summary, entry: MetricPlan) -> Summary:
+    """Return the statistics reweighted to the prevalence that a measure is taken at."""
+    return summary if entry.prior.shares is None else summary.at(entry.prior.shares)
 
 
 def by_class(summary: Summary, entry: MetricPlan) -> Floats:
@@ -69,9 +61,9 @@ def by_class(summary: Summary, entry: MetricPlan) -> Floats:
     return np.stack([against_rest.value(entry.metric, options) for against_rest, options in pairs], axis=-1)
 
 
-def brought_together(of_classes: Floats, occurring: Floats, average: str) -> Floats:
+def mean_over_classes(of_classes: Floats, occurring: Floats, average: str) -> Floats:
     """Return the mean over the classes that have a value, plain ("macro") or by their true weight; NaN without any."""
-    size = np.ones_like(of_classes) if average == "macro" else occurring
+    weight = np.ones_like(of_classes) if average == "macro" else occurring
     # A class without a value leaves the mean with its weight; `classes_used` tells the reader.
-    size = np.where(np.isnan(of_classes), 0.0, size)
-    return ratio((np.nan_to_num(of_classes) * size).sum(axis=-1), size.sum(axis=-1))
+    weight = np.where(np.isnan(of_classes), 0.0, weight)
+    return ratio((np.nan_to_num(of_classes) * weight).sum(axis=-1), weight.sum(axis=-1))

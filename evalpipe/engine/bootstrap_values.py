@@ -29,11 +29,6 @@ STUDENTS = ("cluster_t", "bootstrap_logit")
 ONE_CLUSTER = "all rows are in one cluster, so the uncertainty is unknown"
 
 
-def few_clusters(clusters: int, least: int, level: float) -> str:
-    """Say that an interval from so few clusters covers too seldom."""
-    share = f"{100 * level:.10g}%"
-    return f"{clusters} clusters, fewer than {least}: limits from so few cover the true value less often than {share}"
-
 
 @dataclass(frozen=True, slots=True)
 class Limited:
@@ -60,17 +55,17 @@ class Limited:
         return self.limits[1] if self.limits else None
 
     def fields(self, level: float) -> dict[str, object]:
-        """Return the fields of a record that tell of the limits, whose confidence ``level`` is None without any."""
+        """Return the limits, their confidence level (None without limits) and status as fields of a record."""
         return {"lower": self.lower, "upper": self.upper, "level": level if self.limits else None,
                 "status": self.status, "reason": self.reason}
 
     @property
     def missing(self) -> int:
-        """The replicates that the limits lack, as they are undefined."""
+        """How many of the replicates behind the limits are undefined."""
         return 0 if self.drawn is None else self.drawn.missing
 
     def doubted(self, reason: str | None) -> Limited:
-        """Return it marked degenerate for a reason, if there is one and nothing else is wrong already."""
+        """Return it with status degenerate for a reason, unless there is none or another status is set already."""
         return self if reason is None or self.status != "ok" else replace(self, status="degenerate", reason=reason)
 
 
@@ -131,14 +126,11 @@ class Drawn:
         """Return their ratio; NaN where the divisor is zero or either is negative."""
         return together([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
 
-    def unlimited(self, *, drawn: bool = True) -> Limited | None:
-        """Return the number as it is where it has no limits, with the reason; None where it may have some.
-
-        ``drawn`` says that limits need replicates.
-        """
+    def unlimited(self, *, needs_replicates: bool = True) -> Limited | None:
+        """Return the number without limits, with the reason, where it can have none; None where it may have some."""
         if math.isnan(self.value):
             return Limited(None, status="undefined", reason=self.undefined)
-        if drawn and self.replicates is None:
+        if needs_replicates and self.replicates is None:
             return Limited(self.value)
         if self.clusters == 1:
             return Limited(self.value, status="degenerate", reason=ONE_CLUSTER)
@@ -146,22 +138,24 @@ class Drawn:
 
     def doubt(self, level: float, method: str = "percentile") -> str | None:
         """Return why limits of a method from the replicates cannot be relied on; None where nothing speaks against."""
-        total, why = 0 if self.replicates is None else len(self.replicates), self.undefined and f": {self.undefined}"
+        total = 0 if self.replicates is None else len(self.replicates)
         if self.missing > constants.TOLERATED * total:
+            why = f": {self.undefined}" if self.undefined else ""
             return f"{self.absent} in {self.missing} of {total} replicates{why}"
         return self.few(level, method)
 
     def few(self, level: float, method: str = "percentile") -> str | None:
-        """Return why limits of a method from few clusters, or few of rare rows, cannot be relied on, if so."""
+        """Return why limits from few clusters, or few rows of the rarer level, cannot be relied on; else None."""
         least = FEWEST if method in STUDENTS else CLUSTERS
         if self.clusters is not None and self.clusters < least:
-            return few_clusters(self.clusters, least, level)
+            return (f"{self.clusters} clusters, fewer than {least}: limits from so few cover the true value less often "
+                    f"than {100 * level:.10g}%")
         return next((reason for reason in self.rare if reason is not None), None)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
         """Return the number with the limits that ``limits_of`` makes of value and replicates, and what is wrong.
 
-        Limits that leave the value out are called ``excludes``, where that is looked at.
+        ``excludes`` names the limits in the reason where they leave the value out; None where that is no fault.
         """
         unlimited = self.unlimited()
         if unlimited is not None:
@@ -176,7 +170,7 @@ class Drawn:
 def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Drawn:
     """Return the number that ``reduced`` makes of several along the last axis, such as their range.
 
-    Its units are the fewest of any, as they bound what the replicates tell.
+    Its units are the fewest of any of them.
     """
     drawn = [part.replicates for part in parts if part.replicates is not None]
     replicates = reduced(np.stack(drawn, axis=-1)) if len(drawn) == len(parts) else None
@@ -186,16 +180,16 @@ def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Dra
 
 
 def quotient(over: Floats, under: Floats) -> Floats:
-    """Return a ratio of values that are never below zero; NaN where the divisor is zero or either is negative."""
+    """Return a ratio of values that are never negative; NaN where the divisor is zero or either is negative."""
     good = (over >= 0) & (under > 0)
     return np.where(good, over / np.where(good, under, 1.0), np.nan)
 
 
-def spread(parts: Sequence[Drawn]) -> Drawn:
+def range_of(parts: Sequence[Drawn]) -> Drawn:
     """Return the range of several numbers."""
     return together(parts, lambda values: values.max(axis=-1) - values.min(axis=-1))
 
 
-def share(parts: Sequence[Drawn]) -> Drawn:
+def smallest_over_largest(parts: Sequence[Drawn]) -> Drawn:
     """Return the smallest of several numbers over the largest."""
     return together(parts, lambda values: quotient(values.min(axis=-1), values.max(axis=-1)))

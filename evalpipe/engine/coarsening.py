@@ -1,8 +1,8 @@
-"""Large data, coarsened for drawing: rows that are alike in all that is asked become one cell of many observations.
+"""Large data, coarsened for resampling: similar rows become one cell that stands for many observations.
 
-Cells join rows of one truth and one predicted class (or none) of each model, with neighbouring scores. Drawing so many
-observations from the cells is drawing rows; what is lost is how the scores vary within a cell. Values are never
-computed from cells, only the replicates are, and these are moved by what the cells change in the value.
+Rows of a cell have the same truth, the same predicted class (or none) by each model, and neighbouring scores. Drawing
+observations from cells is drawing rows; what is lost is how the scores vary within a cell. Values are never computed
+from cells, only replicates are, and these are moved by what the cells change in the value.
 """
 
 from __future__ import annotations
@@ -90,37 +90,41 @@ def cells_of(
 ) -> Coarse | None:
     """Return the rows of a sample in cells; None where there would be more than ``most``, such as half of the rows.
 
-    Cells of fewer than two rows in the mean would save no work. They end at the probabilities ``ends``, of few cells at
-    a choice of those of every grid and all others. Where slices are drawn scores are cut in ``sliced``
-    parts, fewer than for all rows.
+    Cells end at the probabilities ``ends``; where cells are few, at a choice of those of every grid and at all others.
+    Where slices are drawn, scores are cut in ``sliced`` parts, fewer than for all rows.
     """
     most = CELLS if most is None else min(most, CELLS)
-    pattern, numbers, several = _pattern(sample), _numbers(sample), sample.task in NUMBERS
-    few = np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
-    if several or len(numbers) < 2:
-        grids = (sliced,) if sliced and len(numbers) == 1 else (FINE,) if sliced and len(numbers) == 2 else (
-            GRIDS.get(len(numbers), ()))
-        cells = _product(sample, pattern, numbers, grids, most, (ends, few))
-        return cells or (
-            _merged(sample, pattern, numbers, min(most, JOINED if sliced else most), few) if several else None)
-    return _merged(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), few)
+    models, numeric = originals(sample).values(), sample.task in NUMBERS
+    if numeric:
+        numbers = [np.asarray(sample.truth, float), *(np.asarray(model.predicted, float) for model in models)]
+    else:
+        numbers = [model.score for model in models if model.score is not None]
+    pattern, few_ends = _pattern(sample), np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
+    if not numeric and len(numbers) > 1:
+        return _median_cut(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), few_ends)
+    grids: tuple[int, ...] = GRIDS.get(len(numbers), ())
+    if sliced and len(numbers) in (1, 2):
+        grids = (sliced if len(numbers) == 1 else FINE,)
+    for parts in grids:
+        grid = [_cut(sample, values, parts, ends if parts > SEARCHED else few_ends) for values in numbers]
+        number, count = joint(pattern, *grid)
+        if count <= most:
+            return Coarse(number, _sample_of_cells(sample, number, grid), 1 / parts**2)
+    if not numeric:
+        return None
+    return _median_cut(sample, pattern, numbers, min(most, JOINED if sliced else most), few_ends)
 
 
 def _pattern(sample: Sample) -> Wholes:
-    """Return a number for each row that tells apart what cells may not join, [n]."""
-    fixed = [_codes(sample.truth)] if sample.task not in NUMBERS else []
+    """Number the combinations of truth, predicted classes and fold, which no cell may join: that of each row, [n]."""
+    exact: list[Values] = []
     if sample.task not in NUMBERS:
-        fixed += [_codes(model.predicted) for model in sample.models.values() if model.predicted is not None]
-        fixed += [_codes(model.reportable) for model in sample.models.values() if model.reportable is not None]
-    fixed += [folds for folds in [_folds(sample)] if folds is not None]
-    return joint(*fixed)[0] if fixed else np.zeros(sample.n, np.intp)
-
-
-def _numbers(sample: Sample) -> list[Floats]:
-    """Return what is put on grids: scores, or true and predicted numbers."""
-    if sample.task in NUMBERS:
-        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in originals(sample).values())]
-    return [model.score for model in originals(sample).values() if model.score is not None]
+        exact = [sample.truth]
+        exact += [model.predicted for model in sample.models.values() if model.predicted is not None]
+        exact += [model.reportable for model in sample.models.values() if model.reportable is not None]
+    codes = [np.asarray(values).astype(np.intp) for values in exact]
+    codes += [model.folds for model in sample.models.values() if model.folds is not None][:1]
+    return joint(*codes)[0] if codes else np.zeros(sample.n, np.intp)
 
 
 def originals(sample: Sample) -> dict[str, Predictions]:
@@ -128,50 +132,29 @@ def originals(sample: Sample) -> dict[str, Predictions]:
     return {name: model for name, model in sample.models.items() if model.source is None}
 
 
-def _folds(sample: Sample) -> Wholes | None:
-    return next((model.folds for model in sample.models.values() if model.folds is not None), None)
-
-
-def _codes(values: Values) -> Wholes:
-    return np.asarray(values).astype(np.intp)
-
-
-def _product(
-    sample: Sample, pattern: Wholes, numbers: Sequence[Floats], grids: Sequence[int], most: int,
-    ends: tuple[Floats, Floats],
-) -> Coarse | None:
-    """Return the cells of the finest grid that is not too fine: those of every number crossed."""
-    for parts in grids:
-        grid = [_cut(sample, values, parts, ends[0 if parts > SEARCHED else 1]) for values in numbers]
-        number, count = joint(pattern, *grid)
-        if count <= most:
-            return Coarse(number, _joined(sample, number, grid), 1 / parts**2)
-    return None
-
-
-def _merged(
+def _median_cut(
     sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int, ends: Floats
 ) -> Coarse | None:
-    """Return at most so many cells: rows of one pattern are parted in turn where the numbers vary most."""
+    """Return at most so many cells: rows of one pattern are cut in turn where the numbers vary most; see `alike`."""
     if int(pattern.max()) >= most:
         return None
     # How far predicted numbers are off is what measures are made of.
-    parted = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
-    codes = [_cut(sample, values, FINE, ends) for values in parted]
-    parts = _parts_by_chance(sample, pattern, most, ends)
-    number, lost = alike(joint(pattern, *parts)[0], codes, most, LOST)
+    varying = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
+    codes = [_cut(sample, values, FINE, ends) for values in varying]
+    intervals = _probability_intervals(sample, pattern, most, ends)
+    number, lost = alike(joint(pattern, *intervals)[0], codes, most, LOST)
     scores = [means(values, number, sample.weights) for values in numbers]
     # Cells of one model's neighbouring scores share a score, so that curves have few points; not across an end.
     grid = [cut(score, GRIDS[1][0])[number] for score in scores]
-    grid = [joint(part, cell)[0] for part, cell in zip(parts, grid, strict=True)] if parts else grid
-    return Coarse(number, _joined(sample, number, grid), lost)
+    grid = [joint(part, cell)[0] for part, cell in zip(intervals, grid, strict=True)] if intervals else grid
+    return Coarse(number, _sample_of_cells(sample, number, grid), lost)
 
 
-def _parts_by_chance(sample: Sample, pattern: Wholes, most: int, ends: Floats) -> list[Wholes]:
+def _probability_intervals(sample: Sample, pattern: Wholes, most: int, ends: Floats) -> list[Wholes]:
     """Return the interval of each model's probabilities that each row is in, [n]; none where too few cells are left.
 
-    The intervals are those between ``ends``, or else coarse ones, for in the tails one sure and wrong probability has a
-    loss like that of many others.
+    The intervals lie between ``ends``, or else are coarse: in the tails one sure and wrong probability has a loss like
+    that of many others.
     """
     chances = [model.probability for model in originals(sample).values() if model.probability is not None]
     for edges in (ends, TENTHS):
@@ -182,7 +165,7 @@ def _parts_by_chance(sample: Sample, pattern: Wholes, most: int, ends: Floats) -
 
 
 def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
-    """Cut one number of a sample into about so many cells, which end at edges of the probability where there is one."""
+    """Cut one number of a sample into about ``parts`` cells, which also end at the ``edges`` of its probability."""
     if sample.task in NUMBERS:
         return cut(values, parts)
     ends = [(present(model.probability, "probabilities"), edges) for model in originals(sample).values()
@@ -195,41 +178,42 @@ def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
     return cut(values, 1, (values, np.concatenate(inner)), *ends)
 
 
-def _joined(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
+def _sample_of_cells(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
+    """Return a sample with a row for each cell, its weight the observations; ``grid`` are the cells of each score."""
     sizes = np.bincount(number, sample.weights).astype(float)
     first = first_rows(number, len(sizes))
-    numeric = sample.task in NUMBERS
-    truth = means(sample.truth, number, sample.weights) if numeric else sample.truth[first]
-    cells = {} if numeric else _cells(sample, grid)
-    models = {
-        name: _joined_numbers(sample, model, number, first) if numeric else
-        _joined_scores(sample, model, number, first, cells.get(name))
-        for name, model in sample.models.items()
-    }
+    models: dict[str, Predictions] = {}
+    if sample.task in NUMBERS:
+        truth: Values = means(sample.truth, number, sample.weights)
+        for name, model in sample.models.items():
+            predicted = means(present(model.predicted, "predictions"), number, sample.weights)
+            ranks, standardised = (None if values is None else means(values, number, sample.weights)
+                                   for values in (model.ranks, model.standardised))
+            models[name] = replace(model, predicted=predicted, folds=taken(model.folds, first), ranks=ranks,
+                                   standardised=standardised)
+    else:
+        truth, cells = sample.truth[first], _score_cells(sample, grid)
+        for name, model in sample.models.items():
+            models[name] = _predictions_of_cells(sample, model, number, first, cells.get(name))
     return replace(
         sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=(),
         searched=(), parts=MappingProxyType({}), folds=None,
     )
 
 
-def _joined_numbers(sample: Sample, model: Predictions, units: Wholes, first: Wholes) -> Predictions:
-    """Return predicted numbers of each cell: the mean of its rows, weighted."""
-    predicted = means(present(model.predicted, "predictions"), units, sample.weights)
-    ranks, standardised = (None if values is None else means(values, units, sample.weights)
-                           for values in (model.ranks, model.standardised))
-    return replace(model, predicted=predicted, folds=taken(model.folds, first), ranks=ranks, standardised=standardised)
-
-
-def _joined_scores(
-    sample: Sample, model: Predictions, units: Wholes, first: Wholes, cells: Wholes | None
+def _predictions_of_cells(
+    sample: Sample, model: Predictions, number: Wholes, first: Wholes, cells: Wholes | None
 ) -> Predictions:
-    """Return the predictions of each cell: its classes, and of scores the mean of those that it shares a score with."""
+    """Return a model's predictions for each cell: the class of its ``first`` row, and means of probabilities.
+
+    Its score is the mean of all rows that are in the same of ``cells`` [n], the cells of the score alone.
+    """
     score = chance = stated = ranks = None
     if model.score is not None and cells is not None:
         score = means(model.score, cells, sample.weights)[cells[first]]
         ranks = None if model.ranks is None else means(model.ranks, cells, sample.weights)[cells[first]]
     if model.score is not None and model.probability is not None and cells is not None:
-        chance = means(model.probability, units, sample.weights)
+        chance = means(model.probability, number, sample.weights)
         stated = means(model.probability, cells, sample.weights)[cells[first]]
     return replace(
         model, score=score, probability=chance, predicted=taken(model.predicted, first),
@@ -238,8 +222,8 @@ def _joined_scores(
     )
 
 
-def _cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
-    """Return the cell of each row's score, by model: a variant's are those of its original, in each fold apart."""
+def _score_cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
+    """Return the cell of each row's score, by model; variants have the cells of their original, split by fold."""
     scored = (name for name, model in originals(sample).items() if model.score is not None)
     cells_by_model = dict(zip(scored, grid, strict=True))
     for name, model in sample.models.items():

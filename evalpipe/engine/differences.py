@@ -32,7 +32,7 @@ CONSTANT = "it is the same in every resample, so its uncertainty is unknown"
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A contrast with the names of its test and of its limits, and the figures to tell beside them."""
+    """A contrast with the names of its test and of its limits, and further numbers of the test by name."""
 
     __test__ = False
 
@@ -63,8 +63,8 @@ class Tested(Limited):
 def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: str) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
-    ``test`` is the one made for the measure, if any; it needs no replicates. Else the test is Wald's with the error
-    that the replicates tell, by Student's distribution with one degree of freedom less than there are rows or clusters
+    ``test`` is the one made for the measure, if any; it needs no replicates. Else the test is Wald's with the standard
+    error of the replicates, by Student's distribution with one degree of freedom less than there are rows or clusters
     on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` says why there is no difference.
     """
     difference = replace(first - second, undefined=undefined)
@@ -72,23 +72,24 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     if unlimited is not None:
         return Tested(unlimited.value, status=unlimited.status, reason=unlimited.reason)
     value = difference.value
-    if _nothing(np.append(difference.known, value), max(abs(first.value), abs(second.value))):
-        return _marked(Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True), difference.few(level))
-    if test is not None:
-        limits, drawn = test.contrast.limits(level), None if difference.doubt(level) else difference
-        return _marked(Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test), None)
-    test = Test(Wald(value, bootstrap_error(difference.known), max(difference.units - 1, 1)), "bootstrap",
-                "bootstrap_error")
+    if _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value))):
+        same = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
+        return _degenerate_if(difference.few(level), same)
+    drawn: Drawn | None = difference
+    doubt = difference.doubt(level)
+    if test is None:
+        wald = Wald(value, bootstrap_error(difference.known), max(difference.units - 1, 1))
+        test = Test(wald, "bootstrap", "bootstrap_error")
+    else:
+        drawn, doubt = None if doubt else difference, None
     limits = test.contrast.limits(level)
-    return _marked(Tested(value, limits, test.method if limits else "none", drawn=difference, test=test),
-                   difference.doubt(level))
+    return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 
 
 def less_known(estimate: Estimate, known: KnownPlan) -> Estimate:
-    """Return an estimate less a value that was found elsewhere, with limits recovered from those of both.
+    """Return an estimate less a known value from elsewhere; limits are recovered from those of both.
 
-    The two are taken as independent. Of a value without limits, known without error, the limits are the estimate's own
-    less that value.
+    The two are taken as independent. A known value without limits has no error: the limits are the estimate's, less it.
     """
     if estimate.value is None:
         return estimate
@@ -102,16 +103,16 @@ def less_known(estimate: Estimate, known: KnownPlan) -> Estimate:
     return estimate.model_copy(update={**difference, "lower": limits[0], "upper": limits[1], "method": method})
 
 
-def _marked(difference: Tested, doubt: str | None) -> Tested:
-    """Mark a difference that cannot be relied on, for a ``doubt`` or as it has no limits; it has no test then."""
+def _degenerate_if(doubt: str | None, difference: Tested) -> Tested:
+    """Mark a difference degenerate, without its test, for a doubt or because it has no limits."""
     doubt = doubt or (CONSTANT if difference.limits is None else None)
     return difference if doubt is None else replace(difference, status="degenerate", reason=doubt, test=None)
 
 
-def _nothing(gaps: Floats, size: float) -> bool:
-    """Tell whether differences of values of this size are all within rounding of zero, some being defined."""
-    known = gaps[~np.isnan(gaps)]
-    return len(known) > 1 and bool((np.abs(known) <= ROUNDING * size).all())
+def _all_zero(differences: Floats, size: float) -> bool:
+    """Tell whether differences of values of this size are all zero but for rounding, and at least two are defined."""
+    defined = differences[~np.isnan(differences)]
+    return len(defined) > 1 and bool((np.abs(defined) <= ROUNDING * size).all())
 
 
 def ratio_limited(ratio: Drawn, level: float) -> Limited:
@@ -119,20 +120,19 @@ def ratio_limited(ratio: Drawn, level: float) -> Limited:
 
     Katz, Baptista, Azen & Pike (1978) for the scale.
     """
+    def log_scale_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
+        logs = log(np.where(replicates > 0, replicates, np.nan))
+        limits = Wald(math.log(value), bootstrap_error(logs)).limits(level)
+        if limits is None:
+            return (value, value) if _all_zero(replicates - value, value) else None
+        return math.exp(limits[0]), math.exp(limits[1])
+
     if not ratio.value > 0:
         return ratio.unlimited() or Limited(ratio.value)
-    return ratio.limited(level, _on_log_scale, excludes=None)
+    return ratio.limited(level, log_scale_limits, excludes=None)
 
 
-def _on_log_scale(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
-    logs = log(np.where(replicates > 0, replicates, np.nan))
-    limits = Wald(math.log(value), bootstrap_error(logs)).limits(level)
-    if limits is None:
-        return (value, value) if _nothing(replicates - value, value) else None
-    return math.exp(limits[0]), math.exp(limits[1])
-
-
-def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
+def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
     """Return the test of a proportion in two subsets that share no rows, or of which the second holds the first."""
     if not one_value_a_row(plan, entry, k) or not is_proportion(entry):
         return None
@@ -140,11 +140,11 @@ def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: in
         map(float, summary_of(scope, entry, k).proportion(entry.metric, options_of(entry, k)))
         for scope in (first, second)
     )
-    shared, scale = _shared(first, second), 1.0
+    shared, scale = _shared_observations(first, second), 1.0
     if shared:
         if shared < first.subset.n or n <= m:
             return None
-        # The second holds the first: taken against the rest of it, which shares no row, times the share of that rest.
+        # The second holds the first, which is compared with the rest of it, times the share of that rest.
         y, n, scale = y - x, n - m, (n - m) / n
     if not m or not n:
         return None
@@ -152,7 +152,7 @@ def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: in
 
 
 def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
-    """Tell whether every row counts as one observation of one value: no clusters, importance, prior or average."""
+    """Tell whether a measure is one value of independent rows: no clusters, importance, prevalence or average."""
     plain = plan.cluster is None and not plan.importance and entry.prior.shares is None
     return plain and (entry.average is None or k is not None)
 
@@ -163,17 +163,17 @@ def is_proportion(entry: MetricPlan) -> bool:
 
 
 def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, object]:
-    """Return the options of a measure, of its k-th class where it has one."""
+    """Return the options of a measure, or of its k-th class."""
     return entry.params if k is None else entry.of_class[k]
 
 
 def summary_of(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
-    """Return the statistics that a measure is of, of the k-th class against the others where it has one."""
+    """Return the statistics that a measure sees; of its k-th class, those of this class against the rest."""
     seen = scope.summary.seen_by(entry.metric)
     return seen if k is None else seen.classes[k].seen_by(entry.metric)
 
 
-def _shared(first: Scope, second: Scope) -> int:
+def _shared_observations(first: Scope, second: Scope) -> int:
     """Return how many observations two scopes share; those of different datasets share none."""
     if first.sample.dataset != second.sample.dataset:
         return 0
@@ -192,37 +192,38 @@ def dataset_differences(samples: Sequence[Sample]) -> Iterator[DatasetDifference
     for other in others:
         pair = first.summary, other.summary
         for level in levels:
-            yield from _of_shares(level, *pair)
+            if first.summary.total_weight and other.summary.total_weight:
+                yield _share_difference(level, *pair)
         if not levels and all({"mean", "sd"} <= summary.outcome.keys() for summary in pair):
-            yield _of_means(*pair)
+            yield _mean_difference(*pair)
 
 
-def _of_shares(level: str, first: DatasetSummary, other: DatasetSummary) -> Iterator[DatasetDifference]:
-    """Yield the difference of two shares with the z-test of their pooled share; nothing of a dataset without rows."""
-    if not (first.total_weight and other.total_weight):
-        return
+def _share_difference(level: str, first: DatasetSummary, other: DatasetSummary) -> DatasetDifference:
+    """Return the difference of the shares of a level, with the z-test by their pooled share."""
     shares = [math.fsum(count.weight for count in dataset.levels if count.level == level) / dataset.total_weight
               for dataset in (first, other)]
     sizes = [independent_rows(dataset) for dataset in (first, other)]
     pooled = math.fsum(share * size for share, size in zip(shares, sizes, strict=True)) / math.fsum(sizes)
-    yield _row(level, (first, other), shares, math.sqrt(pooled * (1 - pooled) * math.fsum(1 / size for size in sizes)))
+    error = math.sqrt(pooled * (1 - pooled) * math.fsum(1 / size for size in sizes))
+    return _difference_record(level, (first, other), shares, error)
 
 
-def _of_means(first: DatasetSummary, other: DatasetSummary) -> DatasetDifference:
+def _mean_difference(first: DatasetSummary, other: DatasetSummary) -> DatasetDifference:
     """Return the difference of two means with the z-test of unequal variances (Welch 1938)."""
-    # The sd is that of the rows, which is smaller than that of what they are drawn from.
+    # The sd divides by n, so that the error of the mean divides by n - 1.
     sizes = [max(independent_rows(dataset) - 1, 0.0) for dataset in (first, other)]
     spreads = [dataset.outcome["sd"] for dataset in (first, other)]
     variance = math.fsum(sd**2 / size for sd, size in zip(spreads, sizes, strict=True)) if all(sizes) else 0.0
-    return _row(None, (first, other), [dataset.outcome["mean"] for dataset in (first, other)], math.sqrt(variance))
+    means = [dataset.outcome["mean"] for dataset in (first, other)]
+    return _difference_record(None, (first, other), means, math.sqrt(variance))
 
 
 def independent_rows(dataset: DatasetSummary) -> float:
-    """Return how many independent observations the rows amount to, at least: clusters where there are any."""
+    """Return the number of independent observations: the effective rows, or the clusters where these are fewer."""
     return min(size for size in (dataset.n, dataset.n_effective, dataset.clusters) if size is not None)
 
 
-def _row(
+def _difference_record(
     level: str | None, datasets: tuple[DatasetSummary, DatasetSummary], values: Sequence[float], error: float
 ) -> DatasetDifference:
     from scipy.special import ndtr

@@ -1,18 +1,19 @@
-"""What replicates of a dataset are drawn together: everything from its rows, or parts of it from cells of like rows.
+"""What replicates of a dataset are drawn together: all of it from its rows, or parts of it from cells of similar rows.
 
-Rows are drawn once for all models and subsets. Cells are drawn apart for all rows and for the slices of each slicing,
-which no number compares with those of another; and for each model, where none compares models. So slices add to the
-cost and do not multiply it, and no replicate of all rows changes with them. Whole clusters are drawn of rows that
-were counted in cells and never held.
+Rows are drawn once for all models and subsets. Cells are drawn separately for all rows and for the slices of each
+slicing, which no number compares with those of another; and for each model, where none compares models. So slices add
+to the cost and do not multiply it, and no replicate of all rows changes with them. Where rows were counted in cells and
+never held, whole clusters are drawn.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -45,8 +46,8 @@ class ClusterView:
     """The cells of a ``view`` and how a draw of clusters becomes their weights.
 
     ``table`` [units, coarse] has the observations of each cluster in each coarse cell. A cell of the view may lie in
-    several of these: ``place`` [parts] is the coarse cell of each part of one, ``share`` [parts] what of the coarse
-    cell it has, and ``starts`` [cells] where the parts of each cell begin.
+    several of these: ``place`` [parts] is the coarse cell that each part lies in, ``share`` [parts] its share of that
+    coarse cell, and ``starts`` [cells] where the parts of each cell of the view begin.
     """
 
     view: View
@@ -62,16 +63,53 @@ class ClusterView:
         return totals_of_runs(parts, self.starts)
 
 
+CELLS = 200_000
+"""Weights summed up at once, few enough for the processor's cache; changes no result."""
+
+
+def beside(slicing: int) -> int:
+    """Return the number of the subset of all rows that is drawn with a slicing, to be compared with its slices."""
+    return -1 - slicing
+
+
 @dataclass(frozen=True)
-class ClustersPart:
-    """All models and subsets, drawn cluster by cluster, or in random groups of clusters; see `DrawnPart`."""
+class DrawnPart(ABC):
+    """Models and subsets whose replicates are drawn together.
+
+    ``name`` is that of its random stream; ``design`` says how its units are drawn, ``mode`` what these are, ``lost``
+    the largest share of the variance of any model's predictions within a unit, which is 0 of rows. ``slicing`` is the
+    title of the slicing whose slices alone are drawn; None where all rows are.
+    """
 
     name: str
     design: Design
-    views: Mapping[Scope, ClusterView]
+    mode: Literal["rows", "clusters", "groups", "cells"]
     lost: float
-    mode: Literal["clusters", "groups"]
-    slicing: str | None = None
+    slicing: str | None
+
+    @property
+    @abstractmethod
+    def scopes(self) -> Sequence[Scope]:
+        """The models and subsets that it has statistics of."""
+
+    @abstractmethod
+    def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
+        """Yield the statistics [scopes, b, …] of some scopes in batches of replicates."""
+
+    def without_folds(
+        self, counts: Wholes, generator: np.random.Generator, folds: int
+    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
+        """Yield the statistics [scopes, folds, …] of some scopes under one draw [units], each fold left out in turn."""
+        left = counts - np.concatenate(list(split(generator, counts, folds)))
+        for scopes, _, summary in self.summaries(Draws(left)):
+            yield scopes, summary
+
+
+@dataclass(frozen=True)
+class ClustersPart(DrawnPart):
+    """All models and subsets, drawn cluster by cluster, or in random groups of clusters."""
+
+    views: Mapping[Scope, ClusterView]
 
     @property
     def scopes(self) -> Sequence[Scope]:
@@ -83,14 +121,6 @@ class ClustersPart:
         for scope, seen in self.views.items():
             yield [scope], slice(None), Summary(seen.view.rows, seen.weights(draws.counts)[None])
 
-    def without_folds(
-        self, counts: Wholes, generator: np.random.Generator, folds: int
-    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics of each scope under a draw, each fold of clusters left out in turn."""
-        left = counts - np.concatenate(list(split(generator, counts, folds)))
-        for scope, seen in self.views.items():
-            yield [scope], Summary(seen.view.rows, seen.weights(left)[None])
-
 
 def clusters_part(
     plan: Plan, sample: Sample, scopes: Sequence[Scope], edges: Mapping[str, Floats]
@@ -98,25 +128,24 @@ def clusters_part(
     """Return the one part of a dataset whose clusters are drawn."""
     assert sample.by_cluster is not None  # noqa: S101 - known to the caller
     units, grouped = sample.by_cluster.units, sample.by_cluster.known > sample.by_cluster.units
-    divided = {name: subsets(plan, sample, name) for name in dict.fromkeys(name for name, _ in scopes)}
-    views = {(name, k): _clusters_view(sample, name, divided[name][k], edges.get(name)) for name, k in scopes}
-    lost = max(_lost(sample.of(name), name) for name in divided)
-    return ClustersPart(sample.dataset, Design(units, cluster=np.arange(units)), views, lost,
-                        "groups" if grouped else "clusters")
+    models = dict.fromkeys(name for name, _ in scopes)
+    divided = {name: subsets(plan, sample, name) for name in models}
+    views: dict[Scope, ClusterView] = {}
+    for name, k in scopes:
+        subset = divided[name][k]
+        part = sample.of(name, subset.slicing)
+        assert part.by_cluster is not None  # noqa: S101 - as the sample has them
+        chosen = np.arange(part.n) if subset.rows is None else subset.rows
+        rows = rows_of(part, part.models[name]).taken(chosen)
+        cells = view(rows, np.arange(len(chosen)), None, part.weights[chosen], edges.get(name))
+        views[name, k] = cluster_view(part.by_cluster, cells, chosen)
+    lost = max(_variance_within_cells(sample.of(name), name) for name in models)
+    return ClustersPart(sample.dataset, Design(units, cluster=np.arange(units)), "groups" if grouped else "clusters",
+                        lost, None, views)
 
 
-def _clusters_view(sample: Sample, name: str, subset: Subset, edges: Floats | None) -> ClusterView:
-    """Return the cells that replicates of a model in a subset are summed up in."""
-    part = sample.of(name, subset.slicing)
-    assert part.by_cluster is not None  # noqa: S101 - as the sample has them
-    chosen = np.arange(part.n) if subset.rows is None else subset.rows
-    rows = rows_of(part, part.models[name]).taken(chosen)
-    cells = view(rows, np.arange(len(chosen)), None, part.weights[chosen], edges)
-    return spread(part.by_cluster, cells, chosen)
-
-
-def spread(clusters: ClusterCounts, view: View, rows: Wholes) -> ClusterView:
-    """Return how clusters spread over the cells of a view of some rows, by their positions ``rows`` [k]."""
+def cluster_view(clusters: ClusterCounts, view: View, rows: Wholes) -> ClusterView:
+    """Return how clusters are distributed over the cells of a view of some rows, by their positions ``rows`` [k]."""
     cell = np.repeat(np.arange(len(view.starts)), np.diff(view.starts, append=len(view.unit)))
     row = rows[view.unit]
     coarse, place = np.unique(clusters.place[row], return_inverse=True)
@@ -129,7 +158,7 @@ def spread(clusters: ClusterCounts, view: View, rows: Wholes) -> ClusterView:
     return ClusterView(view, table, within, share, starts_of_runs(of_cell))
 
 
-def _lost(part: Sample, name: str) -> float:
+def _variance_within_cells(part: Sample, name: str) -> float:
     """Return the share of the variance of a model's scores, by rank, that lies within coarse cells."""
     score, weight = part.models[name].score, part.weights
     if score is None or part.by_cluster is None:
@@ -142,67 +171,12 @@ def _lost(part: Sample, name: str) -> float:
     return float((weight * (rank - mean) ** 2).sum()) / total if total else 0.0
 
 
-CELLS = 200_000
-"""Weights summed up at once, few enough for the processor's cache; changes no result."""
-
-
-def beside(slicing: int) -> int:
-    """Return the number of all rows as they are drawn together with a slicing, to be compared with its slices."""
-    return -1 - slicing
-
-
-class DrawnPart(Protocol):
-    """What is drawn together."""
-
-    @property
-    def name(self) -> str:
-        """The name of its random stream."""
-
-    @property
-    def design(self) -> Design:
-        """How its units are drawn."""
-
-    @property
-    def mode(self) -> Literal["rows", "clusters", "groups", "cells"]:
-        """What its units are."""
-
-    @property
-    def scopes(self) -> Sequence[Scope]:
-        """The models and subsets that it has statistics of."""
-
-    @property
-    def slicing(self) -> str | None:
-        """The title of the slicing whose slices alone are drawn; None where all rows are."""
-
-    @property
-    def lost(self) -> float:
-        """The largest share of the variance of any model's predictions within its units; 0 where these are rows."""
-
-    def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
-        """Yield the statistics [scopes, b, …] of some scopes in batches of replicates."""
-
-    def without_folds(
-        self, counts: Wholes, generator: np.random.Generator, folds: int
-    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics [scopes, folds, …] of some scopes under a draw, each fold left out in turn."""
-
-
 @dataclass(frozen=True)
-class RowsPart:
-    """All models and subsets, drawn row by row, or cluster by cluster; ``apart`` is the slicing of each subset."""
+class RowsPart(DrawnPart):
+    """All models and subsets, drawn row by row, or cluster by cluster; ``slicings`` has the slicing of each slice."""
 
-    name: str
-    design: Design
     views: Mapping[Scope, View]
-    apart: Mapping[int, int]
-    lost: float = 0.0
-    slicing: str | None = None
-
-    @property
-    def mode(self) -> Literal["rows", "clusters"]:
-        """What its units are."""
-        return "rows" if self.design.cluster is None else "clusters"
-
+    slicings: Mapping[int, int]
     @property
     def scopes(self) -> Sequence[Scope]:
         """The models and subsets that it has statistics of."""
@@ -213,7 +187,7 @@ class RowsPart:
         """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
         keys_of: dict[object, list[Scope]] = defaultdict(list)
         for model, subset in self.views:
-            keys_of[model, self.apart.get(subset, (subset,))].append((model, subset))
+            keys_of[model, self.slicings.get(subset, (subset,))].append((model, subset))
         return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in keys_of.values()]
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
@@ -225,10 +199,10 @@ class RowsPart:
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics of each scope under one draw [units], leaving out each of its folds in turn."""
+        """Yield the statistics of each scope under one draw [units], each fold left out in turn."""
         plain = self.design.cluster is None and self.design.factor is None and few(counts)
         if not plain or folds * max(len(seen.starts) for seen in self.views.values()) > HELD:
-            yield from _without_folds(self, counts, generator, folds)
+            yield from super().without_folds(counts, generator, folds)
             return
         unit, fold = dealt(generator, counts, folds)
         for scope, seen in self.views.items():
@@ -238,26 +212,16 @@ class RowsPart:
 
 
 @dataclass(frozen=True)
-class CellsPart:
+class CellsPart(DrawnPart):
     """Some models in some subsets, drawn from cells; all subsets share the cells, so one summary serves them all.
 
     The units are the cells of each of some groups of rows, ``design.sizes`` being [groups x cells]; ``members``
     [subsets, groups] tells which groups make the subset of each of ``numbers``.
     """
 
-    name: str
-    design: Design
     views: Mapping[str, View]
     numbers: tuple[int, ...]
     members: Flags
-    lost: float
-    slicing: str | None = None
-
-    @property
-    def mode(self) -> Literal["cells"]:
-        """What its units are."""
-        return "cells"
-
     @property
     def scopes(self) -> Sequence[Scope]:
         """The models and subsets that it has statistics of."""
@@ -273,53 +237,40 @@ class CellsPart:
             step = max(1, CELLS // (drawn.shape[-1] * len(self.numbers)))
             for first in range(0, times, step):
                 chosen = slice(first, first + step)
-                yield [(model, k) for k in self.numbers], chosen, Summary(seen.rows, self._of_subsets(drawn[chosen]))
+                of_subsets = self._subset_weights(drawn[chosen])
+                yield [(model, k) for k in self.numbers], chosen, Summary(seen.rows, of_subsets)
 
-    def without_folds(
-        self, counts: Wholes, generator: np.random.Generator, folds: int
-    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics of each model under one draw [units], leaving out each of its folds in turn."""
-        return _without_folds(self, counts, generator, folds)
+    def _subset_weights(self, weights: Values) -> Values:
+        """Return the weights of the cells in each subset [subsets, b, cells], from those in groups [b, groups, cells].
 
-    def _of_subsets(self, weights: Values) -> Values:
-        """Return the weights [subsets, b, cells] of subsets, out of those of groups [b, groups, cells]."""
-        whole = weights.sum(axis=1)
-        parts = np.empty((len(self.members), *whole.shape), whole.dtype)
-        for part, inside in zip(parts, self.members, strict=True):
-            few = inside if 2 * inside.sum() <= len(inside) else ~inside
-            summed = weights[:, np.flatnonzero(few)].sum(axis=1)
-            # Counts are whole numbers, so that what is left of them is exact.
-            part[:] = summed if few is inside else whole - summed
-        return parts
-
-
-def _without_folds(
-    part: DrawnPart, counts: Wholes, generator: np.random.Generator, folds: int
-) -> Iterator[tuple[Sequence[Scope], Summary]]:
-    left = counts - np.concatenate(list(split(generator, counts, folds)))
-    for scopes, _, summary in part.summaries(Draws(left)):
-        yield scopes, summary
+        Of a subset of more than half of the groups, what the other groups weigh is taken off the total.
+        """
+        total = weights.sum(axis=1)
+        of_subsets = np.empty((len(self.members), *total.shape), total.dtype)
+        for of_subset, inside in zip(of_subsets, self.members, strict=True):
+            fewer = inside if 2 * inside.sum() <= len(inside) else ~inside
+            summed = weights[:, np.flatnonzero(fewer)].sum(axis=1)
+            # Counts are whole numbers, so that a difference of them is exact.
+            of_subset[:] = summed if fewer is inside else total - summed
+        return of_subsets
 
 
 def rows_part(
     plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> RowsPart:
     """Return the one part of a dataset whose rows are drawn."""
-    how = design(plan, sample)
-    views = {(name, k): _view(plan, sample, how, name, divided[k], edges.get(name)) for name, k in scopes}
-    slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}
-    apart = {k: subset.slicing for k, subset in slices.items() if subset.slicing is not None}
-    return RowsPart(sample.dataset, how, views, apart)
-
-
-def _view(
-    plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Floats | None
-) -> View:
-    rows = rows_of(sample, sample.models[name])
-    return view(
-        rows if subset.rows is None else rows.taken(subset.rows), subset.of(design.unit), subset.of(design.factor),
-        subset.of(sample.weight), edges, exact=plan.mode == "exact", ends=cell_ends(plan),
-    )
+    resampling = design(plan, sample)
+    views: dict[Scope, View] = {}
+    for name, k in scopes:
+        subset, rows = divided[k], rows_of(sample, sample.models[name])
+        views[name, k] = view(
+            rows if subset.rows is None else rows.taken(subset.rows), subset.of(resampling.unit),
+            subset.of(resampling.factor), subset.of(sample.weight), edges.get(name), exact=plan.mode == "exact",
+            ends=cell_ends(plan))
+    slicings = {k: subset.slicing for k, subset in enumerate(divided)
+                if subset.slice is not None and subset.slicing is not None}
+    mode: Literal["rows", "clusters"] = "rows" if resampling.cluster is None else "clusters"
+    return RowsPart(sample.dataset, resampling, mode, 0.0, None, views, slicings)
 
 
 def design(plan: Plan, sample: Sample) -> Design:
@@ -335,7 +286,7 @@ def parts_of(
     plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats], *,
     together: bool,
 ) -> list[DrawnPart]:
-    """Return what is drawn of a dataset: its rows, or cells of them in parts.
+    """Return the parts of a dataset that are drawn together: one of all its rows, or several of cells.
 
     ``scopes`` are the models and subsets that are wanted, ``edges`` the scores at which cells of a model end;
     ``together`` says that models are compared.
@@ -343,18 +294,19 @@ def parts_of(
     if sample.by_cluster is not None:
         return [clusters_part(plan, sample, scopes, edges)]
     if gridded(plan, sample, most_rows(plan) if together else ROWS):
-        cells = cache(partial(_cells, sample, cell_ends(plan)))
+        cells = cache(partial(_cells_of_models, sample, cell_ends(plan)))
         parts = [
             _cells_part(plan, sample, alone, numbers, divided, edges, cells)
             for alone in ([None] if together else originals(sample))
-            for numbers in _drawn_together(divided, sorted({k for _, k in scopes}), plan.slices.reference)]
+            for numbers in _subsets_drawn_together(
+                divided, sorted({k for _, k in scopes}), plan.slices.reference)]
         if all(part is not None for part in parts):
             return [part for part in parts if part is not None]
     return [rows_part(plan, sample, divided, scopes, edges)]
 
 
-def _drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference: object) -> list[list[int]]:
-    """Return the numbers of subsets that are drawn together; see `beside` for all rows beside slices."""
+def _subsets_drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference: object) -> list[list[int]]:
+    """Return the numbers of the subsets in each draw; `beside` numbers all rows as they are drawn with slices."""
     sliced = sorted({part.slicing for k in wanted if (part := divided[k]).slicing is not None})
     if any(divided[k].slicing is None for k in wanted if k):
         return [list(wanted)]  # slices that overlap, and all rows that they are compared with
@@ -368,38 +320,34 @@ def _cells_part(
     edges: Mapping[str, Floats], cells_for: Callable[[str | None, int | None, int | None], Coarse | None],
 ) -> CellsPart | None:
     """Return some subsets of all models, or of one ``alone``, in cells; None where there would be too many cells."""
-    slicing = divided[numbers[0]].slicing
-    cells = cells_for(alone, slicing if sample.streamed else None, _parts(plan, numbers))
+    slicing, all_rows = divided[numbers[0]].slicing, list(numbers) == [0]
+    sliced = None
+    if not all_rows:
+        searched = any(leaf.metric.interval in SEARCH for entry in plan.entries for leaf in entry.leaves)
+        sliced = SEARCHED if searched else SLICED
+    cells = cells_for(alone, slicing if sample.streamed else None, sliced)
     if cells is None:
         return None
     # A dataset that is not held has rows of its own for each model.
     divided = subsets(plan, sample, alone) if sample.streamed else divided
-    of_rows = sample.of(alone, slicing)
-    group, members = _groups(of_rows, [divided[max(k, 0)] for k in numbers])
+    rows = sample.of(alone, slicing)
+    group, members = _groups_of_rows(rows, [divided[max(k, 0)] for k in numbers])
     joined, count, groups = cells.sample, cells.sample.n, members.shape[1]
-    sizes = np.bincount(group * count + cells.number, of_rows.weights, groups * count)
-    how = design(plan, joined)
-    strata = None if how.strata is None else np.tile(how.strata, groups)
-    how = replace(how, n=len(sizes), weight=sizes.astype(float), strata=strata)
+    sizes = np.bincount(group * count + cells.number, rows.weights, groups * count)
+    resampling = design(plan, joined)
+    strata = None if resampling.strata is None else np.tile(resampling.strata, groups)
+    resampling = replace(resampling, n=len(sizes), weight=sizes.astype(float), strata=strata)
     views = {
         model: view(rows_of(joined, joined.models[model]), np.arange(count), None, joined.weight, edges.get(model),
                     ends=cell_ends(plan))
         for model in joined.models}
     title = None if slicing is None else sample.slicings[slicing].title
     stream = "/".join([sample.dataset, *([] if alone is None else [alone]),
-                       *([] if list(numbers) == [0] else [title or "slices"])])
-    return CellsPart(stream, how, views, tuple(numbers), members, cells.lost, title)
+                       *([] if all_rows else [title or "slices"])])
+    return CellsPart(stream, resampling, "cells", cells.lost, title, views, tuple(numbers), members)
 
 
-def _parts(plan: Plan, numbers: Sequence[int]) -> int | None:
-    """Return how many parts a score is cut into where slices are drawn; None for all rows."""
-    if list(numbers) == [0]:
-        return None
-    searched = any(leaf.metric.interval in SEARCH for entry in plan.entries for leaf in entry.leaves)
-    return SEARCHED if searched else SLICED
-
-
-def _cells(
+def _cells_of_models(
     sample: Sample, ends: Floats, alone: str | None, slicing: int | None, sliced: int | None
 ) -> Coarse | None:
     """Return the rows in cells, those of all models or of one and its variants; see `cells_of`."""
@@ -409,8 +357,8 @@ def _cells(
     return cells_of(replace(of_rows, models=MappingProxyType(models)), ends, sliced=sliced, most=most)
 
 
-def _groups(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
-    """Return the group of each row, [n], and which groups make each subset, [subsets, groups]."""
+def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
+    """Group rows by the subsets that they are in: each row's group [n], each subset's groups [subsets, groups]."""
     group = np.zeros(sample.n, np.intp)
     for number, subset in enumerate(subsets, 1):
         if subset.rows is not None and subset.beside is None:
@@ -430,16 +378,16 @@ def _groups(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
 
 
 def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Draw, ...]:
-    """Return what the replicates of a dataset drew, a record for each part."""
+    """Return a record of each part that was drawn."""
     return tuple(
         Draw(dataset=sample.dataset, models=sorted({model for model, _ in part.scopes}), slicing=part.slicing,
-             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_reason(plan, sample, part),
+             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_why_drawn(plan, sample, part),
              variance_error=group_error(len(part.design.sizes)) if part.mode == "groups" else None)
         for part in parts)
 
 
-def _reason(plan: Plan, sample: Sample, part: DrawnPart) -> str:
-    """Return why this was drawn, and nothing else."""
+def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> str:
+    """Return why rows, cells or clusters were drawn."""
     if sample.by_cluster is not None:
         grouped = part.mode == "groups"
         return grouped_because(sample.by_cluster.known, sample.by_cluster.units) if grouped else CLUSTERS

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.averages import by_class, values, weighed
+from evalpipe.engine.averages import at_prevalence, by_class, values
 from evalpipe.engine.bootstrap_values import Drawn, Limited
 from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.replicates import draw
-from evalpipe.engine.subsets import reported, rows_of, subsets, summaries_of
-from evalpipe.engine.support import Given, counts, few_for_curve, own_denominator, rare_level, thin
+from evalpipe.engine.subsets import reportable_subset, rows_of, subsets, summaries_of
+from evalpipe.engine.support import MethodInputs, counts, few_for_curve, own_denominator, rare_level, thin
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
 from evalpipe.plan.measures import FALLBACK, LACKING
@@ -27,12 +27,11 @@ from evalpipe.statistics import Summary
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.engine.subsets import Subset
-    from evalpipe.intervals.declare import Limits
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Status
@@ -43,7 +42,7 @@ NO_ROW = "no row is reportable: all lie in the equivocal zone"
 
 @dataclass(frozen=True)
 class Scope:
-    """Where estimates are taken: a model of a sample, in one of its subsets; one serves all its measures."""
+    """Where estimates are taken: a model of a sample, in one of its subsets. One scope serves all measures."""
 
     plan: Plan
     sample: Sample
@@ -59,7 +58,7 @@ class Scope:
 
     @property
     def recalibrated(self) -> bool:
-        """Whether probabilities are those that a map makes of the model's."""
+        """Whether probabilities are recalibrated ones."""
         return self.sample.models[self.model].source is not None
 
     def serves(self, entry: MetricPlan) -> bool:
@@ -71,7 +70,7 @@ class Scope:
         key = self.model, self.number, self.plan.entries.index(entry)
         value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
         if shift is not None and not replicates.gridded:
-            shift = np.where(shift == 0, np.nan, shift)  # ranked by every score after all
+            shift = np.where(shift == 0, np.nan, shift)  # every row was drawn, and every score kept
         return Drawn(
             value if np.ndim(value) else float(value), replicates.metrics.get(key),
             units=self.subset.n if clusters is None else clusters, clustered=clusters is not None,
@@ -80,7 +79,7 @@ class Scope:
             shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
 
     def _rare(self, entry: MetricPlan) -> list[str | None]:
-        """Return why limits from so few rows of the rarer level cover too seldom, of each class."""
+        """Return why rows of the rarer level are too few for the limits of the measure, or of each class; else None."""
         sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
         if entry.average == "none":
             seen = (against.seen_by(entry.metric) for against in self.summary.classes)
@@ -88,19 +87,19 @@ class Scope:
         return [rare_level(summary, entry, options, sample, self.subset) for summary, options in pairs]
 
     def seen_by(self, entry: MetricPlan) -> Scope:
-        """Return what a measure is of: of predicted classes, the rows that have one alone; of ranks, rows by these."""
+        """Return the rows that a measure sees: of predicted classes those that have one, of ranks rows by these."""
         seen = self.summary.seen_by(entry.metric)
         if seen is self.summary:
             return self
-        return self._reported if entry.metric.of_reportable else replace(self, summary=seen)
+        return self._reportable if entry.metric.of_reportable else replace(self, summary=seen)
 
     @cached_property
-    def _reported(self) -> Scope:
-        subset = reported(self.sample, self.sample.models[self.model], self.subset)
+    def _reportable(self) -> Scope:
+        subset = reportable_subset(self.sample, self.sample.models[self.model], self.subset)
         return replace(self, subset=subset, summary=self.summary.reportable)
 
     def rows(self, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations of the scope and the events among them, or those of the k-th class."""
+        """Return the observations of the scope, and the events among them; of a class, its observations."""
         return self.subset.n, self.subset.events if k is None else self.subset.of_level(self.sample, k)
 
     def support(self, entry: MetricPlan, k: int | None = None) -> tuple[int, int | None]:
@@ -126,39 +125,39 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
     scope = scope.seen_by(entry)
     plan, sample, summary = scope.plan, scope.sample, scope.summary
     asked = plan.permutations > 0 and scope.subset.slice is None
-    blind = no_information(plan, sample, summary, entry) if asked else None
+    uninformed = no_information(plan, sample, summary, entry) if asked else None
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
         estimate, used = averaged(scope, entry, drawn)
-        yield _estimate(scope, entry, estimate, None if blind is None else float(blind), used=used)
+        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), used=used)
         return
     for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         estimate = limited(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
-        yield _estimate(scope, entry, estimate, None if blind is None else float(blind[k]), level=level)
+        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed[k]), level=level)
 
 
 def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
-    """Yield what stands for a measure that the model cannot serve: its absence on all rows, with the reason."""
+    """Yield estimates without a value, on all rows, of a measure whose needs the model does not give."""
     if scope.subset.slice is None:
         lacking = entry.lacking(scope.summary.rows.gives) or entry.metric.needs
-        yield from _absent(scope, entry, "undefined", f"the model gives {LACKING[lacking]}")
+        yield from _without_value(scope, entry, "undefined", f"the model gives {LACKING[lacking]}")
 
 
 def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
-    """Return what stands for a measure in a slice of too few rows."""
+    """Yield estimates without a value of a measure in a slice of too few rows."""
     n, least = scope.subset.n, scope.plan.slices.min_rows
     reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
-    return _absent(scope, entry, "insufficient", reason)
+    return _without_value(scope, entry, "insufficient", reason)
 
 
-def _absent(scope: Scope, entry: MetricPlan, status: Status, reason: str) -> Iterator[Estimate]:
+def _without_value(scope: Scope, entry: MetricPlan, status: Status, reason: str) -> Iterator[Estimate]:
     for level in scope.sample.levels if entry.average == "none" else (None,):
         yield _estimate(scope, entry, Limited(None, status=status, reason=reason), level=level)
 
 
 def averaged(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
-    """Return a measure that is one number, with its limits, and how many classes it is an average over, if it is."""
-    used, lacking = _classes_used(scope.sample, weighed(scope.summary, entry), entry)
+    """Return a measure that is one number with its limits; of an average, over how many classes it is."""
+    used, lacking = _classes_used(scope.sample, at_prevalence(scope.summary, entry), entry)
     return limited(scope, scope.summary, entry, drawn).doubted(lacking), used
 
 
@@ -167,56 +166,41 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
 
     Limits are those of its method, or percentiles where that has none from the replicates.
     """
-    beyond = _beyond(entry, drawn.value)
-    if beyond is not None:
-        return Limited(drawn.value, status="degenerate", reason=beyond)
     value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
+    low, high = entry.metric.range
+    if entry.parts and not math.isnan(value) and not low <= value <= high:
+        given_range = numbers.bounds(*(end if math.isfinite(end) else None for end in (low, high)))
+        reason = f"beyond the range that the spec gives it, {given_range}"
+        return Limited(value, status="degenerate", reason=reason)
     if entry.method == "none" and not math.isnan(value):
-        return Limited(value).doubted(_doubt(summary, entry, options))
-    unlimited = drawn.unlimited(drawn=entry.drawn)
+        doubt = None
+        if entry.metric.doubt is not None and entry.average in (None, "none"):
+            doubt = entry.metric.doubt(*summary.inputs(entry.metric, options), **options)
+        return Limited(value).doubted(doubt)
+    unlimited = drawn.unlimited(needs_replicates=entry.drawn)
     if unlimited is not None:
         return unlimited
-    given = Given(entry, summary, options, value, scope.plan.level, scope.plan.importance, drawn)
+    inputs = MethodInputs(entry, summary, options, value, scope.plan.level, scope.plan.importance, drawn)
     try:
-        limits, method = registry[entry.method].limits(given), entry.method
+        limits, method = registry[entry.method].limits(inputs), entry.method
     except NoLimits as fault:
         return Limited(value, status="degenerate", reason=str(fault))
     if limits is None and entry.drawn:
-        limits, method = registry[FALLBACK].limits(given), FALLBACK
-    ends = None if limits is None else _within(limits, entry, options)
-    method = "none" if limits is None else limits.method or method
+        limits, method = registry[FALLBACK].limits(inputs), FALLBACK
+    ends, method = None, "none" if limits is None else limits.method or method
+    if limits is not None:
+        least, most = entry.metric.bounds(options)
+        lower, upper = (min(max(float(limit), least), most) for limit in (limits.lower, limits.upper))
+        ends = lower, upper
     estimate = Limited(value, ends, method, drawn=drawn if entry.drawn else None)
-    # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
+    # The first doubt is the reason: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
-    estimate = estimate.doubted(_thin(scope, summary, entry, drawn)).doubted(few_for_curve(entry, given))
+    estimate = estimate.doubted(_thin_bins(scope, summary, entry, drawn)).doubted(few_for_curve(entry, inputs))
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 
-def _doubt(summary: Summary, entry: MetricPlan, options: Mapping[str, object]) -> str | None:
-    """Return why a measure without limits cannot be relied on, by what its metric declares; None of an average."""
-    if entry.metric.doubt is None or entry.average not in (None, "none"):
-        return None
-    return entry.metric.doubt(*summary.inputs(entry.metric, options), **options)
-
-
-def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) -> tuple[float, float]:
-    """Return limits within the range of a measure."""
-    low, high = entry.metric.bounds(options)
-    lower, upper = (min(max(float(limit), low), high) for limit in (limits.lower, limits.upper))
-    return lower, upper
-
-
-def _beyond(entry: MetricPlan, value: float) -> str | None:
-    """Return why the value of an expression is doubtful that lies beyond the range that the spec gives it."""
-    low, high = entry.metric.range
-    if not entry.parts or math.isnan(value) or low <= value <= high:
-        return None
-    ends = (end if math.isfinite(end) else None for end in (low, high))
-    return f"beyond the range that the spec gives it, {numbers.bounds(*ends)}"
-
-
-def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
-    """Return why the noise of a measure of gaps is not seen in its bins; None where it is, or needs not be seen."""
+def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
+    """Return why bins have too few units to show the noise of a measure of gaps; None where they have enough."""
     weighted = scope.plan.importance
     if not (entry.drawn or (weighted and entry.metric.interval == "gaps")):
         return None
@@ -227,12 +211,12 @@ def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> st
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:
-    """Return how many classes an average is over, and what to say where some have no value.
+    """Return how many classes an average is over, and a reason where some have no value.
 
-    Of an expression, what is lacking to the first of its measures that lack some.
+    Of an expression, the reason of the first of its measures that lacks one.
     """
     for name, part in entry.parts:
-        _, lacks = _classes_used(sample, weighed(summary, part), part)
+        _, lacks = _classes_used(sample, at_prevalence(summary, part), part)
         if lacks is not None:
             return None, f"{name}: {lacks}"
     if entry.metric.every_class and len(sample.levels) > 2:
@@ -248,40 +232,35 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
 
 
 def _estimate(
-    scope: Scope, entry: MetricPlan, estimate: Limited, blind: float | None = None, *, level: str | None = None,
+    scope: Scope, entry: MetricPlan, estimate: Limited, uninformed: float | None = None, *, level: str | None = None,
     used: int | None = None,
 ) -> Estimate:
+    """Return the record of an estimate; ``uninformed`` is its value without information, ``level`` its class."""
     sample, subset, value, drawn = scope.sample, scope.subset, estimate.value, estimate.drawn
-    chosen = None if level is None else sample.levels.index(level)
-    shown = entry.shown if chosen is None else entry.shown_of(chosen)
+    k = None if level is None else sample.levels.index(level)
     measured = estimate.status != "insufficient" and scope.serves(entry)
-    n, events = scope.support(entry, chosen) if measured else scope.rows(chosen)
-    moved = math.nan if drawn is None or drawn.shift is None else abs(float(drawn.shift))
+    n, events = scope.support(entry, k) if measured else scope.rows(k)
+    error = None if drawn is None or drawn.shift is None else abs(float(drawn.shift))
     if scope.streamed and measured:
-        bound = error_bound(
+        error = error_bound(
             scope.summary, entry, sliced=subset.slicing is not None, recalibrated=scope.recalibrated)
-        moved = math.nan if bound is None else bound
+    freedom = math.nan
+    if measured and entry.metric.freedom is not None and (k is not None or entry.average is None):
+        summary, options = ((scope.summary, entry.params) if k is None else
+                            (scope.summary.classes[k], entry.of_class[k]))
+        freedom = float(entry.metric.freedom(*summary.inputs(entry.metric, options), **options))
     return Estimate(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
-        metric=entry.metric.name, params=shown, average=entry.average, class_=level, value=value,
-        lower=estimate.lower, upper=estimate.upper, level=scope.plan.level if estimate.limits else None,
-        method=estimate.method, n=n, events=events, status=estimate.status, reason=estimate.reason, classes_used=used,
-        no_information=None if blind is None or math.isnan(blind) else blind,
-        skill=None if blind is None else skill(entry, math.nan if value is None else value, blind),
-        undefined_replicates=estimate.missing, degrees_of_freedom=_freedom(scope, entry, chosen) if measured else None,
-        error_bound=None if math.isnan(moved) else moved,
+        metric=entry.metric.name, params=entry.shown if k is None else entry.shown_of(k), average=entry.average,
+        class_=level, value=value, lower=estimate.lower, upper=estimate.upper,
+        level=scope.plan.level if estimate.limits else None, method=estimate.method, n=n, events=events,
+        status=estimate.status, reason=estimate.reason, classes_used=used,
+        no_information=None if uninformed is None or math.isnan(uninformed) else uninformed,
+        skill=None if uninformed is None else skill(entry, math.nan if value is None else value, uninformed),
+        undefined_replicates=estimate.missing, degrees_of_freedom=None if math.isnan(freedom) else int(freedom),
+        error_bound=None if error is None or math.isnan(error) else error,
         monte_carlo_error=None if drawn is None else monte_carlo_error(drawn.known, scope.plan.level),
     )
-
-
-def _freedom(scope: Scope, entry: MetricPlan, chosen: int | None) -> int | None:
-    """Return the degrees of freedom of a chi-squared test, of the k-th class where one is chosen; None of others."""
-    if entry.metric.freedom is None or (chosen is None and entry.average is not None):
-        return None
-    summary, options = ((scope.summary, entry.params) if chosen is None else
-                        (scope.summary.classes[chosen], entry.of_class[chosen]))
-    freedom = float(entry.metric.freedom(*summary.inputs(entry.metric, options), **options))
-    return None if math.isnan(freedom) else int(freedom)
 
 
 if TYPE_CHECKING:
@@ -292,7 +271,7 @@ if TYPE_CHECKING:
 class Evaluated:
     """One dataset with the statistics of each model in each of its subsets that is large enough, and the replicates.
 
-    ``of_model`` are the same subsets, in the rows that statistics of each model are taken of.
+    ``of_model`` are the same subsets for each model: where rows are cells, each model has its own.
     """
 
     plan: Plan
@@ -304,7 +283,7 @@ class Evaluated:
     _estimates: dict[str, Estimates] = field(default_factory=dict, repr=False, compare=False)
 
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
-        """Yield the subsets that have numbers of a model, all rows first; the rests of slices too if asked."""
+        """Yield the scopes of a model that have statistics, all rows first; the rests of slices too if asked."""
         for number, subset in enumerate(self.of_model[model]):
             if (model, number) in self.summaries and (rest or subset.beside is None):
                 yield self.scope(model, number, self.summaries[model, number])
@@ -317,21 +296,30 @@ class Evaluated:
     def estimates_of(self, model: str) -> Estimates:
         """Return the estimates of a model, by the number of the subset and that of the measure in the plan."""
         if model not in self._estimates:
-            self._estimates[model] = {
-                (number, k): tuple(estimated)
-                for number, subset in enumerate(self.subsets) if subset.beside is None
-                for k, estimated in enumerate(self._estimated(model, number))
-            }
+            estimated: Estimates = {}
+            for number, subset in enumerate(self.subsets):
+                if subset.beside is not None:
+                    continue
+                summary = self.summaries.get((model, number))
+                scope = self.scope(model, number, summary or self.summaries[model, 0])
+                for k, entry in enumerate(self.plan.metrics):
+                    if not scope.serves(entry):
+                        estimated[number, k] = tuple(not_served(scope, entry))
+                    elif summary is None:
+                        estimated[number, k] = tuple(insufficient(scope, entry))
+                    else:
+                        estimated[number, k] = tuple(estimates(scope, entry, self.replicates))
+            self._estimates[model] = estimated
         return self._estimates[model]
 
     def forget(self, model: str) -> None:
-        """Forget the large tables of a model, of which a million rows have a hundred megabytes."""
+        """Free the large tables of a model: a million rows have a hundred megabytes."""
         for (name, _), summary in self.summaries.items():
             if name == model:
                 summary.forget()
 
     def beside_others(self, scope: Scope) -> Scope:
-        """Return a scope with the rows of all models together, of a dataset that is held its own."""
+        """Return a scope in the rows that all models share, for comparisons; of a dataset that is held, its own."""
         if not self.sample.streamed:
             return scope
         subset = self.subsets[scope.number]
@@ -339,16 +327,6 @@ class Evaluated:
         rows = rows_of(part, part.models[scope.model])
         rows = rows if subset.rows is None else rows.taken(subset.rows)
         return replace(scope, sample=part, subset=subset, summary=Summary(rows, subset.of(part.weights)))
-
-    def _estimated(self, model: str, number: int) -> Iterator[Iterator[Estimate]]:
-        """Yield the estimates of each measure of the plan in a subset, whose scope serves them all."""
-        summary, whole = self.summaries.get((model, number)), self.summaries[model, 0]
-        scope = self.scope(model, number, summary or whole)
-        for entry in self.plan.metrics:
-            if not scope.serves(entry):
-                yield not_served(scope, entry)
-            else:
-                yield insufficient(scope, entry) if summary is None else estimates(scope, entry, self.replicates)
 
     def diagnosed(self) -> Iterator[Estimate]:
         """Yield the estimates on all rows of the measures that only findings rest on."""
@@ -364,7 +342,7 @@ class Evaluated:
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
-    """Return a sample with its statistics and their replicates; ``advance`` is told of each block of these done."""
+    """Return a sample with its statistics and replicates; ``advance`` is told the size of each block that is done."""
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)

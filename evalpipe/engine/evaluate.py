@@ -23,7 +23,7 @@ from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
 from evalpipe.engine.draws import not_gridded
 from evalpipe.engine.estimates import evaluated
-from evalpipe.engine.notes import notes
+from evalpipe.engine.model_warnings import model_warnings
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.results import (
     Confusion,
@@ -46,38 +46,32 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.compute import CandidateRows
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated, Scope
-    from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import RowFile
-    from evalpipe.statistics import Summary
 
 
 def confusion(scope: Scope) -> Iterator[Confusion]:
-    """Yield the counts of a scope; nothing of a model that predicts no levels."""
-    sample, subset = scope.sample, scope.subset
+    """Yield the confusion matrix of a scope; nothing of a model that predicts no levels."""
+    sample, subset, summary = scope.sample, scope.subset, scope.summary
     model = sample.models[scope.model]
     if model.predicted is None or sample.task in NUMBERS:
         return
-    at_threshold, written = np.zeros(0, bool), model.threshold if model.cuts is None else None
+    at_threshold, threshold = np.zeros(0, bool), model.threshold if model.cuts is None else None
     if model.score is not None and model.cut is not None and model.reportable is None:
         cuts = model.cut if model.cuts is None else subset.of(model.cuts)
         at_threshold = subset.of(sample.truth)[subset.of(model.score) == cuts]
+    reportable = summary.rows.reportable
     yield Confusion(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
-        levels=list(sample.levels), counts=scope.summary.reportable("confusion").tolist(), threshold=written,
+        levels=list(sample.levels), counts=summary.reportable("confusion").tolist(), threshold=threshold,
         cuts=[] if model.cuts is None else model.threshold_at(np.unique(model.cuts)).tolist(),
         at_threshold=len(at_threshold), events_at_threshold=int(np.count_nonzero(at_threshold)),
         tied=model.tied if subset.slice is None else 0,
-        equivocal=_without_class(scope.summary), zone=zone_record(model.zone, written),
+        equivocal=0.0 if reportable is None else float(summary.weights[~reportable].sum()),
+        zone=zone_record(model.zone, threshold),
     )
-
-
-def _without_class(summary: Summary) -> float:
-    """Return the weight of the rows that have no class, as they lie in an equivocal zone."""
-    flags = summary.rows.reportable
-    return 0.0 if flags is None else float(summary.weights[~flags].sum())
 
 
 @dataclass(slots=True)
@@ -117,7 +111,13 @@ def evaluate(
         evaluation.draws += dataset.replicates.draws
         evaluation.warnings += not_gridded(plan, dataset.replicates.draws)
         for name in sample.models:
-            _add_model(evaluation, dataset, name)
+            summary, rows_of_model = dataset.summaries[name, 0], sample.of(name)
+            rows = [row for estimates in dataset.estimates_of(name).values() for row in estimates]
+            evaluation.estimates += rows
+            evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]
+            evaluation.curves += model_curves(plan, rows_of_model, name, summary, dataset.replicates)
+            evaluation.warnings += model_warnings(plan, rows_of_model, name, summary, rows)
+            dataset.forget(name)
     evaluation.samples = tuple(dataset.sample for dataset in datasets)
     evaluation.tables["dataset_differences"] = list(dataset_differences(samples))
     evaluation.tables["diagnostics"] = [row for dataset in datasets for row in dataset.diagnosed()]
@@ -126,77 +126,53 @@ def evaluate(
     for warnings in functions("compute", "warnings"):
         evaluation.warnings += warnings(plan, datasets)
     if candidates is not None:
-        _add_candidates(evaluation, plan, candidates)
+        evaluation.tables["candidates"] = ranked(plan, candidates)
+        evaluation.warnings += candidate_warnings(evaluation.tables["candidates"])
+        evaluation.files = candidates.files
     return evaluation
 
 
-def _add_candidates(evaluation: Evaluation, plan: Plan, candidates: CandidateRows) -> None:
-    """Add the ranking of the candidates."""
-    evaluation.tables["candidates"] = ranked(plan, candidates)
-    evaluation.warnings += candidate_warnings(evaluation.tables["candidates"])
-    evaluation.files = candidates.files
-
-
-def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:
-    """Add the tables of one model on one dataset."""
-    plan, sample = dataset.plan, dataset.sample.of(name)
-    rows = [row for estimates in dataset.estimates_of(name).values() for row in estimates]
-    evaluation.estimates += rows
-    evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]
-    evaluation.curves += model_curves(plan, sample, name, dataset.summaries[name, 0], dataset.replicates)
-    evaluation.warnings += notes(plan, sample, name, dataset.summaries[name, 0], rows)
-    dataset.forget(name)
-
-
 def gather(
-    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any],
+    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, resolved: Mapping[str, Any],
     row_file: RowFile | None = None,
 ) -> Results:
-    """Return the results; ``written`` is the resolved spec, ``row_file`` what was written of the rows."""
-    settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
-    event, other = settled if plan.task == "binary" and settled else (None, None)
+    """Return the results; ``resolved`` is the resolved spec, ``row_file`` what was written of the rows."""
+    levels = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
+    event, other = levels if plan.task == "binary" and levels else (None, None)
+    warnings: list[Warned] = []
+    for problem in plan.warnings:
+        # The place, as far as it is the same for every working folder.
+        place = problem.place
+        where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
+        warnings.append(Warned(code=problem.code, message=f"{problem.message}{where}"))
     return Results(
         evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
-        other=other, levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
+        other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
         weight=plan.weight.model_dump() if plan.weight else None,
         exposure=plan.exposure.model_dump() if plan.exposure else None,
         inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
-        row_file=row_file, datasets=[sample.summary for sample in samples], models=_models(plan),
-        metrics=_metrics(plan),
-        intervals=_method(plan, evaluation), rows=list(evaluation.estimates),
-        confusion=list(evaluation.confusion), curves=list(evaluation.curves),
-        warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
-        **evaluation.tables,
+        row_file=row_file, datasets=[sample.summary for sample in samples], models=_model_summaries(plan),
+        metrics=_metric_summaries(plan), intervals=_interval_record(plan, evaluation.draws),
+        rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
+        warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
     )
 
 
-def _metrics(plan: Plan) -> list[MetricSummary]:
-    """Return what each metric means, those that expressions are of after these, and those of findings alone last."""
-    described = _described(plan)
-    of_metric: dict[str, list[MetricPlan]] = {}
-    for entry in (*plan.entries, *described):
-        for leaf in (entry, *entry.leaves):
-            of_metric.setdefault(leaf.metric.name, []).append(leaf)
-    metrics = {entry.metric.name: entry.metric for entry in described}
-    return [_describe(plan, metric, of_metric[name]) for name, metric in metrics.items()]
-
-
-def _described(plan: Plan) -> list[MetricPlan]:
-    """Return the measures that have a value somewhere: those asked for, of goals, and behind findings."""
+def _metric_summaries(plan: Plan) -> list[MetricSummary]:
+    """Return what each metric with a value means: those asked for, their parts, those of findings, those of goals."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
-    asked = [*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves)]
-    steps = (leaf for entry in plan.part(steps_plan) for leaf in (entry, *entry.leaves))
-    return [*asked, *steps, *plan.diagnosed, *goals]
+    with_value = [
+        *plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves),
+        *(leaf for entry in plan.part(steps_plan) for leaf in (entry, *entry.leaves)), *plan.diagnosed, *goals]
+    entries_of: dict[str, list[MetricPlan]] = {}
+    for entry in (*plan.entries, *with_value):
+        for leaf in (entry, *entry.leaves):
+            entries_of.setdefault(leaf.metric.name, []).append(leaf)
+    metrics = {entry.metric.name: entry.metric for entry in with_value}
+    return [_metric_summary(plan, metric, entries_of[name]) for name, metric in metrics.items()]
 
 
-def _of_spec(problem: Problem) -> Warned:
-    """Return a warning of the spec, with its place as far as it is the same for every working folder."""
-    place = problem.place
-    where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
-    return Warned(code=problem.code, message=f"{problem.message}{where}")
-
-
-def _models(plan: Plan) -> list[ModelSummary]:
+def _model_summaries(plan: Plan) -> list[ModelSummary]:
     return [
         ModelSummary(
             name=model.name, label=model.label, columns=dict(model.columns),
@@ -208,57 +184,37 @@ def _models(plan: Plan) -> list[ModelSummary]:
     ]
 
 
-def _methods(plan: Plan) -> dict[str, str]:
-    """Say how the intervals of each metric are made; where averages differ in that, each in turn."""
-    reasons: dict[str, list[str]] = {}
-    for entry in plan.metrics:
-        reasons.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
-    return {name: "; ".join(dict.fromkeys(of_metric)) for name, of_metric in reasons.items()}
-
-
-def _describe(plan: Plan, metric: Metric, listed: Sequence[MetricPlan]) -> MetricSummary:
-    """Return what a metric means; ``listed`` are its entries, of which its range is the widest."""
-    spans = [metric.bounds(entry.params) for entry in listed]
+def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -> MetricSummary:
+    """Return what a metric means; its range is the widest of its ``entries``."""
+    spans = [metric.bounds(entry.params) for entry in entries]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)
+    matrices: dict[str, list[list[float]]] = {}
+    if metric.matrix is not None:
+        for entry in (leaf for listed in plan.metrics for leaf in listed.leaves if leaf.metric == metric):
+            title, values = metric.matrix(entry.params, len(plan.outcome.levels))
+            matrices[title] = values.tolist()
+    expression: dict[str, Any] = {}
+    if isinstance(metric, ExpressionMetric):
+        expression = {"expression": metric.text, "measures": {part.name: part.label for part in metric.parts}}
     return MetricSummary(
         name=metric.name, title=metric.title, definition=metric.definition, formula=metric.formula,
         direction=metric.direction, range=(low, high), undefined=metric.undefined, reference=metric.ref,
-        own_prevalence="prevalence" in metric.option_types, matrices=_matrices(plan, metric),
-        **_expression(metric),
+        own_prevalence="prevalence" in metric.option_types, matrices=matrices, **expression,
     )
 
 
-def _expression(metric: Metric) -> dict[str, Any]:
-    """Return the expression that a measure is, and its measures by their names in it; nothing of any other."""
-    if not isinstance(metric, ExpressionMetric):
-        return {}
-    return {"expression": metric.text, "measures": {part.name: part.label for part in metric.parts}}
-
-
-def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
-    """Return what each pair of levels weighs in a metric, in the order of the levels."""
-    if metric.matrix is None:
-        return {}
-    size = len(plan.outcome.levels)
-    matrices = (metric.matrix(entry.params, size) for listed in plan.metrics
-                for entry in listed.leaves if entry.metric == metric)
-    return {title: values.tolist() for title, values in matrices}
-
-
-def _method(plan: Plan, evaluation: Evaluation) -> Method:
-    return Method(
-        level=plan.level, replicates=plan.replicates,
-        pairings=plan.permutations, seed=plan.seed,
-        methods=_methods(plan), resampling=plan.resampling, draws=evaluation.draws,
-        units=_units(evaluation.draws),
-    )
-
-
-def _units(draws: Sequence[Draw]) -> dict[str, int]:
-    """Return the most cells that all rows of each dataset on a grid were drawn from."""
+def _interval_record(plan: Plan, draws: Sequence[Draw]) -> Method:
+    """Return how intervals were made; each metric has its method and reason, several where its averages differ."""
+    reasons: dict[str, list[str]] = {}
+    for entry in plan.metrics:
+        reasons.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
     units: dict[str, int] = {}
     for draw in draws:
         if draw.mode == "cells" and draw.slicing is None:
             units[draw.dataset] = max(draw.units, units.get(draw.dataset, 0))
-    return units
+    return Method(
+        level=plan.level, replicates=plan.replicates, pairings=plan.permutations, seed=plan.seed,
+        methods={name: "; ".join(dict.fromkeys(of_metric)) for name, of_metric in reasons.items()},
+        resampling=plan.resampling, draws=list(draws), units=units,
+    )

@@ -1,4 +1,4 @@
-"""How far a value from the cells of a grid may be from that of the rows that were counted in them.
+"""How far a value computed from cells may be from the value of the rows that were counted in them.
 
 First for bins, for the isotonic curve and for the logistic line, then for every measure.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalpipe.arithmetic.functions import exp, log, log1p
-from evalpipe.engine.averages import values, weighed
+from evalpipe.engine.averages import at_prevalence, values
 from evalpipe.metrics.bins import ROUNDING, equal_weight
 from evalpipe.metrics.logistic import rates
 from evalpipe.metrics.values import BinRanges
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Binned:
-    """Cells [n] that lie in one bin, from the ``first`` that they may be in to the ``last``, or are parted among these.
+class _BinnedCells:
+    """Cells [n] whose rows lie in bins from the ``first`` to the ``last`` that they may be in.
 
-    ``until`` [n] is the weight of all rows up to the end of a cell; of the cell only what exceeds the border of a bin,
-    of ``borders`` [bins + 1], may lie in it. Both are None where all of it may. ``expected`` [bins] are the
-    probabilities that bins stand for, None where they are those of their rows.
+    For bins of equal weight, ``until`` [n] is the weight of all rows up to the end of a cell and ``borders`` [bins + 1]
+    are those of the bins: of a cell, no more may lie in a bin than exceeds its lower border. Both are None for other
+    bins. ``expected`` [bins] are the probabilities that bins stand for, None where they are those of their rows.
     """
 
     rows: Rows
@@ -50,14 +50,14 @@ class _Binned:
 def bin_ranges(
     rows: Rows, weights: Floats, single: Flags, metric: Metric, params: Mapping[str, Any], *, exact: bool
 ) -> BinRanges:
-    """Return the least and the largest that bins may hold of cells [n] of some weights.
+    """Return the least and the largest totals that bins may have, from cells [n] and their weights.
 
     ``single`` [n] tells which share their score with no row that may be ranked apart. ``exact``: the mean probability
     of each cell is that of its rows.
     """
-    cut = 0 if metric.cut is None else metric.cut(params)
-    if cut:
-        return _totals(_of_equal_weight(rows, weights, single, cut), cut, exact=exact)
+    bins = 0 if metric.even_bins is None else metric.even_bins(params)
+    if bins:
+        return _range_of_totals(_bins_of_equal_weight(rows, weights, single, bins), bins, exact=exact)
     low, high = present(rows.ends, "ends of cells").T
     if "digits" in params:
         steps = 10 ** params["digits"]
@@ -65,14 +65,14 @@ def bin_ranges(
         expected = np.arange(steps + 1) / steps
         if "rounded_sum" not in metric.takes:  # events are compared with the prevalence
             expected = np.full(steps + 1, (weights * rows.truth).sum() / weights.sum())
-        return _totals(_Binned(rows, weights, first, last, expected=expected), steps + 1, exact=exact)
+        return _range_of_totals(_BinnedCells(rows, weights, first, last, expected=expected), steps + 1, exact=exact)
     edges = np.arange(params["bins"]) / params["bins"]
     first, last = (np.searchsorted(edges, end, side="right") - 1 for end in (low, high))
-    return _totals(_Binned(rows, weights, first, last), params["bins"], exact=exact)
+    return _range_of_totals(_BinnedCells(rows, weights, first, last), params["bins"], exact=exact)
 
 
-def _of_equal_weight(rows: Rows, weights: Floats, single: Flags, bins: int) -> _Binned:
-    """Return cells in bins of equal weight: a bin ends in a cell where it has no row of its own to end at."""
+def _bins_of_equal_weight(rows: Rows, weights: Floats, single: Flags, bins: int) -> _BinnedCells:
+    """Assign cells to bins of equal weight; a cell whose rows may have different ranks may lie in several bins."""
     at = totals_of_runs(weights[rows.order], rows.starts)
     running, place = np.cumsum(at), np.searchsorted(rows.distinct, rows.scored)
     first = equal_weight(at, bins)
@@ -80,32 +80,39 @@ def _of_equal_weight(rows: Rows, weights: Floats, single: Flags, bins: int) -> _
     last = np.ceil(bins * running / running[-1] - ROUNDING).astype(np.intp) - 1
     last = np.where(single[rows.order][rows.starts], first, np.maximum(last, first))
     borders = running[-1] * np.arange(bins + 1) / bins
-    return _Binned(rows, weights, first[place], last[place], running[place], borders)
+    return _BinnedCells(rows, weights, first[place], last[place], running[place], borders)
 
 
-def _totals(binned: _Binned, bins: int, *, exact: bool) -> BinRanges:
-    """Return the totals of the bins, with as little and as much of each cell as they may have."""
+def _range_of_totals(binned: _BinnedCells, bins: int, *, exact: bool) -> BinRanges:
+    """Return the totals of the bins, with as little and as much of each cell as may lie in them."""
     events, others, expected, gap, variance = np.zeros((5, 2, bins))
     chances = np.repeat([[1.0], [0.0]], bins, axis=1)
     ranges = BinRanges(events, others, expected, gap, variance, chances, binned.rows.trained_on)
-    sure = binned.first == binned.last
-    _add(ranges, binned, np.flatnonzero(sure), 0, exact=exact)
-    parted = np.flatnonzero(~sure)
-    for step in range(int((binned.last - binned.first).max(initial=-1)) + 1 if len(parted) else 0):
-        _add(ranges, binned, parted[binned.first[parted] + step <= binned.last[parted]], step, exact=False)
+    certain = binned.first == binned.last
+    _add_cells(ranges, binned, np.flatnonzero(certain), 0, exact=exact)
+    divided = np.flatnonzero(~certain)
+    for step in range(int((binned.last - binned.first).max(initial=-1)) + 1 if len(divided) else 0):
+        _add_cells(ranges, binned, divided[binned.first[divided] + step <= binned.last[divided]], step, exact=False)
     return ranges
 
 
-def _add(ranges: BinRanges, binned: _Binned, chosen: Wholes, step: int, *, exact: bool) -> None:
-    """Add to the ``step``-th bin after their first what the ``chosen`` cells may give it."""
+def _add_cells(ranges: BinRanges, binned: _BinnedCells, chosen: Wholes, step: int, *, exact: bool) -> None:
+    """Add to the ``step``-th bin after their first as little and as much as the ``chosen`` cells may have in it."""
     rows, place, weight = binned.rows, binned.first[chosen] + step, binned.weights[chosen]
-    low, high = (_chances(binned, chosen, place, end, exact=exact) for end in (0, 1))
-    parted = binned.first[chosen] < binned.last[chosen]
-    least, most = weight * ~parted, weight
+    mean = rows.chances[chosen]
+    if binned.expected is not None:
+        low = high = np.asarray(binned.expected[place])
+    elif exact:
+        low = high = mean
+    else:  # the mean of a cell is within its ends but for rounding
+        ends = present(rows.ends, "ends of cells")[chosen]
+        low, high = np.minimum(ends[:, 0], mean), np.maximum(ends[:, 1], mean)
+    divided = binned.first[chosen] < binned.last[chosen]
+    least, most = weight * ~divided, weight
     if binned.until is not None and binned.borders is not None:
         below, above = binned.until[chosen] - binned.borders[place], binned.until[chosen] - binned.borders[place + 1]
         most = np.minimum(weight, np.maximum(below, 0.0)) if step else weight
-        least = np.where(parted & (step == 0), weight - np.minimum(weight, np.maximum(above, 0.0)), least)
+        least = np.where(divided & (step == 0), weight - np.minimum(weight, np.maximum(above, 0.0)), least)
     truth = rows.truth[chosen]
     gaps = np.where(truth, least * (1 - high), -most * high), np.where(truth, most * (1 - low), -least * low)
     spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end
@@ -116,18 +123,6 @@ def _add(ranges: BinRanges, binned: _Binned, chosen: Wholes, step: int, *, exact
         np.add(totals, [np.bincount(place, values, totals.shape[-1]) for values in pair], out=totals)
     np.minimum.at(ranges.chances[0], place, low)
     np.maximum.at(ranges.chances[1], place, high)
-
-
-def _chances(binned: _Binned, chosen: Wholes, place: Wholes, end: int, *, exact: bool) -> Floats:
-    """Return the least (``end`` 0) or the largest probability that cells count with in the bins of their ``place``."""
-    if binned.expected is not None:
-        return np.asarray(binned.expected[place])
-    mean = binned.rows.chances[chosen]
-    if exact:
-        return mean
-    # The mean of a cell is within its ends but for rounding.
-    ends = present(binned.rows.ends, "ends of cells")[chosen, end]
-    return np.asarray(np.maximum(ends, mean) if end else np.minimum(ends, mean))
 
 
 MOST_CELLS = 4096
@@ -147,9 +142,9 @@ def isotonic_distances(rows: Rows, single: Flags, weights: Floats) -> tuple[Floa
     group = cell // joined
     of_rows = weights[used] * [rows.truth[used], ~rows.truth[used]]
     events, others = (np.bincount(group, of_kind).astype(float) for of_kind in of_rows)
-    parted = np.bincount(group, ~single[used]) > 0 if joined == 1 else np.ones(len(events), bool)
-    highest = _highest(events, others, parted)[group]
-    lowest = 1 - _highest(others[::-1], events[::-1], parted[::-1])[::-1][group]
+    unordered = np.bincount(group, ~single[used]) > 0 if joined == 1 else np.ones(len(events), bool)
+    highest = _highest_isotonic_rates(events, others, unordered)[group]
+    lowest = 1 - _highest_isotonic_rates(others[::-1], events[::-1], unordered[::-1])[::-1][group]
     low, high = present(rows.ends, "ends of cells")[used].T
     distances = np.zeros((2, len(weights)))
     distances[0, used] = np.maximum(np.maximum(low - highest, lowest - high), 0.0)
@@ -158,15 +153,15 @@ def isotonic_distances(rows: Rows, single: Flags, weights: Floats) -> tuple[Floa
     return nearest, farthest
 
 
-def _highest(events: Floats, others: Floats, parted: Flags) -> Floats:
-    """Return the largest event rate [cells] of the isotonic curve, whatever the order of rows in ``parted`` cells.
+def _highest_isotonic_rates(events: Floats, others: Floats, unordered: Flags) -> Floats:
+    """Return the largest event rate [cells] of the isotonic curve, in any order of the rows of ``unordered`` cells.
 
     The curve is the least, over the ends of a run of rows, of the largest event rate over its starts (Robertson, Wright
     & Dykstra 1988, section 1.4). Fewer ends can but raise it: here runs end where cells do. A run that starts within a
     cell has the largest rate where it leaves out all others of that cell.
     """
     total, hits = (np.concatenate([[0.0], np.cumsum(table)]) for table in (events + others, events))
-    start = total[:-1] + np.where(parted, others, 0.0)
+    start = total[:-1] + np.where(unordered, others, 0.0)
     highest = np.ones(len(events))
     for end in range(len(events)):
         weight = total[end + 1] - start[: end + 1]
@@ -176,7 +171,7 @@ def _highest(events: Floats, others: Floats, parted: Flags) -> Floats:
 
 
 class _CentredCells(NamedTuple):
-    """The log odds of cells, less their mean ``middle`` in their standard deviation ``unit``.
+    """The log odds of cells, less their mean ``middle``, in standard deviations ``unit``.
 
     ``z`` [n] are those that the line was fitted to, ``low`` and ``high`` [n] the ends of the cells.
     """
@@ -189,14 +184,17 @@ class _CentredCells(NamedTuple):
 
     @property
     def width(self) -> Floats:
-        """How far rows may be from where they were taken, [n]."""
+        """How far the log odds of a cell's rows may be from ``z``, [n]."""
         return np.maximum(self.z - self.low, self.high - self.z)
 
 
 def line_errors(summary: Summary) -> tuple[float, float]:
-    """Return how far intercept and slope of rows may be from those of cells; infinite where it is not known."""
-    cells, weight, (intercept, slope) = _cells(summary), summary.floats, summary("calibration_line")
-    # The line in centred log odds of unit spread, whose two equations are nearly apart.
+    """Return how far the intercept and slope of rows may be from those of cells; infinite where no bound is known.
+
+    The line in centred log odds of unit spread has two nearly independent equations. Their information is bounded from
+    below by rows at the ends of their cells, their gradient from above; the fit can move no further than both allow.
+    """
+    cells, weight, (intercept, slope) = _centred_cells(summary), summary.floats, summary("calibration_line")
     bend, start = slope * cells.unit, intercept + slope * cells.middle
     chance, *ends = (rates(start + bend * x).event for x in (cells.z, cells.low, cells.high))
     information, steeper = weight * chance * (1 - chance), exp(np.abs(bend) * cells.width)
@@ -213,21 +211,26 @@ def line_errors(summary: Summary) -> tuple[float, float]:
     moved = (np.abs(bend) * information * steeper * away + weight * missed) * cells.width
     rest = np.array([(weight * off).sum(), moved.sum()])
     step = np.sqrt((np.abs(inverse) * np.outer(rest, rest)).sum())
-    reach = max(_length(inverse, x) for x in (cells.low.min(), cells.high.max()))
-    if not reach * step < 1:
+
+    def error_at(x: float) -> float:
+        """Return the standard error of the line at a place."""
+        return float(np.sqrt(inverse[0, 0] + 2 * inverse[0, 1] * x + inverse[1, 1] * x**2))
+
+    largest = max(error_at(x) for x in (cells.low.min(), cells.high.max()))
+    if not largest * step < 1:
         return np.inf, np.inf
-    longest = float(-log1p(-reach * step) / reach)
-    return longest * _length(inverse, -cells.middle / cells.unit), longest * np.sqrt(inverse[1, 1]) / cells.unit
+    longest = float(-log1p(-largest * step) / largest)
+    return longest * error_at(-cells.middle / cells.unit), longest * np.sqrt(inverse[1, 1]) / cells.unit
 
 
 def widest(summary: Summary) -> float:
     """Return the width of the widest cell in standard deviations of the log odds; 0 where no cell has any."""
     low, high = (_log_odds(end) for end in present(summary.rows.ends, "ends of cells").T)
     width = float((high - low).max(initial=0.0))
-    return width / _cells(summary).unit if width > 0 else 0.0
+    return width / _centred_cells(summary).unit if width > 0 else 0.0
 
 
-def _cells(summary: Summary) -> _CentredCells:
+def _centred_cells(summary: Summary) -> _CentredCells:
     rows, weight = summary.rows, summary.floats
     fitted = _log_odds(rows.chance_at[np.searchsorted(rows.distinct, rows.scored)])
     low, high = (_log_odds(end) for end in present(rows.ends, "ends of cells").T)
@@ -235,11 +238,6 @@ def _cells(summary: Summary) -> _CentredCells:
     unit = float(np.sqrt((weight * (fitted - middle) ** 2).sum() / weight.sum()))
     ends = np.minimum(low, fitted), np.maximum(high, fitted)
     return _CentredCells(middle, unit, *((x - middle) / unit for x in (fitted, *ends)))
-
-
-def _length(inverse: Floats, x: float) -> float:
-    """Return the length of the row (1, ``x``) by the inverse of the information."""
-    return float(np.sqrt(inverse[0, 0] + 2 * inverse[0, 1] * x + inverse[1, 1] * x**2))
 
 
 def _log_odds(chances: Floats) -> Floats:
@@ -265,16 +263,14 @@ COARSE = 0.01
 FEW_SCORES = 20
 """Where fewer scores are told apart, cells that hold several move the knots of a spline: as little is known."""
 
-Reach = tuple[float, float]
-"""The least and the largest value that a measure may have."""
 
 
 def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrated: bool) -> float | None:
-    """Return how far a measure may be from that of the rows themselves; None where it is that, or rows are held.
+    """Return how far a measure of cells may be from that of their rows; None where they agree, or rows are held.
 
-    ``sliced`` rows have means of cells that are those of all rows; ``recalibrated`` ones are those of the map as it was
-    fitted to cells. Guaranteed but for smooth curves, recalibrated rows and expressions. These are taken with cells at
-    their ends in six ways.
+    ``sliced``: the means of cells are those of all rows, not of the slice. ``recalibrated``: probabilities were mapped
+    by a fit to cells. The bound is guaranteed but for smooth curves, recalibrated rows and expressions, which are
+    computed with the probabilities of cells at their ends in six ways.
     """
     if getattr(summary.rows, "ends", None) is None:
         return None
@@ -288,92 +284,68 @@ def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrat
     value = values(summary, entry)
     if np.isnan(value):
         return None
-    reach = np.array([*_reach(summary, entry, of_chances=bool(of_chances or of_rows), exact=not moved)])
-    return float(np.nanmax(np.abs(reach - value), initial=0.0))
+    possible = np.array([*_extreme_values(summary, entry, of_chances=bool(of_chances or of_rows), exact=not moved)])
+    return float(np.nanmax(np.abs(possible - value), initial=0.0))
 
 
-def _reach(summary: Summary, entry: MetricPlan, *, of_chances: bool, exact: bool) -> Iterator[float]:
+def _extreme_values(summary: Summary, entry: MetricPlan, *, of_chances: bool, exact: bool) -> Iterator[float]:
     """Yield values between the least and the largest of which a measure lies; ``exact``: means of cells are known."""
-    metric, seen = entry.metric, weighed(summary.seen_by(entry.metric), entry)
-    if metric.tied is not None:
-        yield from _tied(seen, entry)
-    elif metric.of_gaps or (metric.binned is not None and np.isfinite(_binned(seen, entry, exact=exact)).all()):
-        yield from _binned(seen, entry, exact=exact)
-    elif "calibration_line" in metric.takes and np.isfinite(error := _line_error(seen, entry)):
+    metric, seen = entry.metric, at_prevalence(summary.seen_by(entry.metric), entry)
+    if metric.tied_range is not None:
+        ordered, single = _ordered_within_cells(seen.rows)
+        at = Summary(ordered, seen.weights)
+        tables = [at(name, entry.params) for name in metric.takes]
+        yield from map(float, metric.tied_range(*tables, single=single[ordered.order[ordered.starts]]))
+    elif metric.of_gaps or (
+        metric.binned_range is not None and np.isfinite(_binned_range(seen, entry, exact=exact)).all()
+    ):
+        yield from _binned_range(seen, entry, exact=exact)
+    elif "calibration_line" in metric.takes and np.isfinite(error := float(metric(np.array(line_errors(seen))))):
         yield from (float(values(summary, entry)) + side * error for side in (-1, 1))
     elif "curve_distance_at" in metric.takes:
-        yield from _distances(seen, entry)
+        yield from _curve_distance_values(seen, entry)
     else:
-        yield from (float(values(at, entry)) for at in _placements(summary, of_chances=of_chances))
+        yield from (float(values(at, entry)) for at in _extreme_placements(summary, of_chances=of_chances))
 
 
-def _line_error(summary: Summary, entry: MetricPlan) -> float:
-    """Return how far a coefficient of the logistic line may be off."""
-    errors = line_errors(summary)
-    return float(entry.metric(np.array(errors)))
-
-
-def _tied(summary: Summary, entry: MetricPlan) -> Iterator[float]:
-    """Yield the least and the largest value that a measure itself says it may have."""
-    assert entry.metric.tied is not None  # noqa: S101 - known to the caller
-    ordered, single = _in_order(summary.rows)
-    at = Summary(ordered, summary.weights)
-    tables = [at(name, entry.params) for name in entry.metric.takes]
-    first = ordered.order[ordered.starts]
-    yield from map(float, entry.metric.tied(*tables, single=single[first]))
-
-
-def _binned(summary: Summary, entry: MetricPlan, *, exact: bool) -> Reach:
+def _binned_range(summary: Summary, entry: MetricPlan, *, exact: bool) -> tuple[float, float]:
     """Return the least and the largest value of a measure of bins."""
-    rows, single = _in_order(summary.rows)
+    rows, single = _ordered_within_cells(summary.rows)
     metric, params = entry.metric, entry.params
     ranges = bin_ranges(rows, summary.floats, single, metric, params, exact=exact)
-    if metric.binned is not None:
-        return metric.binned(ranges)
+    if metric.binned_range is not None:
+        return metric.binned_range(ranges)
     return ranges.distance(metric.norm(params), float(summary.floats.sum()))
 
 
-def _distances(summary: Summary, entry: MetricPlan) -> Iterator[float]:
-    """Yield a measure of how far probabilities are from a curve, with each row as near and as far as it may be."""
+def _curve_distance_values(summary: Summary, entry: MetricPlan) -> Iterator[float]:
+    """Yield a measure of distances from a calibration curve, with each row as near and as far as it may be."""
     rows, smooth = summary.rows, entry.params["smooth"]
     if smooth == "isotonic":
-        sides = isotonic_distances(*_in_order(rows), summary.floats)
+        nearest, farthest = isotonic_distances(*_ordered_within_cells(rows), summary.floats)
     else:
         low, high = present(rows.ends, "ends of cells").T
-        moved = smooth == "spline" and len(rows.distinct) < FEW_SCORES and (low < high).any()
-        if moved or widest(summary) > COARSE:
+        knots_move = smooth == "spline" and len(rows.distinct) < FEW_SCORES and (low < high).any()
+        if knots_move or widest(summary) > COARSE:
             yield from (0.0, 1.0)
             return
-        sides = _smooth_distances(summary, entry)
+        # As near and as far as with cells at any of their ends; then by as much again as these and the cell vary.
+        tried = [summary, *_extreme_placements(summary, of_chances=True)]
+        away = np.stack([np.asarray(at("curve_distance_at", entry.params))[
+            np.searchsorted(at.rows.distinct, at.rows.scored)] for at in tried])
+        nearest = farthest = away[0]
+        if not np.isnan(away).all():
+            nearest, farthest = np.nanmin(away, axis=0), np.nanmax(away, axis=0)
+            spread = farthest - nearest + high - low
+            nearest, farthest = np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)
     weights = {"events_at": summary.floats * rows.truth, "others_at": summary.floats * ~rows.truth}
-    for side in sides:
-        tables = {**weights, "curve_distance_at": side}
+    for distances in (nearest, farthest):
+        tables = {**weights, "curve_distance_at": distances}
         yield float(entry.metric(*(tables[name] for name in entry.metric.takes), **entry.params))
 
 
-def _smooth_distances(summary: Summary, entry: MetricPlan) -> tuple[Floats, Floats]:
-    """Return how near to a smooth curve each row may be, and how far, both [n].
-
-    That is as near and as far as it is with cells at any of their ends, and once more by how much these differ and by
-    how much probabilities may in a cell.
-    """
-    low, high = present(summary.rows.ends, "ends of cells").T
-    tried = [summary, *_placements(summary, of_chances=True)]
-    away = np.stack([np.asarray(at("curve_distance_at", entry.params))[_places(at.rows)] for at in tried])
-    if np.isnan(away).all():
-        return away[0], away[0]
-    nearest, farthest = np.nanmin(away, axis=0), np.nanmax(away, axis=0)
-    spread = farthest - nearest + high - low
-    return np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)
-
-
-def _places(rows: Rows) -> Wholes:
-    """Return the place of each row among the distinct scores, [n]."""
-    return np.searchsorted(rows.distinct, rows.scored)
-
-
-def _orders(rows: Rows) -> tuple[Wholes, Flags, Floats]:
-    """Return the cell of each row, [n], and of each cell whether its order is known, and which it is, [cells].
+def _order_in_cells(rows: Rows) -> tuple[Wholes, Flags, Floats]:
+    """Return the cell of each row, [n], and of each cell whether the order of its rows is known, and it, [cells].
 
     The order is 1 where its events are above its other rows, -1 where they are below, 0 where all are tied.
     """
@@ -386,16 +358,16 @@ def _orders(rows: Rows) -> tuple[Wholes, Flags, Floats]:
     return cell, known, np.nan_to_num(np.sign(of_kind[1] - of_kind[0]))
 
 
-def _in_order(rows: Rows) -> tuple[Rows, Flags]:
+def _ordered_within_cells(rows: Rows) -> tuple[Rows, Flags]:
     """Return rows with scores that rank the events and others of a cell where their order is known.
 
-    With it, whether all that share a score are tied, [n].
+    The second, [n], tells whether all that share a row's score are tied.
     """
-    cell, known, order = _orders(rows)
+    cell, known, order = _order_in_cells(rows)
     return replace(rows, score=3.0 * cell + (order * known)[cell] * rows.truth, stated=None), known[cell]
 
 
-def _placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
+def _extreme_placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
     """Yield the statistics with the events of each cell above its other rows, and below them, where either may be.
 
     ``of_chances`` moves probabilities to the ends of cells too: of events and others apart, all together, and those of
@@ -403,7 +375,7 @@ def _placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
     """
     rows: Rows = summary.rows
     low, high = present(rows.ends, "ends of cells").T
-    cell, known, order = _orders(rows)
+    cell, known, order = _order_in_cells(rows)
     upper = rows.scored > np.median(rows.scored)
     for event_above in (True, False):
         ranked = np.where(known, order, 1.0 if event_above else -1.0)[cell] * rows.truth

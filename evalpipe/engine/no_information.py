@@ -1,6 +1,6 @@
-"""What a measure would be if truth and prediction were independent: the value of a model that knows nothing.
+"""The value of a measure without information: its mean if truth and prediction were independent.
 
-Its exact means over all pairings of the truths with the predictions come first.
+That is its mean over all pairings of the truths with the predictions, exact where a closed form is known.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.data.sample import Sample
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
 
-if TYPE_CHECKING:
+
     Shares = Floats | tuple[float, ...]
 
 PAIRS = 20_000_000
@@ -40,14 +40,14 @@ DEVIATIONS = 40
 
 CELLS = {"tp", "fp", "fn", "tn"}
 
-OF_TRUTH = {
+TRUTHS_ONLY = {
     "total", "truth_at", "truth_total", "truth_sum", "negative_truths", "not_counts", "zero_truths",
     "baseline_deviation", "squared_baseline_deviation", "rate_at", "rate_total", "rate_moments", "rate_information",
     "squared_exposure", "exposed_excess", "squared_excess", "tweedie_exposure", "tweedie_truth", "tweedie_transformed",
 }
-"""Statistics of numbers that are of the truths alone, and so the same in every pairing."""
+"""Statistics of numbers that depend on the truths alone, and so are the same in every pairing."""
 
-QUADRATIC = OF_TRUTH | {
+QUADRATIC = TRUTHS_ONLY | {
     "residual", "squared_residual", "residual_deviation", "squared_residual_deviation", "moments", "prediction_sum",
     "squared_left_out_residual", "squared_pearson_residual", "predictions_not_positive", "prediction_at",
     "truth_by_prediction",
@@ -63,13 +63,13 @@ def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
     """
     metric = entry.metric
     if metric.sees == "numbers":
-        return _of_numbers(summary, entry, whole=whole)
+        return _exact_of_numbers(summary, entry, whole=whole)
     independent: Any = Independent(summary.rows, summary.weights)
-    if metric.linear or metric.blind is not None:
+    if metric.linear or metric.no_information is not None:
         return values(independent, entry)
     if not whole or entry.prior.shares is not None or entry.average == "micro":
         return None
-    if not (set(metric.statistics) <= CELLS or metric.name in SQUARES):
+    if not (set(metric.statistics) <= CELLS or metric.name in CLOSED_FORMS):
         return None
     parts = [independent] if entry.average is None else independent.classes
     # A mean over the classes that have a value is not the mean of theirs, where a class has none in some pairings.
@@ -80,11 +80,12 @@ def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
     return values(independent, entry)
 
 
-def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+    """Return the exact mean of a measure of numbers; None where it must be drawn."""
     metric = entry.metric
     if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
         return None
-    if metric.blind is not None:
+    if metric.no_information is not None:
         return _constant(metric, entry.params, summary)
     if metric.name == "rsq" and whole:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)
         size = float(summary.weights.sum())
@@ -98,17 +99,17 @@ def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats |
 
 
 def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
-    """Return the number that a metric has without information, NaN where it has no value in any pairing."""
-    return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.blind or 0.0))
+    """Return the value without information that the metric declares; NaN where it has no value in any pairing."""
+    return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.no_information or 0.0))
 
 
 @dataclass(frozen=True)
 class Independent:
     """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
 
-    Each prediction meets each level as often as the level occurs: a statistic that is linear in the pairs is the mean
-    of those of rows that are all of one level, weighted by the levels' shares. ``pool`` takes every row once for each
-    level, that level being the event: the ingredients of micro.
+    It stands in for a `Summary`. Each prediction meets each level as often as the level occurs: a statistic that is
+    linear in the pairs is the mean of those of rows that are all of one level, weighted by the levels' shares. ``pool``
+    takes every row once for each level, that level being the event, for micro averages.
     """
 
     rows: Any
@@ -133,11 +134,11 @@ class Independent:
         return replace(self, pool=True)
 
     def seen_by(self, metric: Metric) -> Independent:
-        """Return the same of the rows that the metric sees, of those that have a class where it asks for one."""
+        """Return the rows as a metric sees them: by their ranks, where it is one of ranks."""
         return replace(self, rows=self.rows.by_rank) if metric.of_ranks else self
 
     def at(self, shares: Shares) -> Independent:
-        """Return the same with each class weighed to its share."""
+        """Return the same reweighted to shares of the classes."""
         return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
 
     def lacks(self, shares: Shares) -> Flags:
@@ -153,27 +154,27 @@ class Independent:
         """Return the mean of a metric: where it is linear its value at the mean statistics, else by its closed form."""
         if (seen := self.seen_by(metric)).rows is not self.rows:
             return seen.value(metric, options)
-        if metric.blind is not None:
+        if metric.no_information is not None:
             return _constant(metric, options, Summary(self.rows, self.weights))
         if metric.linear:
             return metric(*[self(name, options) for name in metric.takes], **options)
-        if metric.name in SQUARES:
-            return np.asarray(SQUARES[metric.name](Summary(self.rows, self.weights)))
+        if metric.name in CLOSED_FORMS:
+            return np.asarray(CLOSED_FORMS[metric.name](Summary(self.rows, self.weights)))
         table_values, chance = self._tables(metric, options)
         known = ~np.isnan(table_values)
         return ratio((chance[known] * table_values[known]).sum(), chance[known].sum())
 
     def always_defined(self, metric: Metric, options: Mapping[str, object]) -> bool:
         """Tell whether a metric has a value in every pairing."""
-        if metric.name in SQUARES:
+        if metric.name in CLOSED_FORMS:
             return not math.isnan(float(self.value(metric, options)))
         return not np.isnan(self._tables(metric, options)[0]).any()
 
     def _tables(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
-        """Return a metric's values in all tables of counts with these margins [m], and the tables' chances [m].
+        """Return a metric's values in all 2 x 2 tables with these margins [m], and the tables' probabilities [m].
 
-        The events among the predicted ones are hypergeometric; chances follow from the ratios of neighbours, so that
-        no factorial is taken.
+        The events among the predicted ones are hypergeometric; probabilities follow from the ratios of neighbours, so
+        that no factorial is taken.
         """
         summary = Summary(self.rows, self.weights)
         tp, fp, fn, tn = (float(summary(name)) for name in ("tp", "fp", "fn", "tn"))
@@ -197,8 +198,8 @@ class Independent:
 class IndependentNumbers:
     """The mean statistics of rows of numbers over all pairings of their truths with their predictions.
 
-    Each prediction meets each truth. ``quadratic`` statistics are told by two truths that have the mean and the
-    variance of all (the rule of Gauss), others by each distinct truth in turn.
+    Each prediction meets each truth. ``quadratic`` statistics need two truths only, which have the mean and the
+    variance of all (Gaussian quadrature); others need each distinct truth in turn.
     """
 
     rows: Any
@@ -207,31 +208,27 @@ class IndependentNumbers:
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the mean of the statistic ``name``."""
-        if name in OF_TRUTH:
+        if name in TRUTHS_ONLY:
             return Summary(self.rows, self.weights)(name, options)
-        return np.asarray(sum(
-            share * Summary(self.rows.always(truth), self.weights)(name, options) for share, truth in self._truths()
-        ))
-
-    def _truths(self) -> Iterator[tuple[float, float]]:
-        """Yield truths and their shares."""
         shares = self.weights / self.weights.sum()
         if self.quadratic:
             mean = float((shares * self.rows.truth).sum())
             away = math.sqrt(float((shares * (self.rows.truth - mean) ** 2).sum()))
-            yield from ((0.5, mean - away), (0.5, mean + away))
-            return
-        distinct, place = np.unique(self.rows.truth, return_inverse=True)
-        for share, truth in zip(np.bincount(place, shares), distinct, strict=True):
-            if share > 0:
-                yield float(share), float(truth)
+            truths = [(0.5, mean - away), (0.5, mean + away)]
+        else:
+            distinct, place = np.unique(self.rows.truth, return_inverse=True)
+            share_of = zip(np.bincount(place, shares), distinct, strict=True)
+            truths = [(float(share), float(truth)) for share, truth in share_of if share > 0]
+        return np.asarray(sum(
+            share * Summary(self.rows.always(truth), self.weights)(name, options) for share, truth in truths
+        ))
 
 
 def _by_score(summary: Summary) -> tuple[Floats, Floats, float, float]:
-    """Return the rows at each distinct score and from it upwards, the chance of an event, and that of two of them.
+    """Return the rows at each distinct score and from it upwards, the probability of an event, and of two events.
 
-    Of two different rows; the events at scores s and t then come to n_s n_t q in the mean, and n_s (pi - q) more for
-    the same score.
+    Two different rows are both events with probability q: the product of the events at scores s and t is n_s n_t q in
+    the mean, and n_s (pi - q) more where s is t.
     """
     at = summary("events_at") + summary("others_at")
     at = at[at > 0]
@@ -253,12 +250,11 @@ def _pr_auc(summary: Summary) -> float:
     return float((at * (both + (event - both) / upwards + before)).sum() / (2 * at.sum() * event))
 
 
-SQUARES: dict[str, Callable[[Summary], float]] = {"average_precision": _average_precision, "pr_auc": _pr_auc}
-"""Measures that are sums of products of the events at two scores, whose means the pairings give."""
-
+CLOSED_FORMS: dict[str, Callable[[Summary], float]] = {"average_precision": _average_precision, "pr_auc": _pr_auc}
+"""The exact means of measures that are sums of products of the events at two scores."""
 
 EXPANDED = 1_000_000
-"""The most observations that frequency weights are taken apart into, so that each is paired by itself."""
+"""The most observations that rows with frequency weights are split into, so that each is paired by itself."""
 
 
 def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
@@ -286,25 +282,23 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
     elif sample.weight_kind == "frequency" and summary.weights.sum() <= EXPANDED:
         rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
-    pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(plan.permutations))
-    drawn = np.stack([values(Summary(summary.rows.paired(pairing), summary.weights), entry) for pairing in pairings])
-    known = ~np.isnan(drawn)
-    return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
+    n, of_pairings = len(summary.rows.truth), []
+    for number in range(plan.permutations):
+        generator = stream(plan.seed, "pairing", sample.dataset, number)
+        # With weights a prediction meets truths in proportion to theirs.
+        pairing = (generator.choice(n, n, p=summary.weights / summary.weights.sum()) if weighted else
+                   generator.permutation(n))
+        of_pairings.append(values(Summary(summary.rows.paired(pairing), summary.weights), entry))
+    drawn = np.stack(of_pairings)
+    defined = ~np.isnan(drawn)
+    return ratio(np.where(defined, drawn, 0.0).sum(axis=0), defined.sum(axis=0))
 
 
-def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int, *, weighted: bool) -> Wholes:
-    """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
-    generator, n = stream(plan.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
-    if not weighted:
-        return generator.permutation(n)
-    return generator.choice(n, n, p=summary.weights / summary.weights.sum())
-
-
-def skill(entry: MetricPlan, value: float, known: float) -> float | None:
+def skill(entry: MetricPlan, value: float, uninformed: float) -> float | None:
     """Return the share of the way from the value without information to the best one; None where there is none."""
     if entry.metric.direction == "none":
         return None
-    end = entry.metric.bounds(entry.params)[entry.metric.direction == "maximize"]
-    if not np.isfinite([end, value, known]).all() or end == known:
+    best = entry.metric.bounds(entry.params)[entry.metric.direction == "maximize"]
+    if not np.isfinite([best, value, uninformed]).all() or best == uninformed:
         return None
-    return float((value - known) / (end - known))
+    return float((value - uninformed) / (best - uninformed))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def rows_of(sample: Sample, model: Predictions) -> Any:
-    """Return the truth of a sample beside a model's predictions."""
-    # What a recalibrator makes of a model has no fit to these rows, or a cross-fitted one.
+    """Return the truth of a sample and a model's predictions as the rows that statistics are taken of."""
+    # A recalibrated model was not fitted to these rows, or cross-fitted.
     trained_on = sample.summary.trained_on and model.source is None
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
@@ -44,10 +44,10 @@ Some = TypeVar("Some", bound="Values | None")
 class Subset:
     """All rows of a dataset, a slice of them, or the rest of one.
 
-    ``slice`` are the labels of a slice, None for others; ``slicing`` the number of the way of slicing that it is of;
-    ``rows`` [m] the positions of its rows, None for all; ``n`` its observations and ``events`` those that are events,
-    of a binary outcome. ``beside`` is the number of the slice of which it is the rest; ``cluster`` the numbers of the
-    clusters of all rows of the dataset, if any, ``by_cluster`` how these spread where rows are cells.
+    ``slice`` are the labels of a slice, None for others; ``slicing`` is the number of its slicing; ``rows`` [m] are the
+    positions of its rows, None for all; ``n`` its observations and ``events`` those that are events, of a binary
+    outcome. ``beside`` is the number of the slice of which it is the rest. ``cluster`` are the cluster numbers of all
+    rows of the dataset, if any; ``by_cluster`` the counts of each cluster in each cell, where rows are cells.
     """
 
     slice: Mapping[str, str] | None
@@ -61,7 +61,7 @@ class Subset:
 
     @cached_property
     def clusters(self) -> int | None:
-        """How many clusters have rows in it, or random groups of them; None where rows are not clustered."""
+        """How many clusters, or random groups of them, have rows in it; None where rows are not clustered."""
         if self.by_cluster is not None:
             return self.by_cluster.inside(self.rows)
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
@@ -84,22 +84,27 @@ class Subset:
     def of_level(self, sample: Sample, level: int) -> int:
         """Return the observations of a level of the outcome."""
         rows = np.flatnonzero(self.of(sample.truth) == level)
-        return _count(sample, rows if self.rows is None else self.rows[rows])
+        return _observations(sample, rows if self.rows is None else self.rows[rows])
 
 
 def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subset, ...]:
     """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference.
 
-    Their positions are those in the rows that statistics of a ``model`` are taken of, or of all models together.
+    Their positions are those in the rows of a ``model``, or of all models together.
     """
     slices = [
         subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
         for slicing, rows in enumerate(sample.slicings) for part in (sample.of(model, slicing),)
         for k, labels in enumerate(rows.labels)
     ]
-    rests = slices if plan.slices.reference == "rest" else []
-    return whole(sample), *slices, *(
-        _rest(sample.of(model, part.slicing), number, part) for number, part in enumerate(rests, 1))
+    rests = []
+    for number, subset in enumerate(slices if plan.slices.reference == "rest" else [], 1):
+        part = sample.of(model, subset.slicing)
+        others = np.ones(part.n, bool)
+        others[subset.rows] = False
+        rest = subset_of(part, np.flatnonzero(others), None, subset.slicing)
+        rests.append(replace(rest, beside=number))
+    return whole(sample), *slices, *rests
 
 
 def summaries_of(
@@ -121,33 +126,26 @@ def summaries_of(
 
 
 def whole(sample: Sample) -> Subset:
-    """Return all rows of a dataset; a coarsened sample has the counts of the one that it was made of."""
+    """Return the subset of all rows; a coarsened sample has the counts of the sample that it was made of."""
     return Subset(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster,
                   by_cluster=sample.by_cluster)
 
 
-def _rest(sample: Sample, number: int, subset: Subset) -> Subset:
-    """Return the rows that are not in a slice, whose number among the subsets is ``number``."""
-    others = np.ones(sample.n, bool)
-    others[subset.rows] = False
-    return replace(subset_of(sample, np.flatnonzero(others), None, subset.slicing), beside=number)
-
-
 def subset_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Subset:
-    """Return the subset of a dataset that these rows are."""
-    events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
-    return Subset(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster,
+    """Return the subset of a dataset that consists of these rows."""
+    events = _observations(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
+    return Subset(labels, slicing, rows, _observations(sample, rows), events, cluster=sample.cluster,
                   by_cluster=sample.by_cluster)
 
 
-def reported(sample: Sample, model: Predictions, subset: Subset) -> Subset:
-    """Return what is left of a subset without the rows of the model's equivocal zone."""
+def reportable_subset(sample: Sample, model: Predictions, subset: Subset) -> Subset:
+    """Return a subset without the rows of the model's equivocal zone."""
     if model.reportable is None:
         return subset
     rows = np.flatnonzero(model.reportable) if subset.rows is None else subset.rows[model.reportable[subset.rows]]
     return replace(subset_of(sample, rows, subset.slice, subset.slicing), beside=subset.beside)
 
 
-def _count(sample: Sample, rows: Wholes) -> int:
-    """Count observations."""
+def _observations(sample: Sample, rows: Wholes) -> int:
+    """Return the number of observations that rows stand for."""
     return int(sample.observations[rows].sum()) if sample.weight_kind == "frequency" else len(rows)

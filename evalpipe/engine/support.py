@@ -1,4 +1,4 @@
-"""What the limits of an estimate rest on: its observations, what an interval method needs, whether rows are enough."""
+"""What the limits of an estimate rest on: its observations, the inputs of its method, and whether rows are enough."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
-    """Return statistics of ``rows``, those of an event in a subset, with two weights each: observations, and events.
-
-    The second is a row's observations where it is an event, else 0.
-    """
+    """Return the statistics of ``rows`` under two weights: the observations of each row, and those of events alone."""
     observed = subset.of(sample.observations)
     if observed.sum() <= np.iinfo(np.int32).max:
         observed = observed.astype(np.int32)  # half of the memory, of which this takes as much as all scores
@@ -38,8 +35,8 @@ def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
 def own_denominator(counted: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
     """Return the observations in a proportion's denominator and the events among them.
 
-    Its trials are linear in the weights of rows, so those of the events alone are the events among them. No prevalence
-    changes how many rows there are.
+    Trials are linear in the weights, so under the weights of the events alone they are the events among them. No
+    prevalence changes how many rows there are.
     """
     _, trials = counted.proportion(entry.metric, params)
     rows, events = np.broadcast_to(trials, 2)
@@ -50,18 +47,18 @@ NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
     "error", "clusters", "bounds", "rarest",
 })
-"""The needs that are no statistics."""
+"""What a method may need that is no statistic."""
 
 DRAWN = ("replicates", "jackknife", "errors", "error", "clusters")
-"""Those that the replicates of the estimate know."""
+"""Those of them that are attributes of `Drawn`."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """One estimate as an interval method sees it.
+class MethodInputs:
+    """What an interval method may need of one estimate.
 
-    ``options`` are those of the metric, ``weighted`` says that weights are importance weights, under which a proportion
-    counts rows of equal weight that tell as much.
+    ``options`` are those of the metric. ``weighted`` says that weights are importance weights; a proportion then
+    counts the effective number of rows.
     """
 
     entry: MetricPlan
@@ -73,7 +70,7 @@ class Given:
     drawn: Drawn
 
     def __call__(self, name: str) -> Any:
-        """Return what has this name: one of `NAMES`, or else the statistic."""
+        """Return what has this name: one of `NAMES`, or else a statistic."""
         if name not in NAMES:
             return self.summary(name, self.options)
         return getattr(self.drawn if name in DRAWN else self, name)
@@ -95,12 +92,12 @@ class Given:
 
     @property
     def rows(self) -> float:
-        """The observations; under importance weights so many rows of equal weight as tell as much."""
+        """The observations; under importance weights their effective number (Kish)."""
         return float(kish(self.summary.weights)) if self.weighted else float(np.sum(self.summary.weights))
 
     @property
     def rarest(self) -> float:
-        """Those of the level that has the fewest of them."""
+        """The observations of the level that has the fewest, of those that occur."""
         occurring = np.asarray(self.summary("occurring"), float)
         return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
 
@@ -116,19 +113,18 @@ class Given:
 
     @cached_property
     def _proportion(self) -> tuple[Floats, Floats]:
-        successes, trials = self.summary.proportion(self.entry.metric, self.options)
-        return self._effective(successes, trials) if self.weighted else (successes, trials)
+        """Successes and trials; under importance weights among the effective number of trials.
 
-    def _effective(self, successes: Floats, trials: Floats) -> tuple[Floats, Floats]:
-        """Return successes among so many rows of equal weight as would leave the proportion as uncertain as it is.
-
-        The effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
-        squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
+        That is p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the squared total;
+        Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
         """
+        successes, trials = self.summary.proportion(self.entry.metric, self.options)
+        if not self.weighted:
+            return successes, trials
         hits, all_ = self._squared.proportion(self.entry.metric, self.options)
         share = successes / trials
-        spread = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
-        effective = share * (1 - share) / spread if 0 < share < 1 else trials**2 / all_
+        variance = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
+        effective = share * (1 - share) / variance if 0 < share < 1 else trials**2 / all_
         return share * effective, effective
 
     @property
@@ -138,7 +134,7 @@ class Given:
 
     @property
     def bins(self) -> Bins:
-        """The bins of a measure of gaps that have rows."""
+        """The bins of a measure of gaps that hold rows."""
         gaps = self.summary.gaps(self.entry.metric, self.options)
         squares = self._squared.gaps(self.entry.metric, self.options) if self.weighted else gaps
         used = np.asarray(gaps.events + gaps.others) > 0
@@ -157,11 +153,11 @@ they say. Of fewer the curve follows each of them: of 20 rows 74 to 92 % are cov
 docs/methods.md."""
 
 
-def few_for_curve(entry: MetricPlan, given: Given) -> str | None:
-    """Return why limits of a distance from a calibration curve through so few rows cover too seldom, if they do."""
+def few_for_curve(entry: MetricPlan, inputs: MethodInputs) -> str | None:
+    """Return why rows are too few for limits of a distance from a calibration curve; None where they are enough."""
     if "curve_distance_at" not in entry.metric.takes:
         return None
-    rows, rarest = given.rows, given.rarest
+    rows, rarest = inputs.rows, inputs.rarest
     if rows >= CURVE_ROWS and rarest >= CURVE_RAREST:
         return None
     few = (f"{rows:,.0f} rows, fewer than {CURVE_ROWS}" if rows < CURVE_ROWS else
@@ -170,10 +166,10 @@ def few_for_curve(entry: MetricPlan, given: Given) -> str | None:
 
 
 def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
-    """Return why the noise of a measure of gaps is not seen in bins of so few units; None where it is.
+    """Return why replicates of so few units do not show the noise of a measure of gaps; None where they do.
 
-    Units are rows, clusters, or under importance weights the rows of equal weight that tell as much. A bin of a single
-    unit is the same in every replicate that has it, however uncertain its event rate is.
+    Units are rows, clusters, or under importance weights the effective rows. A bin of a single unit is the same in
+    every replicate that has it, however uncertain its event rate is.
     """
     least = UNITS.get(str(entry.metric.interval))
     if least is None:
@@ -195,7 +191,7 @@ def rare_level(
 ) -> str | None:
     """Return why limits cover too seldom where no row, or few clusters, have the rarer of two levels; else None.
 
-    Of a proportion of clusters: where few have a success, or a failure. Clusters are looked at up to `FEW_CLUSTERS`.
+    For a proportion it is few clusters with a success, or a failure. More than `FEW_CLUSTERS` are not looked at.
     """
     rows, clusters = summary.rows, subset.clusters
     if not hasattr(rows, "codes"):
@@ -205,17 +201,17 @@ def rare_level(
         return "all rows are of one level: limits leave out what rows of the other would add"
     if clusters is None or clusters > FEW_CLUSTERS:
         return None
-    inside = np.zeros(2 if proportion else rows.levels, int)
+    clusters_with = np.zeros(2 if proportion else rows.levels, int)
     for positions in subset.of_each_cluster(sample):
         cluster = Summary(rows.taken(positions), summary.weights[positions])
         if proportion:
             successes, trials = cluster.proportion(entry.metric, options)
-            inside += [successes > 0, trials > successes]
+            clusters_with += [successes > 0, trials > successes]
         else:
-            inside += cluster("occurring") > 0
-        if (inside >= FEWEST).all():
+            clusters_with += cluster("occurring") > 0
+        if (clusters_with >= FEWEST).all():
             return None
-    occurring = np.where(inside > 0, inside, FEWEST)
+    occurring = np.where(clusters_with > 0, clusters_with, FEWEST)
     few = occurring.min()
     if few >= FEWEST:
         return None

@@ -17,7 +17,6 @@ from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.metrics.values import BinRanges
@@ -33,14 +32,15 @@ calibration_error = partial(
 """Declare a distance of event rates and mean probabilities in bins."""
 
 
-def _agree(options: Any) -> str | None:
+def _debiased_fault(options: Any) -> str | None:
+    """Say what is wrong where a debiased error is asked for under another norm than l2."""
     if options.debiased and options.norm != "l2":
         return f"debiased is for norm l2, whose bias is known; the norm is {options.norm}"
     return None
 
 
-@calibration_error(title="Expected calibration error", check=_agree,
-                   cut=lambda options: options["bins"] if options["strategy"] == "quantile" else 0,
+@calibration_error(title="Expected calibration error", check=_debiased_fault,
+                   even_bins=lambda options: options["bins"] if options["strategy"] == "quantile" else 0,
                    aliases=("expected_calibration_error",),
                    ref="Naeini, Cooper & Hauskrecht (2015)")
 def ece(
@@ -67,7 +67,7 @@ def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bin
     return Gaps(binned_events, binned_others, binned_gap, "max")
 
 
-@calibration_error(title="Adaptive calibration error", cut=lambda options: options["bins"],
+@calibration_error(title="Adaptive calibration error", even_bins=lambda options: options["bins"],
                    aliases=("adaptive_calibration_error",), ref="Nixon et al. (2019)")
 def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance between event rate and mean probability in bins of equal weight, each weighted by its rows,
@@ -111,9 +111,6 @@ anything* in docs/methods.md)."""
 Groups = Annotated[int, Field(ge=3, le=1000)]
 
 
-def _groups(options: Mapping[str, Any]) -> int:
-    return int(options["groups"])
-
 
 hypothesis_test = partial(metric, needs="probabilities", direction="none", interval="test")
 """Declare a statistic or p-value of a test that all probabilities are right."""
@@ -139,7 +136,7 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
 
 
 def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
-    """Return the least and the largest chi-squared of groups that hold what lies in a range.
+    """Return the least and the largest chi-squared of groups whose totals lie in these ranges.
 
     The variance by a group's mean probability is no less than that by each row's, grows with the rows, and is largest
     where half of them are expected. Chi-squared is at most the rows times the odds of what is least probable; of a
@@ -158,16 +155,16 @@ def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
 
 
 def _p_range(ranges: BinRanges) -> tuple[float, float]:
-    """Return the least and the largest p-value of groups that hold what lies in a range."""
+    """Return the least and the largest p-value of groups whose totals lie in these ranges."""
     from scipy.special import chdtrc
 
     least, most = _chi2_range(ranges)
-    fewest, largest = (_free((rows > 0).sum(), ranges.trained_on) for rows in ranges.rows)
+    fewest, largest = (_degrees_of_freedom((rows > 0).sum(), ranges.trained_on) for rows in ranges.rows)
     return float(chdtrc(np.maximum(fewest, 1), most)), float(chdtrc(largest, least))
 
 
-def _free(used: Wholes, trained_on: Any) -> Floats:
-    """Return the degrees of freedom of so many groups that hold rows, which the model may have been fitted to."""
+def _degrees_of_freedom(used: Wholes, trained_on: Any) -> Floats:
+    """Return the degrees of freedom of chi-squared over groups that have rows: two less on rows of the model's fit."""
     return np.asarray(used - np.where(trained_on, 2.0, 0.0))
 
 
@@ -181,7 +178,7 @@ def _freedom(
 def _few_expected(
     events_at: Floats, others_at: Floats, probability_at: Floats, _trained_on: Floats, *, groups: int
 ) -> str | None:
-    """Return why a chi-squared of so few expected events, or non-events, does not have its distribution; else None."""
+    """Return why so few expected events, or non-events, do not have a chi-squared distribution; None where enough."""
     _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
     rows, expected = rows[rows > 0], expected[rows > 0]
     rarer, name = min((float(expected.sum()), "events"), (float((rows - expected).sum()), "non-events"))
@@ -198,12 +195,12 @@ def _few_expected(
 
 
 hosmer_and_lemeshow = partial(
-    hypothesis_test, undefined=FEW, cut=_groups, freedom=_freedom, doubt=_few_expected,
-    ref="Hosmer & Lemeshow (1980)")
+    hypothesis_test, undefined=FEW, even_bins=lambda options: int(options["groups"]), freedom=_freedom,
+    doubt=_few_expected, ref="Hosmer & Lemeshow (1980)")
 """Declare the statistic or the p-value of the test of Hosmer and Lemeshow."""
 
 
-@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, binned=_chi2_range)
+@hosmer_and_lemeshow(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, binned_range=_chi2_range)
 def hosmer_lemeshow(
     events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
 ) -> Floats:
@@ -214,7 +211,7 @@ def hosmer_lemeshow(
     return _chi2(events_at, others_at, probability_at, rows_trained_on, groups)[0]
 
 
-@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)", binned=_p_range)
+@hosmer_and_lemeshow(range=UNIT, title="Hosmer-Lemeshow test (p)", binned_range=_p_range)
 def hosmer_lemeshow_p(
     events_at: Floats, others_at: Floats, probability_at: Floats, rows_trained_on: Floats, *, groups: Groups = 10
 ) -> Floats:
@@ -241,7 +238,7 @@ def _chi2(
     spread = ratio(expected * (rows - expected), rows, empty=0.0)
     # A group that is certain of events or of none, and wrong, would make the statistic infinite.
     impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
-    freedom = np.where((used > 2) & ~impossible, _free(used, rows_trained_on > 0), np.nan)
+    freedom = np.where((used > 2) & ~impossible, _degrees_of_freedom(used, rows_trained_on > 0), np.nan)
     return np.where(np.isnan(freedom), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), freedom
 
 

@@ -54,7 +54,7 @@ def misclassifications(total: Floats, agreed: Floats) -> Floats:
     return total - agreed
 
 
-@of_confusion(direction="maximize", within=True, range=UNIT, standard=True, every_class=True,
+@of_confusion(direction="maximize", within_classes=True, range=UNIT, standard=True, every_class=True,
               aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
               ref="Brodersen et al. (2010)")
 def balanced_accuracy(confusion: Floats) -> Floats:
@@ -83,15 +83,15 @@ def mcc(confusion: Floats) -> Floats:
     """
     true, predicted = confusion.sum(axis=-1), confusion.sum(axis=-2)
     diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
+    covariance = confusion.sum(axis=(-2, -1)) * diagonal.sum(axis=-1) - (true * predicted).sum(axis=-1)
     # Sums over pairs of classes, not differences of squares: exact where a class takes all rows.
-    covariance = _pairs(diagonal, confusion)
-    true_pairs, predicted_pairs = _unlike(true), _unlike(predicted)
+    true_pairs, predicted_pairs = _unlike_pairs(true), _unlike_pairs(predicted)
     # The root of a square may miss its base by rounding; of a perfect prediction the value is 1.
     geometric_mean = np.sqrt(true_pairs) * np.sqrt(predicted_pairs)
     return ratio(covariance, np.where(true_pairs == predicted_pairs, true_pairs, geometric_mean))
 
 
-def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
+def _cost_matrix(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
     """Return the name and the matrix [K, K] of what a predicted class costs where another is true."""
     return "costs", np.asarray(options["costs"])
 
@@ -103,14 +103,14 @@ def reportable_rate(total: Floats, reportable: Floats) -> Proportion:
     return Proportion(reportable, total)
 
 
-@of_confusion(direction="minimize", range=(0.0, np.inf), matrix=_priced, ref="Elkan (2001)")
+@of_confusion(direction="minimize", range=(0.0, np.inf), matrix=_cost_matrix, ref="Elkan (2001)")
 def cost(total: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean cost of the predicted classes, by the costs that the spec names for a true and a predicted class,
     $\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
     return ratio(cost_paid, total)
 
 
-@of_confusion(direction="maximize", linear=False, range=(-np.inf, np.inf), matrix=_priced, ref="Elkan (2001)")
+@of_confusion(direction="maximize", linear=False, range=(-np.inf, np.inf), matrix=_cost_matrix, ref="Elkan (2001)")
 def cost_saved(total: Floats, occurring: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:
     r"""Mean cost of always predicting the cheapest class minus the mean cost of the predicted classes: above 0 where
     the predictions cost less, $\min_k\frac{1}{n}\sum_i c(y_i,k)-\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
@@ -119,7 +119,7 @@ def cost_saved(total: Floats, occurring: Floats, cost_paid: Floats, *, costs: Co
 
 
 @of_probabilities(direction="minimize", range=(0.0, np.inf), linear=True, aliases=("classification_cost",),
-                  matrix=_priced, ref="Elkan (2001)")
+                  matrix=_cost_matrix, ref="Elkan (2001)")
 def expected_cost(total: Floats, cost_expected: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - of the statistic
     r"""Mean cost if classes were drawn from the predicted probabilities, $\frac{1}{n}\sum_i\sum_k p_{ik}c(y_i,k)$."""
     return ratio(cost_expected, total)
@@ -133,9 +133,9 @@ def top_k_accuracy(total: Floats, in_top: Floats, *, k: Annotated[int, Field(ge=
     return Proportion(in_top, total)
 
 
-@of_probabilities(blind=0.5, tasks=MANY, direction="maximize", range=UNIT, standard=True, title="Hand-Till AUC",
-                  aliases=("roc_auc_ovo", "hand_till"), every_class=True, undefined="fewer than two classes occur",
-                  ref="Hand & Till (2001)")
+@of_probabilities(no_information=0.5, tasks=MANY, direction="maximize", range=UNIT, standard=True,
+                  title="Hand-Till AUC", aliases=("roc_auc_ovo", "hand_till"), every_class=True,
+                  undefined="fewer than two classes occur", ref="Hand & Till (2001)")
 def hand_till_auc(occurring: Floats, ranked_pairs: Floats, *, pairs: Literal["equal", "by_size"] = "equal") -> Floats:
     r"""Mean, over pairs of classes, of the probability that a row of one class has a higher probability of that
     class than a row of the other. Classes that do not occur are left out; pairs may be weighted by their rows,
@@ -192,17 +192,10 @@ def weighted_disagreement(confusion: Floats, weights: Floats) -> Floats:
     return ratio((weights * confusion).sum(axis=(-2, -1)) * total, (weights * expected).sum(axis=(-2, -1)))
 
 
-def _unlike(totals: Floats) -> Floats:
-    """Return the sum [...] of products of the totals [..., K] of unlike classes: n^2 less the sum of squares.
+def _unlike_pairs(totals: Floats) -> Floats:
+    """Return the sum [...] of products of the totals [..., K] of two classes: n^2 less the sum of squares.
 
-    Exactly zero where one class takes all, which a difference of two large numbers would miss.
+    Exactly zero where one class has all, which a difference of two large numbers would miss.
     """
     others = totals.sum(axis=-1)[..., None] - totals
     return np.where((totals > 0).sum(axis=-1) > 1, (totals * others).sum(axis=-1), 0.0)
-
-
-def _pairs(diagonal: Floats, confusion: Floats) -> Floats:
-    """Return n times the trace less the sum of products of the margins: twice the sum over pairs of classes."""
-    total = confusion.sum(axis=(-2, -1))
-    margins = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)
-    return np.asarray(total * diagonal.sum(axis=-1) - margins)

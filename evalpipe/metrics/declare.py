@@ -125,7 +125,7 @@ class Metric:
     """One declared metric: the facts that `MetricFacts` describes, complete, and the function.
 
     Built by `metric`; everything that lists, checks or prints metrics reads it. ``takes`` names what the function
-    takes, in order: statistics and fits. ``statistics`` are those that it rests on, be it by a fit.
+    takes, in order: statistics and fits. ``statistics`` are those, with the statistics of the fits.
     """
 
     name: str
@@ -144,11 +144,11 @@ class Metric:
     extensive: bool = False
     every_class: bool = False
     linear: bool = False
-    blind: float | None = None
-    within: bool = False
-    tied: Callable[..., tuple[Floats, Floats]] | None = None
-    binned: Callable[[BinRanges], tuple[float, float]] | None = None
-    cut: Callable[[Mapping[str, Any]], int] | None = None
+    no_information: float | None = None
+    within_classes: bool = False
+    tied_range: Callable[..., tuple[Floats, Floats]] | None = None
+    binned_range: Callable[[BinRanges], tuple[float, float]] | None = None
+    even_bins: Callable[[Mapping[str, Any]], int] | None = None
     freedom: Callable[..., Floats] | None = None
     doubt: Callable[..., str | None] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
@@ -162,23 +162,23 @@ class Metric:
         object.__setattr__(self, "takes", positional(self.function))
         object.__setattr__(self, "statistics", statistics_of(self.takes))
 
-    def __call__(self, *taken: Floats, **options: object) -> Floats:
-        """Return the metric's value [...] from what it takes; NaN where it is undefined."""
-        outcome = self.function(*taken, **options)
+    def __call__(self, *tables: Floats, **options: object) -> Floats:
+        """Return the metric's value [...] from its statistics and fits; NaN where it is undefined."""
+        outcome = self.function(*tables, **options)
         value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome
         value = np.asarray(value.value if isinstance(value, Gaps) else value, float)
         return np.asarray(value + 0.0)  # turns -0 into 0
 
-    def proportion(self, *taken: Floats, **options: object) -> Proportion:
+    def proportion(self, *tables: Floats, **options: object) -> Proportion:
         """Return successes and trials of a metric whose ``interval`` is "proportion"."""
-        outcome = self.function(*taken, **options)
+        outcome = self.function(*tables, **options)
         if not isinstance(outcome, Proportion):
             raise TypeError(f"{self.name} is declared as a proportion but does not return one")
         return outcome
 
-    def gaps(self, *taken: Floats, **options: object) -> Gaps:
+    def gaps(self, *tables: Floats, **options: object) -> Gaps:
         """Return the bins of a metric whose ``interval`` is "gaps", "squared_gaps" or "scatter"."""
-        outcome = self.function(*taken, **options)
+        outcome = self.function(*tables, **options)
         if not isinstance(outcome, Gaps):
             raise TypeError(f"{self.name} is declared as of gaps but does not return them")
         return outcome
@@ -200,7 +200,7 @@ class Metric:
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
-        """The types of the options; those of statistics may be names that are imported for types only."""
+        """The types of the options; those of statistics are not looked up, as they may be imported for types alone."""
         annotations = {name: parameter.annotation for name, parameter in self.option_types.items()}
         names = getattr(inspect.unwrap(self.function), "__globals__", {})
         return typing.get_type_hints(SimpleNamespace(__annotations__=annotations), names, include_extras=True)
@@ -214,8 +214,18 @@ class Metric:
             for name, parameter in self.option_types.items()
         }
         config = ConfigDict(extra="forbid", frozen=True, strict=True)
-        agree: dict[str, Any] = {"agree": model_validator(mode="after")(_agreement(self.check))} if self.check else {}
-        return create_model(f"{self.name}_options", __config__=config, __validators__=agree, **fields)
+        check = self.check
+        validators: dict[str, Any] = {}
+
+        def agree(options: Any) -> Any:
+            fault = None if check is None else check(options)
+            if fault is not None:
+                raise PydanticCustomError("options_disagree", "{fault}", {"fault": fault})
+            return options
+
+        if check is not None:
+            validators["agree"] = model_validator(mode="after")(agree)
+        return create_model(f"{self.name}_options", __config__=config, __validators__=validators, **fields)
 
     @cached_property
     def from_spec(self) -> dict[str, str]:
@@ -240,15 +250,15 @@ class Metric:
 
     @property
     def of_reportable(self) -> bool:
-        """Whether rows in the equivocal zone, which have no predicted class, are left out of it.
+        """Whether rows in the equivocal zone, which have no predicted class, are left out.
 
-        So it is with every measure of predicted classes but the share of the rows that have one.
+        So for every measure of predicted classes but the share of the rows that have one.
         """
         return self.needs == "labels" and "reportable" not in self.statistics
 
     @property
     def of_ranks(self) -> bool:
-        """Whether it sees the order of the rows by their scores, alone or beside their probabilities."""
+        """Whether it sees the order of the rows by their scores, with or without their probabilities."""
         return self.needs == "scores" or "squared_error_after_isotonic" in self.takes
 
     @property
@@ -282,17 +292,6 @@ class Metric:
         return " ".join(formula.group(1).split()) if formula else ""
 
 
-def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
-    """Make a pydantic validator that refuses options which do not fit each other."""
-    def agree(options: Any) -> Any:
-        fault = check(options)
-        if fault is not None:
-            raise PydanticCustomError("options_disagree", "{fault}", {"fault": fault})
-        return options
-
-    return agree
-
-
 class Advice(NamedTuple):
     """The way out where no metric has a name, if there is one, and what else is to be known of the name."""
 
@@ -300,8 +299,8 @@ class Advice(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _plain(name: str) -> str:
-    """Write a name as those of metrics are written."""
+def _normalised(name: str) -> str:
+    """Return a name in small letters with underscores, as metrics are named."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -342,25 +341,25 @@ class Registry:
 
     def closest(self, name: str, task: str = "") -> str | None:
         """Return the known name or alias most like ``name``, if any is close; of another task, its counterpart."""
-        guess = closest(_plain(name), self._aliases)
+        guess = closest(_normalised(name), self._aliases)
         if guess is None or not task or task in self[guess].tasks:
             return guess
         return self.counterpart(self[guess].name, task) or guess
 
     def advice(self, name: str, task: str = "") -> Advice:
-        """Return what helps where no metric is called ``name``: what others mean by it, or else what is spelt alike."""
-        other = OTHER_NAMES.get(_plain(name))
+        """Return what helps where no metric is called ``name``: what others mean by it, or else similar names."""
+        other = OTHER_NAMES.get(_normalised(name))
         if other is None:
             guess = self.closest(name, task)
             return Advice(f"did you mean '{guess}'?" if guess else None)
         meant = [measure for measure in other.measures if not task or task in self[measure].tasks]
         hint = f"choose {joined(meant, 'or')}" if len(meant) > 1 else f"did you mean '{meant[0]}'?" if meant else None
         if meant and other.expression is not None:
-            hint = f"declare it under 'metrics': {{name: {_plain(name)}, expression: {other.expression}}}"
-        return Advice(hint, (f"{_plain(name)}: {other.meaning}",))
+            hint = f"declare it under 'metrics': {{name: {_normalised(name)}, expression: {other.expression}}}"
+        return Advice(hint, (f"{_normalised(name)}: {other.meaning}",))
 
     def counterpart(self, name: str, task: str) -> str | None:
-        """Return the metric that is to the task what the metric ``name`` is to its own, if there is one."""
+        """Return the metric of a task that corresponds to the metric ``name`` of another task, if there is one."""
         alike = next((names for names in COUNTERPARTS if name in names), ())
         return next((measure for measure in alike if task in self[measure].tasks), None)
 
@@ -436,18 +435,18 @@ class MetricFacts(TypedDict, total=False):
     """Whether it is a mean over classes that should all occur."""
     linear: bool
     """Whether its mean over all pairings of truths with predictions is its value at the mean statistics."""
-    blind: float | None
+    no_information: float | None
     """That mean, where it is one number for all data."""
-    within: bool
+    within_classes: bool
     """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
 
-    tied: Callable[..., tuple[Floats, Floats]]
+    tied_range: Callable[..., tuple[Floats, Floats]]
     """Of the same statistics, the least and the largest value if the rows that share a score were ranked apart, but
     those of the scores that are ``single`` [m]; without it, they are those with the events of each score above its
     other rows, and below them."""
-    binned: Callable[[BinRanges], tuple[float, float]]
+    binned_range: Callable[[BinRanges], tuple[float, float]]
     """The least and the largest value where bins hold what lies in a range; of `Gaps` these are known."""
-    cut: Callable[[Mapping[str, Any]], int]
+    even_bins: Callable[[Mapping[str, Any]], int]
     """The number of bins of equal weight that scores are cut into under some options; 0 where they are not."""
     freedom: Callable[..., Floats]
     """Of the same statistics, the degrees of freedom of the chi-squared distribution that a test takes."""

@@ -76,27 +76,27 @@ def latex(node: Node, titles: Mapping[str, str]) -> str:
     """Write an expression as LaTeX, each measure by its title."""
     match node:
         case NumberNode(number):
-            return _power_of_ten(number)
+            text, _, exponent = _plain(number).partition("e")
+            if exponent:
+                power = f"10^{{{int(exponent)}}}"
+                text = power if text == "1" else rf"{text} \times {power}"
         case NameNode(name):
-            return _upright(titles[name])
+            escaped = "".join(
+                f"\\{sign}" if sign in "_%&#${}" else r"\ " if sign == " " else sign for sign in titles[name])
+            text = rf"\mathrm{{{escaped}}}"
         case MinusNode(inner):
-            return f"-{_bracketed(inner, PRODUCT, titles)}"
+            text = f"-{_bracketed(inner, PRODUCT, titles)}"
         case PowerNode(base, exponent):
-            return f"{_bracketed(base, VALUE, titles)}^{{{_plain(exponent)}}}"
-        case BinaryNode():
-            return _latex_of_two(node, titles)
+            text = f"{_bracketed(base, VALUE, titles)}^{{{_plain(exponent)}}}"
+        case BinaryNode("/", left, right):  # a fraction needs no brackets
+            text = rf"\frac{{{latex(left, titles)}}}{{{latex(right, titles)}}}"
+        case BinaryNode(sign, left, right):
+            shown, least = r"\times" if sign == "*" else sign, _RANK[sign]
+            text = f"{_bracketed(left, least, titles)} {shown} {_bracketed(right, least + 1, titles)}"
         case CallNode(function, arguments):
             listed = ", ".join(latex(argument, titles) for argument in arguments)
-            return _LATEX[function] % listed if function in _LATEX else rf"\{function}\left({listed}\right)"
-
-
-def _latex_of_two(node: BinaryNode, titles: Mapping[str, str]) -> str:
-    """Write two values and their sign; a fraction needs no brackets."""
-    if node.sign == "/":
-        return rf"\frac{{{latex(node.left, titles)}}}{{{latex(node.right, titles)}}}"
-    shown = r"\times" if node.sign == "*" else node.sign
-    least = _RANK[node.sign]
-    return f"{_bracketed(node.left, least, titles)} {shown} {_bracketed(node.right, least + 1, titles)}"
+            text = _LATEX[function] % listed if function in _LATEX else rf"\{function}\left({listed}\right)"
+    return text
 
 
 def _bracketed(node: Node, least: int, titles: Mapping[str, str]) -> str:
@@ -107,20 +107,6 @@ def _bracketed(node: Node, least: int, titles: Mapping[str, str]) -> str:
     return text if (rank(node) >= least or fraction) and not raised else rf"\left({text}\right)"
 
 
-def _power_of_ten(number: float) -> str:
-    mantissa, _, exponent = _plain(number).partition("e")
-    if not exponent:
-        return mantissa
-    power = f"10^{{{int(exponent)}}}"
-    return power if mantissa == "1" else rf"{mantissa} \times {power}"
-
-
-def _upright(title: str) -> str:
-    """Write a title in upright letters, what LaTeX reads otherwise behind a backslash."""
-    escaped = "".join(f"\\{sign}" if sign in "_%&#${}" else r"\ " if sign == " " else sign for sign in title)
-    return rf"\mathrm{{{escaped}}}"
-
-
 def computed(node: Node, of: Mapping[str, Floats]) -> Floats:
     """Return the value of an expression [...] from those of its measures by name, [...].
 
@@ -128,23 +114,23 @@ def computed(node: Node, of: Mapping[str, Floats]) -> Floats:
     zero, a root of what is below it, a number that no float holds.
     """
     with np.errstate(all="ignore"):
-        return np.asarray(_computed(node, of) + 0.0)  # turns -0 into 0
+        return np.asarray(_value_of(node, of) + 0.0)  # turns -0 into 0
 
 
-def _computed(node: Node, of: Mapping[str, Floats]) -> Floats:
+def _value_of(node: Node, of: Mapping[str, Floats]) -> Floats:
     match node:
         case NumberNode(number):
             return np.asarray(number)
         case NameNode(name):
             value = np.asarray(of[name], float)
         case MinusNode(inner):
-            return -_computed(inner, of)
+            return -_value_of(inner, of)
         case PowerNode(base, exponent):
-            value = np.asarray(functions.power(_computed(base, of), exponent))
+            value = np.asarray(functions.power(_value_of(base, of), exponent))
         case BinaryNode(sign, left, right):
-            value = _SIGNS[sign](_computed(left, of), _computed(right, of))
+            value = _SIGNS[sign](_value_of(left, of), _value_of(right, of))
         case CallNode(function, arguments):
-            values = np.broadcast_arrays(*(_computed(argument, of) for argument in arguments))
+            values = np.broadcast_arrays(*(_value_of(argument, of) for argument in arguments))
             value = np.asarray(_CALLS[function](*values)) if len(values) == 1 else np.asarray(
                 _SEVERAL[function](np.stack(values), axis=0))
     return np.where(np.isfinite(value), value, math.nan)
@@ -218,8 +204,7 @@ def expression_metric(
     name: str, title: str, task: Task, direction: Direction, span: tuple[float | None, ...] | None,
     tree: Node | None, parts: tuple[PartOfExpression, ...],
 ) -> ExpressionMetric:
-    """Return the measure that an expression declares; ``span`` are the two ends of its range, None for
-    one that is not given."""
+    """Return the measure that an expression declares; of the two ends of its range, ``span``, None is not given."""
     low, high = span or (None, None)
     needs = [part.metric.needs for part in parts]
     return ExpressionMetric(
@@ -235,28 +220,28 @@ def _without_statistics() -> Floats:
 
 def undefined(tree: Node | None) -> str:
     """Say when an expression has no value."""
-    cases = ["one of its measures is undefined", *dict.fromkeys(() if tree is None else _cases(tree))]
+    cases = ["one of its measures is undefined", *dict.fromkeys(() if tree is None else _undefined_cases(tree))]
     return joined(cases, "or")
 
 
-def _cases(node: Node) -> Iterator[str]:
-    """Yield what an expression may do that has no value."""
+def _undefined_cases(node: Node) -> Iterator[str]:
+    """Yield the ways in which an expression may have no value."""
     match node:
         case BinaryNode(sign, left, right):
             if sign == "/":
                 yield "it divides by zero"
-            yield from _cases(left)
-            yield from _cases(right)
+            yield from _undefined_cases(left)
+            yield from _undefined_cases(right)
         case PowerNode(base, exponent):
             if exponent < 0 or exponent % 1:
                 yield "a power has no value"
-            yield from _cases(base)
+            yield from _undefined_cases(base)
         case MinusNode(inner):
-            yield from _cases(inner)
+            yield from _undefined_cases(inner)
         case CallNode(function, arguments):
             if function in ("log", "sqrt"):
                 yield f"{function} is taken of a number {'not above' if function == 'log' else 'below'} zero"
             for argument in arguments:
-                yield from _cases(argument)
+                yield from _undefined_cases(argument)
         case _:
             return

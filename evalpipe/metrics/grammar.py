@@ -150,7 +150,12 @@ def _tokens(text: str) -> list[ExpressionToken]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise _strange(text, at)
+            sign = text[at]
+            shown = quoted(sign)
+            if ord(sign) > ord("~") or ord(sign) < ord(" "):  # it may look like another
+                shown += f" (U+{ord(sign):04X}, {unicodedata.name(sign, 'a control character').lower()})"
+            hint = _WAYS_OUT.get(sign, "an expression has numbers, names of measures, + - * / ** ( ) and functions")
+            raise ExpressionFault(f"{shown} cannot stand in an expression", hint, at, at + 1)
         at = match.end()
         match match.lastgroup:
             case "number" | "name" | "sign" as sort:
@@ -164,16 +169,6 @@ _WAYS_OUT = {
     "[": "an expression has numbers, names and functions alone", "=": "an expression computes, and compares nothing",
 }
 """What helps where a character is met that people may try."""
-
-
-def _strange(text: str, at: int) -> ExpressionFault:
-    """Return the fault of a character that no expression has; one that looks like another is told by its name."""
-    sign = text[at]
-    shown = quoted(sign)
-    if ord(sign) > ord("~") or ord(sign) < ord(" "):
-        shown += f" (U+{ord(sign):04X}, {unicodedata.name(sign, 'a control character').lower()})"
-    hint = _WAYS_OUT.get(sign, "an expression has numbers, names of measures, + - * / ** ( ) and functions")
-    return ExpressionFault(f"{shown} cannot stand in an expression", hint, at, at + 1)
 
 
 class _ExpressionReader:

@@ -27,7 +27,7 @@ of_cells = partial(metric, needs="labels", direction="maximize")
 """Declare another function of the four cells, of which more is better."""
 
 
-@proportion(direction="maximize", within=True, standard=True,
+@proportion(direction="maximize", within_classes=True, standard=True,
             aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate",
                      "probability_of_detection"), undefined="no events", ref="Yerushalmy (1947)")
 def sensitivity(tp: Floats, fn: Floats) -> Proportion:
@@ -35,14 +35,14 @@ def sensitivity(tp: Floats, fn: Floats) -> Proportion:
     return Proportion(tp, tp + fn)
 
 
-@proportion(direction="maximize", within=True, standard=("binary",), aliases=("tnr", "spec", "true_negative_rate"),
-            undefined="no non-events", ref="Yerushalmy (1947)")
+@proportion(direction="maximize", within_classes=True, standard=("binary",), undefined="no non-events",
+            aliases=("tnr", "spec", "true_negative_rate"), ref="Yerushalmy (1947)")
 def specificity(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
 
 
-@proportion(direction="minimize", within=True,
+@proportion(direction="minimize", within_classes=True,
             aliases=("fpr", "fall_out", "type_1_error_rate", "type_i_error_rate", "type_1_error", "type_i_error",
                      "probability_of_false_detection"),
             undefined="no non-events", ref="Fawcett (2006)")
@@ -51,7 +51,7 @@ def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
     return Proportion(fp, fp + tn)
 
 
-@proportion(direction="minimize", within=True,
+@proportion(direction="minimize", within_classes=True,
             aliases=("fnr", "miss_rate", "type_2_error_rate", "type_ii_error_rate", "type_2_error", "type_ii_error"),
             undefined="no events", ref="Fawcett (2006)")
 def false_negative_rate(tp: Floats, fn: Floats) -> Proportion:
@@ -107,7 +107,7 @@ def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(g
     return ratio(hits, hits + beta**2 * fn + fp)
 
 
-@of_cells(linear=True, within=True, range=CORRELATION, title="J-index",
+@of_cells(linear=True, within_classes=True, range=CORRELATION, title="J-index",
           aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score", "youden_index"),
           undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
@@ -129,7 +129,7 @@ def markedness(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
 
 
-@metric(needs="labels", direction="minimize", within=True, range=(0.0, np.sqrt(2)), title="ROC corner distance",
+@metric(needs="labels", direction="minimize", within_classes=True, range=(0.0, np.sqrt(2)), title="ROC corner distance",
         aliases=("roc_dist",), undefined="no events or no non-events", ref="Perkins & Schisterman (2006)")
 def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Distance in the ROC plane from the corner of perfect classification,
@@ -145,7 +145,7 @@ def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
     return Proportion(tp, tp + fn + fp)
 
 
-@of_cells(within=True, range=(0.0, np.inf), title="Positive likelihood ratio", aliases=("lr_plus",),
+@of_cells(within_classes=True, range=(0.0, np.inf), title="Positive likelihood ratio", aliases=("lr_plus",),
           undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as events over the rate at which non-events are,
@@ -153,15 +153,16 @@ def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) ->
     return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
 
 
-@metric(needs="labels", direction="minimize", within=True, range=(0.0, np.inf), title="Negative likelihood ratio",
-        aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives", ref="Altman & Bland (1994)")
+@metric(needs="labels", direction="minimize", within_classes=True, range=(0.0, np.inf), aliases=("lr_minus",),
+        title="Negative likelihood ratio", undefined="no events, no non-events, or no true negatives",
+        ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as non-events over the rate at which non-events are,
     $\frac{FN/(TP+FN)}{TN/(FP+TN)}$."""
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
 
 
-@of_cells(within=True, range=(0.0, np.inf), title="Odds ratio", aliases=("diagnostic_odds_ratio",),
+@of_cells(within_classes=True, range=(0.0, np.inf), title="Odds ratio", aliases=("diagnostic_odds_ratio",),
           undefined="no false positives or no false negatives", ref="Glas et al. (2003)")
 def odds_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds of being predicted as an event among the events over those among the non-events,
@@ -169,7 +170,7 @@ def odds_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     return ratio(tp * tn, fp * fn)
 
 
-@of_cells(within=True, range=CORRELATION, title="SEDI", aliases=("symmetric_extremal_dependence_index",),
+@of_cells(within_classes=True, range=CORRELATION, title="SEDI", aliases=("symmetric_extremal_dependence_index",),
           undefined="no events or no non-events", ref="Ferro & Stephenson (2011)")
 def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Association of truth and prediction that stays informative for rare events, from sensitivity H and false
@@ -197,7 +198,7 @@ def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Fl
     return ratio(beyond, (fp + fn) * (tp + fp + fn + tn) + beyond)
 
 
-@of_cells(within=True, range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
+@of_cells(within_classes=True, range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
           undefined="truth or predictions are all of one class", ref="Yule (1900)")
 def yule_q(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds ratio rescaled to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""

@@ -78,8 +78,8 @@ def overlapping(events: Floats, others: Floats, x: Floats) -> Flags:
     return (high_other > low_event + SLACK) & (high_event > low_other + SLACK)
 
 
-def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
-    """Return the number [b] to add to the log odds ``offset`` [b, m] so that they expect as many events as occur.
+def calibration_shift(events: Floats, others: Floats, offset: Floats) -> Floats:
+    """Return the number [b] to add to the log odds ``offset`` [b, m] so that as many events are expected as occur.
 
     Newton's steps, or half of the bracket that holds the root where they leave it. NaN where either class is lacking.
     """
@@ -93,13 +93,13 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
     for _ in range(MOST):
         if not len(left):
             break
-        here = at[left]
-        slope, bend = _slope(chosen(left, events), chosen(left, others), chosen(left, offset), here)
-        low[left], high[left] = np.where(slope > 0, here, low[left]), np.where(slope > 0, high[left], here)
+        current = at[left]
+        slope, bend = _shift_derivatives(chosen(left, events), chosen(left, others), chosen(left, offset), current)
+        low[left], high[left] = np.where(slope > 0, current, low[left]), np.where(slope > 0, high[left], current)
         step = slope / bend
-        inside = (here + step >= low[left]) & (here + step <= high[left])
-        at[left] = np.where(inside, here + step, (low[left] + high[left]) / 2)
-        done = (inside & (np.abs(step) < SLACK)) | (high[left] - low[left] < SAME * (1 + np.abs(here)))
+        inside = (current + step >= low[left]) & (current + step <= high[left])
+        at[left] = np.where(inside, current + step, (low[left] + high[left]) / 2)
+        done = (inside & (np.abs(step) < SLACK)) | (high[left] - low[left] < SAME * (1 + np.abs(current)))
         shifts[left[done]] = at[left[done]]
         left = left[~done]
     shifts[left] = at[left]  # where all are sure and many wrong, shifts of nearly any size do
@@ -107,14 +107,14 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
 
 
 def chosen(left: Wholes, table: Floats) -> Floats:
-    """Return the replicates of a table [b, m] that are left, in ascending order; where all are, the table itself."""
+    """Return the replicates ``left`` of a table [b, m], in ascending order; the table itself where these are all."""
     return table if len(left) == len(table) else table[left]
 
 
-def _slope(events: Floats, others: Floats, offset: Floats, at: Floats) -> tuple[Floats, Floats]:
+def _shift_derivatives(events: Floats, others: Floats, offset: Floats, at: Floats) -> tuple[Floats, Floats]:
     """Return the first derivative [b] of the log-likelihood by a shift ``at`` [b], and minus the second [b]."""
     if events.shape[-1] > IN_CACHE:
-        return _summed(_slope(events[:, part], others[:, part], offset[:, part], at)
+        return _summed(_shift_derivatives(events[:, part], others[:, part], offset[:, part], at)
                        for part in _parts(events.shape[-1]))
     chance = rates(offset + at[:, None])
     return dot(events, chance.other) - dot(others, chance.event), dot((events + others) * chance.event, chance.other)
@@ -141,7 +141,10 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
     left = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
     events, others, columns = chosen(left, events), chosen(left, others), [chosen(left, column) for column in columns]
     total = (events + others).sum(axis=-1)
-    at = _begun(events, others, len(columns), None if start is None else start[left])
+    at = np.zeros((len(events), len(columns)))
+    at[:, 0] = log(events.sum(axis=-1) / others.sum(axis=-1))
+    if start is not None:
+        at = np.where(np.isnan(start[left]), at, start[left])
     step, rise = np.zeros_like(at), np.full(len(left), np.inf)
     for _ in range(most):
         if not len(left):
@@ -161,13 +164,6 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
             left, events, others, total = left[going], events[going], others[going], total[going]
             at, step, rise, columns = at[going], step[going], rise[going], [column[going] for column in columns]
     return coefficients
-
-
-def _begun(events: Floats, others: Floats, size: int, start: Floats | None) -> Floats:
-    """Return the coefficients [b, size] to begin with: ``start`` where it is known, else the log odds of an event."""
-    at = np.zeros((len(events), size))
-    at[:, 0] = log(events.sum(axis=-1) / others.sum(axis=-1))
-    return at if start is None else np.where(np.isnan(start), at, start)
 
 
 def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: Floats) -> tuple[Floats, Floats]:
@@ -225,10 +221,10 @@ def solved(matrix: Floats, vector: Floats) -> Floats:
     return np.ascontiguousarray(solution.T)
 
 
-def _near(events: Floats, others: Floats, x: Floats) -> Floats | None:
-    """Return the coefficients [b, 2] of a line through neighbours of ``x`` [b, m] joined, to start from; None of few.
+def _joined_fit(events: Floats, others: Floats, x: Floats) -> Floats | None:
+    """Fit a line to neighbours of ``x`` [b, m] joined, as coefficients [b, 2] to start from; None where places are few.
 
-    They are so near to those of all that three steps are left of six or more.
+    They are so near to those of all places that three steps are left of six or more.
     """
     parts = x.shape[-1] // JOINED
     if parts < LEAST:
@@ -247,8 +243,8 @@ class LogisticLine(NamedTuple):
     slope: Floats
 
 
-class _Centred(NamedTuple):
-    """The replicates ``fitted`` [f] of b, and a line of ``x``, less its ``middle`` [f], in its ``unit`` [f], in each.
+class _CentredFit(NamedTuple):
+    """Lines fitted in the replicates ``fitted`` [f] of b, of ``x`` less its ``middle`` [f] in its ``unit`` [f].
 
     ``columns`` are two tables [f, m], 1 and x so scaled, with their ``coefficients`` [f, 2].
     """
@@ -262,7 +258,7 @@ class _Centred(NamedTuple):
     coefficients: Floats
 
 
-def _centred(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _Centred:
+def _centred_fit(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _CentredFit:
     """Fit a line of ``x`` [b, m] where the classes ``overlap`` [b]."""
     at = events + others
     total = np.where(overlap, at.sum(axis=-1), np.nan)
@@ -273,8 +269,8 @@ def _centred(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _Cent
     # Centred and of unit spread, the columns are orthogonal, and the steps few.
     columns = [np.ones((len(fitted), x.shape[-1])), chosen(fitted, away) / unit[fitted, None]]
     events, others = chosen(fitted, events), chosen(fitted, others)
-    coefficients = fit(events, others, columns, MOST, _near(events, others, columns[1]))
-    return _Centred(fitted, middle[fitted], unit[fitted], events, others, columns, coefficients)
+    coefficients = fit(events, others, columns, MOST, _joined_fit(events, others, columns[1]))
+    return _CentredFit(fitted, middle[fitted], unit[fitted], events, others, columns, coefficients)
 
 
 def line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None) -> LogisticLine:
@@ -282,7 +278,7 @@ def line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None
 
     NaN where the classes do not overlap in x; ``overlap`` is what `overlapping` tells, where that is known.
     """
-    scaled = _centred(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
+    scaled = _centred_fit(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
     intercept, slope = (np.full(len(x), np.nan) for _ in range(2))
     slope[scaled.fitted] = scaled.coefficients[:, 1] / scaled.unit
     intercept[scaled.fitted] = scaled.coefficients[:, 0] - slope[scaled.fitted] * scaled.middle
@@ -291,7 +287,7 @@ def line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None
 
 def slope_error(events: Floats, others: Floats, x: Floats) -> Floats:
     """Return the standard error [b] of the slope of `line`: that of maximum likelihood, where a weight counts rows."""
-    scaled, error = _centred(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
+    scaled, error = _centred_fit(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
     _, matrix = _derivatives(scaled.events, scaled.others, scaled.columns, scaled.coefficients)
     second = np.broadcast_to([0.0, 1.0], scaled.coefficients.shape)
     error[scaled.fitted] = np.sqrt(solved(matrix, second)[:, 1]) / scaled.unit

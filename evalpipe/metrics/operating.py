@@ -43,7 +43,7 @@ ROUNDING = 1e-12
 Rate = Annotated[float, Field(ge=0, le=1)]
 Chance = Annotated[float, Field(gt=0, lt=1)]
 
-best_rate = partial(metric, needs="scores", direction="maximize", within=True, range=UNIT, undefined=ONE_CLASS)
+best_rate = partial(metric, needs="scores", direction="maximize", within_classes=True, range=UNIT, undefined=ONE_CLASS)
 """Declare the best rate under a condition on the other one."""
 
 
@@ -51,7 +51,7 @@ best_rate = partial(metric, needs="scores", direction="maximize", within=True, r
 def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest sensitivity among the thresholds with a specificity of at least the requested value (a),
     $\max_{t:\,Sp(t)\geq a}Se(t)$."""
-    sensitivity, specificity = _rates(events_from, others_from)
+    sensitivity, specificity = _sensitivity_and_specificity(events_from, others_from)
     return _best(sensitivity, specificity, at, above_all=0.0)
 
 
@@ -59,16 +59,16 @@ def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: 
 def specificity_at_sensitivity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest specificity among the thresholds with a sensitivity of at least the requested value (a),
     $\max_{t:\,Se(t)\geq a}Sp(t)$."""
-    sensitivity, specificity = _rates(events_from, others_from)
+    sensitivity, specificity = _sensitivity_and_specificity(events_from, others_from)
     return _best(specificity, sensitivity, at, above_all=0.0 if at > 0 else 1.0)
 
 
-def _least(options: Mapping[str, float]) -> tuple[float, float]:
+def _net_benefit_range(options: Mapping[str, float]) -> tuple[float, float]:
     """Return the range of the net benefit: least where all rows are acted on and none is an event."""
     return -options["threshold"] / (1 - options["threshold"]), 1.0
 
 
-@metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_least, linear=True,
+@metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_net_benefit_range, linear=True,
         interval="net_benefit", undefined="no rows", ref="Vickers & Elkin (2006)")
 def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *, threshold: Chance = 0.5) -> Floats:
     r"""Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds. Rows
@@ -78,7 +78,7 @@ def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *
     return ratio(events_reached - others_reached * threshold / (1 - threshold), total)
 
 
-def _rates(events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
+def _sensitivity_and_specificity(events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
     """Return sensitivity and specificity [..., m] at each cut; NaN in both where a class is missing."""
     events, others = events_from[..., :1], others_from[..., :1]
     missing = (events <= 0) | (others <= 0)
@@ -89,8 +89,8 @@ def _rates(events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
 def _best(rate: Floats, bound: Floats, at_least: float, above_all: float) -> Floats:
     """Return the largest ``rate`` [...] among the cuts [..., m] at which the other rate, ``bound``, is high enough.
 
-    High enough is ``at_least``, but for rounding. ``above_all`` is the rate at the cut above all scores, which the
-    tables do not hold.
+    That is ``at_least``, but for rounding. ``above_all`` is the rate at the cut above all scores, which the tables do
+    not hold.
     """
     best = np.maximum(np.where(bound >= at_least - ROUNDING, rate, 0.0).max(axis=-1), above_all)
     return np.where(np.isnan(rate[..., 0]), np.nan, best)

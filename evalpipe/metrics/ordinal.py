@@ -28,19 +28,19 @@ miss = partial(
 """Declare by how many levels predictions miss."""
 
 
-def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
+def _weight_matrix(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
     """Return the name and the matrix [levels, levels] of how much each pair of levels counts in the weighted kappa."""
     rank = np.arange(levels, dtype=float)
     return f"{options['weights']} weights", power(np.abs(rank[:, None] - rank), POWERS[options["weights"]])
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="maximize", range=(-1.0, 1.0), standard=True,
-        linear=True, aliases=("weighted_cohen_kappa",), matrix=apart,
+        linear=True, aliases=("weighted_cohen_kappa",), matrix=_weight_matrix,
         undefined="truth and predictions are all of one class", ref="Cohen (1968)")
 def weighted_kappa(confusion: Floats, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Floats:
     r"""Agreement beyond chance agreement, where an error is weighted by the number of levels or its square,
     $1-\frac{\sum_{ij}w_{ij}o_{ij}}{\sum_{ij}w_{ij}e_{ij}},\ w_{ij}=|i-j|^p$."""
-    return 1 - weighted_disagreement(confusion, apart({"weights": weights}, confusion.shape[-1])[1])
+    return 1 - weighted_disagreement(confusion, _weight_matrix({"weights": weights}, confusion.shape[-1])[1])
 
 
 @metric(needs="probabilities", sees="classes", tasks=ORDERED, direction="minimize", range=(0.0, 1.0), standard=True,

@@ -114,8 +114,8 @@ def mcfadden_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1
     return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
 
 
-@metric(needs="probabilities", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), title="Tjur R2",
-        aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
+@metric(needs="probabilities", linear=True, direction="maximize", within_classes=True, range=(-1.0, 1.0),
+        title="Tjur R2", aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
 def tjur_r2(total: Floats, events: Floats, probability_total: Floats, probability_of_events: Floats) -> Floats:
     r"""Mean probability among the events minus that among the non-events, $\bar p_1-\bar p_0$."""
     others = ratio(probability_total - probability_of_events, total - events)

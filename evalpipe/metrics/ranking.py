@@ -36,7 +36,7 @@ def _share_below(events_at: Floats, others_at: Floats, others_from: Floats) -> F
     return ratio(dot(events_at, below), events_at.sum(-1) * others[..., 0])
 
 
-@ranked(linear=True, within=True, standard=True, title="ROC AUC", interval="auc",
+@ranked(linear=True, within_classes=True, standard=True, title="ROC AUC", interval="auc",
         aliases=("auc", "roc_auc_score", "c_statistic"), ref="Hanley & McNeil (1982)")
 def roc_auc(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Probability that a random event is scored above a random non-event; ties count one half,
@@ -44,15 +44,15 @@ def roc_auc(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats
     return _share_below(events_at, others_at, others_from)
 
 
-@ranked(linear=True, within=True, range=(-1.0, 1.0), title="Gini (accuracy ratio)",
+@ranked(linear=True, within_classes=True, range=(-1.0, 1.0), title="Gini (accuracy ratio)",
         aliases=("accuracy_ratio", "somers_d"), ref="Somers (1962)")
 def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Share of the pairs of an event and a non-event ranked correctly minus the share ranked wrongly, $2\,AUC-1$."""
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
-def _one_by_one(events_at: Floats, above: Floats, others: Floats) -> Floats:
-    """Return the integral [..., m] over the events at each score of the precision beside so many ``others``.
+def _precision_integral(events_at: Floats, above: Floats, others: Floats) -> Floats:
+    """Return the integral [..., m], over the events at each score, of the precision beside so many ``others``.
 
     ``above`` is how many events are scored higher.
     """
@@ -60,12 +60,12 @@ def _one_by_one(events_at: Floats, above: Floats, others: Floats) -> Floats:
     return np.where(above + others > 0, events_at - others * log1p(passed), events_at)
 
 
-def _above(table: Floats) -> Floats:
-    """Return what is scored above each score, of a table [..., m] of what is scored at or above it."""
+def _strictly_above(table: Floats) -> Floats:
+    """Return the totals above each score, from a table [..., m] of those at or above it."""
     return np.concatenate([table[..., 1:], np.zeros_like(table[..., :1])], axis=-1)
 
 
-def _precisions(
+def _average_precision_range(
     events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
 ) -> tuple[Floats, Floats]:
     """Return the least and the largest average precision if tied rows were ranked apart, each [...].
@@ -74,13 +74,14 @@ def _precisions(
     least its integral. It is largest where the events come first, all tied.
     """
     tied = events_at * ratio(events_from, events_from + others_from, empty=0.0)
-    lowest = np.where(single, tied, _one_by_one(events_at, _above(events_from), others_from))
-    highest = np.where(single, tied, events_at * ratio(events_from, events_from + _above(others_from), empty=1.0))
+    lowest = np.where(single, tied, _precision_integral(events_at, _strictly_above(events_from), others_from))
+    others_above = _strictly_above(others_from)
+    highest = np.where(single, tied, events_at * ratio(events_from, events_from + others_above, empty=1.0))
     least, most = (ratio(summed.sum(-1), events_from[..., 0]) for summed in (lowest, highest))
     return least, most
 
 
-def _trapezoids(
+def _pr_auc_range(
     events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
 ) -> tuple[Floats, Floats]:
     """Return the least and the largest area by trapezoids if tied rows were ranked apart, each [...].
@@ -88,17 +89,17 @@ def _trapezoids(
     The precision rises ever more slowly with the events. So the area is least where the others of a score come first
     and its events are tied, and at most the integral where the events come first.
     """
-    above, others_above = _above(events_from), _above(others_from)
+    above, others_above = _strictly_above(events_from), _strictly_above(others_from)
     at, before = ratio(events_from, events_from + others_from, 1.0), ratio(above, above + others_above, 1.0)
     lowest = events_at * (ratio(above, above + others_from, 1.0) + at) / 2
     tied = events_at * (before + at) / 2
-    highest = _one_by_one(events_at, above, others_above)
+    highest = _precision_integral(events_at, above, others_above)
     least, most = (
         ratio(np.where(single, tied, summed).sum(-1), events_from[..., 0]) for summed in (lowest, highest))
     return least, most
 
 
-@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_trapezoids, aliases=("pr_auc_trapezoid",),
+@ranked(title="PR AUC (trapezoid)", interval="skewed", tied_range=_pr_auc_range, aliases=("pr_auc_trapezoid",),
         undefined="no events", ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
@@ -111,7 +112,7 @@ def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Float
 
 
 @ranked(standard=True, aliases=("average_precision_score",), interval="skewed", undefined="no events",
-        tied=_precisions,
+        tied_range=_average_precision_range,
         ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
@@ -119,14 +120,15 @@ def average_precision(events_at: Floats, events_from: Floats, others_from: Float
     return ratio(dot(events_at, precision), events_from[..., 0])
 
 
-@ranked(within=True, title="K-S statistic", interval="searched", aliases=("kolmogorov_smirnov",), ref="Smirnov (1939)")
+@ranked(within_classes=True, title="K-S statistic", interval="searched", aliases=("kolmogorov_smirnov",),
+        ref="Smirnov (1939)")
 def ks(events_from: Floats, others_from: Floats) -> Floats:
     r"""Largest distance between the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
     gap = ratio(events_from, events_from[..., :1]) - ratio(others_from, others_from[..., :1])
     return np.asarray(np.abs(gap).max(-1))
 
 
-@ranked(linear=True, within=True, range=(-1.0, 1.0), ref="Kuhn & Johnson (2013)")
+@ranked(linear=True, within_classes=True, range=(-1.0, 1.0), ref="Kuhn & Johnson (2013)")
 def gain_capture(events_from: Floats, others_from: Floats) -> Floats:
     r"""Area between the cumulative gain curve and the random curve, as a share of that between the perfect and the
     random curve, $\frac{A-1/2}{(1-\pi/2)-1/2}$."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import metric, shared_fit
-from evalpipe.metrics.logistic import line, shift
+from evalpipe.metrics.logistic import calibration_shift, line
 from evalpipe.metrics.smooth import Smooth, curve
 from evalpipe.metrics.values import ratio
 
@@ -39,10 +39,7 @@ distance = partial(
 
 @shared_fit
 def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
-    """Fit the log odds of the events as a line of those of their probabilities.
-
-    Its intercept and its slope, [..., 2]; NaN without a finite fit.
-    """
+    """Logistic regression of the outcome on logit(p): intercept and slope, [..., 2]; NaN without a finite fit."""
     return _by_row(lambda *tables: np.stack(line(*tables), axis=-1), events_at, others_at, log_odds_at)
 
 
@@ -50,7 +47,7 @@ def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) 
 def curve_distance_at(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth
 ) -> Floats:
-    """Fit a calibration curve: its distance from each distinct probability, [..., m].
+    """Return how far a calibration curve is from each distinct probability, [..., m].
 
     NaN where there is no curve, 0 at a probability of no weight.
     """
@@ -66,7 +63,7 @@ def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: 
     r"""Constant to add to all log odds so that as many events are expected as occur: 0 is ideal, above 0 the
     probabilities are too low on average. Not the intercept that is fitted together with a slope,
     $a:\ \mathrm{logit}\,P(y=1)=a+\mathrm{logit}\,p$."""
-    return _by_row(shift, events_at, others_at, log_odds_at)
+    return _by_row(calibration_shift, events_at, others_at, log_odds_at)
 
 
 @coefficient(ref="Miller et al. (1993)")

@@ -88,7 +88,7 @@ def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats)
 def max_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Size of the largest residual; weights do not matter, except that rows of weight zero do not count,
     $\max_i|y_i-\hat y_i|$."""
-    return _at(ratio(residual_size_total, residual_size_at), _last(residual_size_at))
+    return _value_at(ratio(residual_size_total, residual_size_at), _last_weighted(residual_size_at))
 
 
 @coefficient(aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
@@ -102,14 +102,14 @@ def mean_error(total: Floats, residual: Floats) -> Floats:
 def mape(total: Floats, absolute_relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the truth; favours predictions that are too low. scikit-learn's
     measure of this name is a fraction, $\frac{100}{n}\sum_i\left|\frac{y_i-\hat y_i}{y_i}\right|$."""
-    return 100 * ratio(absolute_relative_residual, _unless(zero_truths, total))
+    return 100 * ratio(absolute_relative_residual, _nan_if_any(zero_truths, total))
 
 
 @coefficient(title="MPE (per cent)", undefined="a truth is zero", ref="Makridakis (1993)")
 def mpe(total: Floats, relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean residual in per cent of the truth: for a positive truth, positive where the prediction is too low,
     $\frac{100}{n}\sum_i\frac{y_i-\hat y_i}{y_i}$."""
-    return 100 * ratio(relative_residual, _unless(zero_truths, total))
+    return 100 * ratio(relative_residual, _nan_if_any(zero_truths, total))
 
 
 @error(range=(0.0, 200.0), title="SMAPE (per cent)", undefined="a truth and its prediction are both zero",
@@ -117,7 +117,7 @@ def mpe(total: Floats, relative_residual: Floats, zero_truths: Floats) -> Floats
 def smape(total: Floats, symmetric_relative_residual: Floats, both_zero: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the mean size of truth and prediction; a row counts 200 where one of
     them is zero or their signs differ, $\frac{100}{n}\sum_i\frac{|y_i-\hat y_i|}{(|y_i|+|\hat y_i|)/2}$."""
-    return 100 * ratio(symmetric_relative_residual, _unless(both_zero, total))
+    return 100 * ratio(symmetric_relative_residual, _nan_if_any(both_zero, total))
 
 
 @linear_error(title="MSLE", aliases=("mean_squared_log_error",), undefined="a truth or a prediction is negative",
@@ -125,7 +125,7 @@ def smape(total: Floats, symmetric_relative_residual: Floats, both_zero: Floats)
 def msle(total: Floats, squared_log_residual: Floats, negative_values: Floats) -> Floats:
     r"""Mean squared distance of the natural logarithms of one plus truth and one plus prediction: an error of a factor
     weighs alike at large and small outcomes, $\frac{1}{n}\sum_i(\log(1+y_i)-\log(1+\hat y_i))^2$."""
-    return ratio(squared_log_residual, _unless(negative_values, total))
+    return ratio(squared_log_residual, _nan_if_any(negative_values, total))
 
 
 @linear_error(title="Huber loss", aliases=("huber_loss",), ref="Huber (1964)")
@@ -191,7 +191,7 @@ def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False)
     their scale matters, $\frac{2\,\mathrm{Cov}(y,\hat y)}{\mathrm{Var}(y)+\mathrm{Var}(\hat y)+(\bar y-\hat{\bar
     y})^2}$."""
     truth, prediction, both = about_means(moments)
-    size = total if bias else _over_one(total)
+    size = total if bias else _one_less(total)
     return ratio(2 * both, np.where(truth > 0, truth + prediction + size * ratio(residual, total) ** 2, np.nan))
 
 
@@ -199,7 +199,7 @@ def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False)
 def rpd(total: Floats, moments: Floats, squared_residual: Floats) -> Floats:
     r"""Ratio of performance to deviation: the standard deviation of the truth (divided by n - 1: weights count rows,
     and their scale matters) over the root mean squared residual, $\frac{\mathrm{SD}(y)}{RMSE}$."""
-    variance = ratio(about_means(moments)[0], _over_one(total))
+    variance = ratio(about_means(moments)[0], _one_less(total))
     return ratio(np.sqrt(variance), np.sqrt(ratio(squared_residual, total)))
 
 
@@ -208,7 +208,7 @@ def rpiq(total: Floats, truth_at: Floats, truth_total: Floats, squared_residual:
     r"""Ratio of performance to interquartile distance: the interquartile distance of the truth over the root mean
     squared residual. Quartiles are interpolated between rows: weights count rows, and their scale matters,
     $\frac{Q_3(y)-Q_1(y)}{RMSE}$."""
-    distance = _position(truth_at, truth_total, 0.75) - _position(truth_at, truth_total, 0.25)
+    distance = _quantile_of_type_7(truth_at, truth_total, 0.75) - _quantile_of_type_7(truth_at, truth_total, 0.25)
     return ratio(distance, np.sqrt(ratio(squared_residual, total)))
 
 
@@ -232,10 +232,10 @@ def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floa
     r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area
     when ordered by the truth itself. Rows of equal prediction are one step, so a constant prediction has zero,
     $\frac{\mathrm{Cov}(y,F(\hat y))}{\mathrm{Cov}(y,F(y))}$."""
-    return ratio(_lorenz(prediction_at, truth_by_prediction), _lorenz(truth_at, truth_total))
+    return ratio(_rank_covariance(prediction_at, truth_by_prediction), _rank_covariance(truth_at, truth_total))
 
 
-@agreement(blind=0.5, range=(0.0, 1.0), standard=("regression",), title="Concordance index",
+@agreement(no_information=0.5, range=(0.0, 1.0), standard=("regression",), title="Concordance index",
            aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
 def c_index(concordant: Floats, truth_at: Floats) -> Floats:
     r"""Probability that, of two rows with unequal truth, the row with the larger truth has the larger prediction;
@@ -325,13 +325,13 @@ def _correlation(moments: Floats) -> Floats:
     return np.clip(ratio(both, np.sqrt(truth) * np.sqrt(prediction)), -1.0, 1.0)
 
 
-def _unless(flagged: Floats, total: Floats) -> Floats:
-    """Return the total, NaN where a row is flagged."""
+def _nan_if_any(flagged: Floats, total: Floats) -> Floats:
+    """Return the total; NaN where a row is flagged."""
     return np.where(flagged > 0, np.nan, total)
 
 
-def _over_one(total: Floats) -> Floats:
-    """Return n - 1, NaN where that is not positive."""
+def _one_less(total: Floats) -> Floats:
+    """Return n - 1; NaN where that is not positive."""
     return np.where(total > 1, total - 1.0, np.nan)
 
 
@@ -344,36 +344,36 @@ def median_size(weight: Floats, totals: Floats) -> Floats:
     # A sum of weights that is half of the total but for rounding is half of it.
     low, high = ((running < total * part).sum(axis=-1) for part in (0.5 - ROUNDING, 0.5 + ROUNDING))
     values = ratio(totals, weight)
-    return (_at(values, low) + _at(values, high)) / 2
+    return (_value_at(values, low) + _value_at(values, high)) / 2
 
 
-def _last(weight: Floats) -> Wholes:
+def _last_weighted(weight: Floats) -> Wholes:
     """Return the place of the last positive weight on the last axis."""
     return np.asarray(weight.shape[-1] - 1 - (weight[..., ::-1] > 0).argmax(axis=-1))
 
 
-def _at(values: Floats, place: Wholes) -> Floats:
+def _value_at(values: Floats, place: Wholes) -> Floats:
     """Return of values [..., m] the one at ``place`` [...] on the last axis."""
     return np.asarray(np.take_along_axis(values, np.asarray(place)[..., None], axis=-1)[..., 0])
 
 
-def _position(weight: Floats, totals: Floats, share: float) -> Floats:
+def _quantile_of_type_7(weight: Floats, totals: Floats, share: float) -> Floats:
     """Return the quantile [...] at position 1 + (n - 1) ``share`` among n rows, interpolated (type 7 in R).
 
     ``weight`` and ``totals`` [..., m] are the weight and the weighted total at each distinct value, ascending.
     """
     running, total = np.cumsum(weight, axis=-1), weight.sum(axis=-1)
-    values, last = ratio(totals, weight), _last(weight)
-    place = _over_one(total) * share
+    values, last = ratio(totals, weight), _last_weighted(weight)
+    place = _one_less(total) * share
     below, part = np.floor(place), place - np.floor(place)
     # A running total that is above a rank by rounding alone is not above it.
     reached = running - ROUNDING * total[..., None]
     low, high = (np.minimum((reached <= rank[..., None]).sum(axis=-1), last) for rank in (below, below + 1))
-    return _at(values, low) * (1 - part) + _at(values, high) * part
+    return _value_at(values, low) * (1 - part) + _value_at(values, high) * part
 
 
-def _lorenz(weight: Floats, truth: Floats) -> Floats:
-    """Return n squared times the covariance of the truth and the share of rows below it, [...]; ties count by half.
+def _rank_covariance(weight: Floats, truth: Floats) -> Floats:
+    """Return n squared times the covariance of the truth and the share of rows ranked below, [...]; ties by half.
 
     ``weight`` and ``truth`` [..., m] are the weight and the total of the truth at each distinct value, ascending; the
     truth may be about a pilot, since a constant changes no covariance.

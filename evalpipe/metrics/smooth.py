@@ -35,7 +35,7 @@ def curve(events: Floats, others: Floats, log_odds: Floats, smooth: Smooth) -> F
     left = np.flatnonzero(overlapping(events, others, log_odds))
     for shares in KNOTS.values() if smooth == "spline" else ():
         if len(left):
-            spline = _spline(chosen(left, events), chosen(left, others), chosen(left, log_odds), shares)
+            spline = _spline_rates(chosen(left, events), chosen(left, others), chosen(left, log_odds), shares)
             fitted = ~np.isnan(spline[:, 0])
             event_rates[left[fitted]] = spline[fitted]
             left = left[~fitted]
@@ -61,7 +61,7 @@ def isotonic(events: Floats, others: Floats) -> Floats:
     return event_rates
 
 
-def _spline(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) -> Floats:
+def _spline_rates(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) -> Floats:
     """Return the event rates [b, m] of a restricted cubic spline of ``x`` [b, m]; NaN in replicates without a fit.
 
     Its knots are the quantiles of ``x`` at ``shares``; there is no fit where two of them are one.
@@ -72,33 +72,33 @@ def _spline(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) 
     fitted = np.flatnonzero(apart)
     if not len(fitted):
         return event_rates
-    columns = _orthonormal(_basis(chosen(fitted, x), knots[fitted]), chosen(fitted, at))
+    columns = _orthonormal(_spline_columns(chosen(fitted, x), knots[fitted]), chosen(fitted, at))
     coefficients = fit(chosen(fitted, events), chosen(fitted, others), columns, STEPS)
     event_rates[fitted] = rates(combined(columns, coefficients, np.empty(columns[0].shape))).event
     return event_rates
 
 
-def _basis(x: Floats, knots: Floats) -> list[Floats]:
+def _spline_columns(x: Floats, knots: Floats) -> list[Floats]:
     """Return the columns, each [b, m], whose sums are the cubic splines with ``knots`` [b, k] that end as lines.
 
     The first is 1, the second ``x``, and k - 2 bend at knots: Durrleman & Simon (1989), scaled as by Harrell (2015).
     """
     first, before, last = (knots[:, place, None] for place in (0, -2, -1))
     columns, width, scratch = [np.ones_like(x), x], last - first, np.empty(x.shape)
-    tail, end = _cubed(x, before), _cubed(x, last)
+    tail, end = _cube_above(x, before), _cube_above(x, last)
     for j in range(knots.shape[-1] - 2):
         knot = knots[:, j, None]
         straightened = tail * (last - knot)
         straightened -= np.multiply(end, before - knot, out=scratch)
         straightened /= last - before
-        bent = _cubed(x, knot)
+        bent = _cube_above(x, knot)
         bent -= straightened
         bent /= width**2
         columns.append(bent)
     return columns
 
 
-def _cubed(x: Floats, knot: Floats) -> Floats:
+def _cube_above(x: Floats, knot: Floats) -> Floats:
     """Return the cube of how far ``x`` [b, m] is above a ``knot`` [b, 1], 0 below it."""
     above = x - knot
     np.maximum(above, 0, out=above)
@@ -109,15 +109,14 @@ def _cubed(x: Floats, knot: Floats) -> Floats:
 def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:
     """Make the columns, each [b, m], orthogonal and of length 1 under the weight, which changes no fit.
 
-    By Gram and Schmidt: the first stays 1; each loses what those before it say, twice, for the rounding of the first
-    time.
+    By Gram and Schmidt: the first stays 1; each loses its projections on those before it, twice because of rounding.
     """
     total, unit_columns, weighted, scratch = weight.sum(axis=-1), [columns[0]], [weight], np.empty(weight.shape)
     for column in columns[1:]:
         rest = column.copy()
         for place in 2 * (*range(len(weighted)),):
-            said = (dot(weighted[place], rest) / total)[:, None]
-            rest -= np.multiply(said, unit_columns[place], out=scratch) if place else said
+            projection = (dot(weighted[place], rest) / total)[:, None]
+            rest -= np.multiply(projection, unit_columns[place], out=scratch) if place else projection
         length = np.sqrt(dot(np.multiply(weight, rest, out=scratch), rest) / total)
         rest /= np.where(length > 0, length, np.nan)[:, None]
         unit_columns.append(rest)

@@ -70,13 +70,13 @@ def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from:
     return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at
 
 
-def _band(options: Any) -> str | None:
-    """Return what is wrong with the ends of a band of rates."""
+def _band_fault(options: Any) -> str | None:
+    """Say what is wrong with the ends of a band of rates; None where nothing is."""
     return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
 
 
-@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Partial ROC AUC", aliases=("pauc",),
-        check=_band, undefined="no events or no non-events", ref="McClish (1989)")
+@metric(needs="scores", direction="maximize", within_classes=True, range=UNIT, title="Partial ROC AUC",
+        aliases=("pauc",), check=_band_fault, undefined="no events or no non-events", ref="McClish (1989)")
 def partial_roc_auc(
     events_from: Floats, others_from: Floats, *,
     over: Literal["false_positive_rate", "sensitivity"] = "false_positive_rate",
@@ -90,7 +90,7 @@ def partial_roc_auc(
         np.concatenate([zero, ratio(values, values[..., :1])[..., ::-1]], -1) for values in (events_from, others_from)
     )
     across, height = (alarms, sensitivity) if over == "false_positive_rate" else (sensitivity, 1 - alarms)
-    area = _area(across, height, low, high)
+    area = _area_between(across, height, low, high)
     if not standardize:
         return area
     middle, width = (low + high) / 2, high - low
@@ -98,7 +98,7 @@ def partial_roc_auc(
     return (1 + ratio(area - chance, width - chance)) / 2
 
 
-def _area(x: Floats, y: Floats, low: float, high: float) -> Floats:
+def _area_between(x: Floats, y: Floats, low: float, high: float) -> Floats:
     """Return the area [...] between two limits under the line through points ``x``, ``y`` [..., m], x ascending."""
     left, right = np.clip(x[..., :-1], low, high), np.clip(x[..., 1:], low, high)
     slope = np.nan_to_num(ratio(np.diff(y, axis=-1), np.diff(x, axis=-1)))

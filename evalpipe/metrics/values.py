@@ -1,6 +1,6 @@
-"""What the function of a metric returns where that is more than a number; the least and the largest of bins.
+"""What the function of a metric returns where that is more than a number; and the ranges of totals in bins.
 
-The latter is for rows that are known by the cells of a grid alone.
+Ranges are for rows of which only the cells of a grid are known.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class BinRanges(NamedTuple):
         return float(np.sqrt(max(least, 0.0))), float(np.sqrt(max(most, 0.0)))
 
     def _debiased(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Return the least and the largest squares [b] without what chance alone adds; 0 of fewer than two rows."""
+        """Return the least and the largest squared gap [b] without what chance alone adds; 0 of fewer than two rows."""
         rows, pairs = self.rows, self.events * self.others
         free = np.maximum(rows, 2.0)
         # Of two rows or more chance adds at most a half: of one event and one other.

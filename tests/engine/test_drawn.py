@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.engine.bootstrap_values import Drawn, share, spread
+from evalpipe.engine.bootstrap_values import Drawn, range_of, smallest_over_largest
 from evalpipe.intervals.bootstrap import percentile_limits
 
 FEW = "12 clusters, fewer than 20: limits from so few cover the true value less often than 95%"
@@ -28,8 +28,8 @@ def test_numbers_subtract_divide_and_lie_apart_replicate_by_replicate() -> None:
     assert difference.known[:2] == pytest.approx([0.25, 0.2])
     assert ratio.value == pytest.approx(2)
     assert ratio.known[:2] == pytest.approx([2, 1.4])
-    assert spread([second, first]).known[:2] == pytest.approx([0.25, 0.2])
-    assert share([second, first]).known[:2] == pytest.approx([0.5, 5 / 7])
+    assert range_of([second, first]).known[:2] == pytest.approx([0.25, 0.2])
+    assert smallest_over_largest([second, first]).known[:2] == pytest.approx([0.5, 5 / 7])
     assert math.isnan((number(0.6, 0.5) / number(0.0, 0.0)).value)
 
 

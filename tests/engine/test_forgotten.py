@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import evalpipe.engine.evaluate as engine
 from engine.runs import numbers, people, run
 from evalpipe.engine.estimates import Evaluated
 from evalpipe.statistics import summary
@@ -16,15 +15,16 @@ TWO = {"models": {"p": {"probability": "p"}, "q": {"probability": "q"}}, "metric
 
 
 def test_large_tables_of_a_model_are_forgotten_once_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected, add_model, held = numbers(run(people(120), **TWO)), engine._add_model, {}
+    expected, estimates_of = numbers(run(people(120), **TWO)), Evaluated.estimates_of
+    held: dict[str, dict[str, int]] = {}
 
-    def added(evaluation: Any, dataset: Evaluated, name: str) -> None:
-        held[name] = {
+    def estimated(dataset: Evaluated, name: str) -> Any:
+        held.setdefault(name, {
             model: max(values.size for values in summarised._computed.values())
-            for (model, _), summarised in dataset.summaries.items()}
-        add_model(evaluation, dataset, name)
+            for (model, _), summarised in dataset.summaries.items()})
+        return estimates_of(dataset, name)
 
-    monkeypatch.setattr(engine, "_add_model", added)
+    monkeypatch.setattr(Evaluated, "estimates_of", estimated)
     monkeypatch.setattr(summary, "KEPT", 10)
     assert numbers(run(people(120), **TWO)) == expected
     assert list(held) == ["p", "q"]

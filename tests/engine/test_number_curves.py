@@ -19,7 +19,7 @@ from scipy.interpolate import make_smoothing_spline
 from scipy.stats import poisson
 
 import evalpipe
-from evalpipe.engine.curves.declare import CurveRows, computed
+from evalpipe.engine.curves.declare import CurveRows, computed_curves
 from evalpipe.engine.curves.numbers import quantiles
 from evalpipe.engine.curves.smoothing import CAUTION, GROUPS, PENALTIES, smooth
 from evalpipe.statistics import NumberRows, Summary
@@ -41,7 +41,7 @@ def curves(
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
     sample = SimpleNamespace(task=task, weight_kind=kind, cluster=None)
     rows = CurveRows("numbers", PLAN, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
-    return {name: (points, notes.model_dump()) for name, points, notes in computed(rows)}
+    return {name: (points, notes.model_dump()) for name, points, notes in computed_curves(rows)}
 
 
 def data(n: int, seed: int = 5, *, ties: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

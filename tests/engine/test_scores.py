@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import evalpipe
 from engine.runs import run
-from evalpipe.engine.ranks import apart
+from evalpipe.engine.ranks import break_ties
 from evalpipe.results import Results
 
 PLAIN = {"method": "none"}
@@ -196,19 +196,19 @@ def test_levels_are_chosen_and_ranked_by_their_scores() -> None:
 def test_ties_are_parted_by_the_smallest_steps_and_stay_between_0_and_1() -> None:
     values = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.7])
     ranking = np.array([2.0, 1.0, 5.0, 6.0, 7.0, 3.0, 3.0, 4.0])
-    found = apart(values, ranking)
+    found = break_ties(values, ranking)
     assert np.argsort(found, kind="stable").tolist() == np.argsort(ranking, kind="stable").tolist()
     assert found.min() >= 0
     assert found.max() <= 1
     assert found[5] == found[6]  # equal in rank too
     assert np.abs(found - values).max() <= 4e-16
     odds = np.array([-3.0, -3.0, -745.0, 40.0, 40.0])
-    assert np.argsort(apart(odds, np.array([2.0, 1.0, 0.0, 4.0, 3.0])), kind="stable").tolist() == [2, 1, 0, 4, 3]
+    assert np.argsort(break_ties(odds, np.array([2.0, 1.0, 0.0, 4.0, 3.0])), kind="stable").tolist() == [2, 1, 0, 4, 3]
 
 
 def test_values_without_ties_stay_as_they_are() -> None:
     values = np.array([0.4, 0.1, 0.9])
-    assert apart(values, np.arange(3.0)) is values
+    assert break_ties(values, np.arange(3.0)) is values
 
 
 ARRAYS = {"truth": [1, 0, 1, 0, 1, 0] * 5, "score": [2.0, -1.0, 0.3, 0.1, 3.0, 1.0] * 5}

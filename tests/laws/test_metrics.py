@@ -491,6 +491,6 @@ def test_the_law_of_adding_can_fail(declare: Any) -> None:
 
 def test_the_law_of_averages_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = lambda found, occurring, average: found.max(axis=-1)  # noqa: E731
-    monkeypatch.setattr("evalpipe.engine.averages.brought_together", wrong)
+    monkeypatch.setattr("evalpipe.engine.averages.mean_over_classes", wrong)
     with pytest.raises(AssertionError):
         test_an_average_is_a_loop_over_the_classes("sensitivity", {}, "macro")

@@ -48,7 +48,7 @@ def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < begun <= sizes.count(MANY) / 2
 
 
-@pytest.mark.parametrize("function", [line, slope_error, logistic.shift])
+@pytest.mark.parametrize("function", [line, slope_error, logistic.calibration_shift])
 def test_sums_in_parts_are_those_of_the_whole(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn(5000)
     whole = function(*tables)

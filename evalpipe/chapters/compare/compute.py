@@ -13,11 +13,11 @@ from evalpipe.engine.differences import (
     Test,
     Tested,
     is_proportion,
-    of_subsets,
     one_value_a_row,
     options_of,
     summary_of,
     tested,
+    two_proportions_test,
 )
 from evalpipe.intervals.contrasts import PairedProportions, Wald, margin_verdict, p_of_verdict, verdict
 from evalpipe.intervals.p_values import holm
@@ -137,7 +137,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     if pair.same_rows and ranked_alike(pair.first, pair.second, entry):
         second = first
     undefined = f"undefined for one of the two: {entry.undefined}"
-    test_for = paired_test if pair.same_rows else of_subsets
+    test_for = paired_test if pair.same_rows else two_proportions_test
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))
     for k, level in classes:
         both = (first, second) if k is None else (first.of_class(k), second.of_class(k))

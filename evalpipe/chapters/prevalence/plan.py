@@ -112,7 +112,7 @@ def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> Prior
     if spec.task != "binary":
         return PriorPlan(shares, shares, later or _text(levels(spec), shares), uncertain and asked == "declared")
     shown = later or shares[0]
-    if metric.within:
+    if metric.within_classes:
         return PriorPlan(shares, shown=shown)
     return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
 

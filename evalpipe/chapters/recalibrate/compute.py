@@ -14,7 +14,7 @@ from evalpipe.arithmetic.functions import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.engine.draws import design
-from evalpipe.engine.ranks import apart, mid_ranks
+from evalpipe.engine.ranks import break_ties, mid_ranks
 from evalpipe.engine.subsets import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream
@@ -238,7 +238,7 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
         # A fit that falls turns the order round, and those of two folds may differ in that.
-        ranking = apart(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
+        ranking = break_ties(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
 
 

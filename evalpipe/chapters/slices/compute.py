@@ -17,8 +17,8 @@ from evalpipe.arithmetic.functions import log
 from evalpipe.card.wording import slice_name
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.engine.averages import values
-from evalpipe.engine.bootstrap_values import Limited, share, spread, together
-from evalpipe.engine.differences import Tested, of_subsets, ratio_limited, tested
+from evalpipe.engine.bootstrap_values import Limited, range_of, smallest_over_largest, together
+from evalpipe.engine.differences import Tested, ratio_limited, tested, two_proportions_test
 from evalpipe.engine.draws import beside
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
@@ -92,7 +92,7 @@ class SliceValues:
             reason = "too few rows" if number not in self.scopes else "the reference has too few rows"
             return Tested(None, status="insufficient", reason=reason), Limited(None)
         plan, first, second = self.scopes[number].plan, self.drawn[number], self._base(number, base)
-        test = None if first.replicates is None else of_subsets(
+        test = None if first.replicates is None else two_proportions_test(
             plan, self.scopes[number], self.scopes[base], self.entry, self.k)
         difference = tested(first, second, plan.level, test, first.undefined)
         if test is None and difference.test is not None and (_constant(first) or _constant(second)):
@@ -220,8 +220,8 @@ def _disparity(
 
 def _extremes(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Drawn, Drawn]:
     """Return the largest range of any measure over slices, and the least ratio of its smallest to its largest value."""
-    largest = together([spread(values) for values in measures], lambda ranges: ranges.max(axis=-1))
-    smallest = together([share(values) for values in measures], lambda shares: shares.min(axis=-1))
+    largest = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
+    smallest = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
     reason = f"undefined in a slice: {undefined}"
     return replace(largest, undefined=reason), replace(smallest, undefined=reason)
 

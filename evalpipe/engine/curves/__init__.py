@@ -1,4 +1,4 @@
-"""Step 4: the curves of a model, each computed by a declared function of the rows it is of.
+"""Step 4: the curves of a model, each computed by a declared function of `CurveRows`.
 
 All start from tables in which equal predictions are one cell, so no curve depends on the order of rows.
 """
@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.curves.declare import CurveRows, computed
+from evalpipe.engine.curves.declare import CurveRows, computed_curves
 from evalpipe.results.curves import CURVES, Curve
 from evalpipe.statistics import Summary
 from evalpipe.tasks import MANY
@@ -30,22 +30,22 @@ def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
     """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
-    drawn_so = plan.of_variant(sample.models[model].variant)
-    for level, rows in _rows_of(drawn_so, sample, model, summary, replicates):
-        for name, points, notes in computed(rows):
+    variant_plan = plan.of_variant(sample.models[model].variant)
+    for level, rows in _curve_rows(variant_plan, sample, model, summary, replicates):
+        for name, points, notes in computed_curves(rows):
             yield CURVES[name].model_validate({
                 "dataset": sample.dataset, **sample.named(model), "class": level, "curve": name, "points": points,
                 "notes": notes,
             })
 
 
-def _rows_of(
+def _curve_rows(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[tuple[str | None, CurveRows]]:
-    """Yield the rows that curves are of, with the level they are about: of several classes, each against the rest.
+    """Yield the rows that curves are computed from, with their level: of several levels, each against the rest.
 
-    Before these those of all levels and of the predicted class, which models give wherever they give probabilities;
-    after them, of ordered classes, those of each cut between two.
+    First come those of all levels and of the predicted class, which models give wherever they give probabilities. Last,
+    of ordered levels, come those of each cut between two.
     """
     if sample.task not in MANY:
         drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}

@@ -16,7 +16,7 @@ from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_lin
 from evalpipe.calibration.isotonic import pava
 from evalpipe.calibration.scales import Events, clipped, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
-from evalpipe.engine.curves.reliability import method_of_bins, observed
+from evalpipe.engine.curves.reliability import method_of_bins, observations_per_weight
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.values import ratio
@@ -44,8 +44,8 @@ def pooled_runs(events: Flags, others: Flags) -> Wholes:
 
 
 @dataclass(frozen=True)
-class Fits:
-    """Isotonic fits to ``b`` replicates of ``m`` places each, which lie in ``g`` runs that have one level each.
+class IsotonicFits:
+    """Isotonic fits to ``b`` replicates of ``m`` places each; the places lie in ``g`` runs that have one level each.
 
     ``kept`` are the places that have weight, numbered through all replicates, ascending; ``run`` [m] is the number of
     each place's run; ``levels`` [b, g] are the levels, from 0 to 1, and 0 where a run has no weight.
@@ -56,7 +56,7 @@ class Fits:
     levels: Floats
 
     @classmethod
-    def of(cls, events: Floats, total: Floats, starts: Wholes) -> Fits:
+    def of(cls, events: Floats, total: Floats, starts: Wholes) -> IsotonicFits:
         """Fit the shares ``events`` / ``total`` of replicates, both [b, m]; ``starts`` are those of `pooled_runs`."""
         from scipy.optimize import isotonic_regression
 
@@ -164,7 +164,8 @@ def windows(rows: CurveRows) -> Computed:
     lower, upper = (limits[used] for limits in rows.limits("calibration_window", len(used)))
     method = method_of_bins(rows, "calibration_window")
     if method in LIMITS:
-        scale = np.broadcast_to(observed(rows, lambda values: window_totals(at, values, ends)), len(totals[3]))[used]
+        scale = observations_per_weight(rows, lambda values: window_totals(at, values, ends))
+        scale = np.broadcast_to(scale, len(totals[3]))[used]
         lower, upper = LIMITS[method](hits * scale, weight * scale, plan.level)
     points = {
         "centre": window_centres(plan)[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
@@ -173,10 +174,10 @@ def windows(rows: CurveRows) -> Computed:
     return points, calibration.WindowNotes(width=window.width, step=window.moved_by, method=method)
 
 
-class Fittable(NamedTuple):
-    """What curves on the log odds are fitted to, and where they are given: at probabilities ``places`` [g].
+class LogOddsTable(NamedTuple):
+    """The events by probability that curves on the log odds are fitted to, and the ``places`` [g] of their points.
 
-    ``spread`` are the rows behind the table where its errors are robust; ``clipped`` is what the rows weigh that were
+    ``spread`` are the rows behind the table where standard errors are robust; ``clipped`` is the weight of the rows
     moved off 0 or 1.
     """
 
@@ -186,32 +187,38 @@ class Fittable(NamedTuple):
     clipped: float
 
 
-def _fittable(rows: CurveRows) -> Fittable | None:
-    """Return the table of events; None where a class is absent."""
+def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
+    """Return the events by probability, kept off 0 and 1 for the logit; None where a class is absent."""
     sample, summary = rows.sample, rows.summary
     weight = summary.floats
     if sample.weight_kind == "importance":
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
         summary = Summary(summary.rows, weight)
-    table, chances = _table(summary), clipped(summary.rows.chances)
-    if not (np.any(table.events) and np.any(table.others)):
+    at, chances = clipped(summary.rows.chance_at), clipped(summary.rows.chances)
+    starts = starts_of_runs(at)
+    events, others = (summary(name) for name in ("events_at", "others_at"))
+    if len(starts) < len(at):
+        at, events, others = at[starts], np.add.reduceat(events, starts), np.add.reduceat(others, starts)
+    if not (np.any(events) and np.any(others)):
         return None
-    places = _places(table.at)
+    # Denser at either end.
+    share = (1 - cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
+    places = np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
     robust = sample.weight_kind == "importance" or rows.plan.cluster is not None
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
-    spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster,
+    spread = Spread(summary.rows.truth, weight, np.searchsorted(at, chances), sample.cluster,
                     None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
     moved = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
-    table, spread = _joined(table, spread)
-    return Fittable(table, places, spread, moved)
+    table, spread = _joined(Events(at, events, others), spread)
+    return LogOddsTable(table, places, spread, moved)
 
 
-def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[Fittable, B] | None:
+def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[LogOddsTable, B] | None:
     """Fit a curve on the log odds; None where a class is absent, or the fit does not exist."""
-    fittable = rows.once(_fittable)
+    data = rows.once(_log_odds_table)
     try:
-        return None if fittable is None else (fittable, fit(fittable.table, fittable.places, fittable.spread))
+        return None if data is None else (data, fit(data.table, data.places, data.spread))
     except Unfit:
         return None
 
@@ -222,10 +229,10 @@ def logistic(rows: CurveRows) -> Computed | None:
     fitted = _fitted(rows, logistic_line)
     if fitted is None:
         return None
-    fittable, line = fitted
-    return _banded(rows, fittable, line), calibration.LogisticNotes(
-        level=rows.plan.level, clipped=fittable.clipped, intercept=line.intercept, slope=line.slope,
-        method=_errors(rows, fittable, "likelihood"))
+    data, line = fitted
+    return _points_with_limits(rows, data, line), calibration.LogisticNotes(
+        level=rows.plan.level, clipped=data.clipped, intercept=line.intercept, slope=line.slope,
+        method=_error_method(rows, data, "likelihood"))
 
 
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")
@@ -234,27 +241,17 @@ def spline(rows: CurveRows) -> Computed | None:
     fitted = _fitted(rows, logistic_spline)
     if fitted is None:
         return None
-    fittable, curved = fitted
-    return _banded(rows, fittable, curved), calibration.SplineNotes(
-        level=rows.plan.level, clipped=fittable.clipped, edf=curved.edf, criterion="unbiased risk",
-        method=_errors(rows, fittable, "bayesian"))
+    data, curved = fitted
+    return _points_with_limits(rows, data, curved), calibration.SplineNotes(
+        level=rows.plan.level, clipped=data.clipped, edf=curved.edf, criterion="unbiased risk",
+        method=_error_method(rows, data, "bayesian"))
 
 
-def _errors(rows: CurveRows, fittable: Fittable, plain: str) -> str:
-    """Return what the errors of a curve are; ``plain`` where the rows are independent and count observations."""
+def _error_method(rows: CurveRows, data: LogOddsTable, plain: str) -> str:
+    """Return what the standard errors of a curve are; ``plain`` where rows are independent and count observations."""
     if rows.plan.interval_method == "none":
         return "none"
-    return plain if fittable.spread is None else "sandwich"
-
-
-def _table(summary: Summary) -> Events:
-    """Return events and others by probability, kept off 0 and 1 for the logit."""
-    at = clipped(summary.rows.chance_at)
-    starts = starts_of_runs(at)
-    events, others = (summary(name) for name in ("events_at", "others_at"))
-    if len(starts) == len(at):
-        return Events(at, events, others)
-    return Events(at[starts], np.add.reduceat(events, starts), np.add.reduceat(others, starts))
+    return plain if data.spread is None else "sandwich"
 
 
 def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
@@ -270,13 +267,7 @@ def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None
     return joined, None if spread is None else replace(spread, place=cell[spread.place])
 
 
-def _places(at: Floats) -> Floats:
-    """Return ascending probabilities from the least to the largest of ``at``, denser at either end."""
-    share = (1 - cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
-    return np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
-
-
-def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -> dict[str, Floats]:
+def _points_with_limits(rows: CurveRows, data: LogOddsTable, fitted: BandLine | BandCurve) -> dict[str, Floats]:
     """Return the points of a curve with two-sided limits, normal on the log odds."""
     from scipy.special import ndtri
 
@@ -284,10 +275,10 @@ def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -
     if rows.plan.interval_method == "none":
         reach = np.full(len(reach), np.nan)
     lower, upper = (expit(fitted.log_odds + side * reach) for side in (-1, 1))
-    return {"probability": fittable.places, "event_rate": expit(fitted.log_odds), "lower": lower, "upper": upper}
+    return {"probability": data.places, "event_rate": expit(fitted.log_odds), "lower": lower, "upper": upper}
 
 
-def _by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
+def _weights_by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     """Return the distinct probabilities [m], and the weight of events and of others at each [..., m].
 
     Scores that round to one probability are one forecast here.
@@ -298,8 +289,8 @@ def _by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
-def _occurring(summary: Summary) -> tuple[Flags, Flags]:
-    """Return whether there is any event, and any other, at each distinct probability [m], whatever the weights."""
+def _classes_present(summary: Summary) -> tuple[Flags, Flags]:
+    """Return whether there are events, and others, at each distinct probability [m], whatever the weights."""
     rows = summary.rows
     at_scores = np.zeros((2, len(rows.distinct)), bool)
     for row, event in zip(at_scores, (True, False), strict=True):
@@ -318,7 +309,7 @@ def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
 
 def isotonic_places(summary: Summary) -> Floats:
     """Return the probabilities at which the isotonic curve of an event is given."""
-    at, events, others = _by_probability(summary)
+    at, events, others = _weights_by_probability(summary)
     starts, _ = pava(events, events + others)
     return np.asarray(at[isotonic_ends(starts, len(at), VERTICES["event"])])
 
@@ -328,10 +319,10 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 
     Between two distinct probabilities the curve runs straight; beyond those that have weight it stays level.
     """
-    at, events, others = _by_probability(summary)
+    at, events, others = _weights_by_probability(summary)
     total = (events + others).reshape(-1, len(at))
-    runs = pooled_runs(*_occurring(summary))
-    heights = Fits.of(events.reshape(total.shape), total, runs).between(places, at)
+    runs = pooled_runs(*_classes_present(summary))
+    heights = IsotonicFits.of(events.reshape(total.shape), total, runs).between(places, at)
     return heights.reshape(*events.shape[:-1], len(places))
 
 
@@ -343,13 +334,13 @@ def isotonic(rows: CurveRows) -> Computed:
     With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
     """
-    at, events, others = _by_probability(rows.summary)
+    at, events, others = _weights_by_probability(rows.summary)
     starts, level = pava(events, events + others)
     fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
     ends = isotonic_ends(starts, len(at), rows.vertices)
     lower, upper = rows.limits("calibration_isotonic", len(ends))
     total = np.sum(events + others)
-    given, calibrated, plain = (
+    brier, calibrated, plain = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
     if rows.summary.ranked is not rows.summary:  # the parts of the Brier score as measures have them
         calibrated = float(rows.summary.ranked("squared_error_after_isotonic") / total)
@@ -357,6 +348,6 @@ def isotonic(rows: CurveRows) -> Computed:
     points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
     # The fit is never worse than p or than the share of events on the rows that it is of: below 0 is rounding.
     return points, calibration.IsotonicNotes(
-        miscalibration=max(given - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
+        miscalibration=max(brier - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
         blocks=len(starts), method="percentile" if "calibration_isotonic" in rows.drawn else "none",
         points_of=whole if whole > len(ends) else None)

@@ -20,8 +20,8 @@ THRESHOLDS = np.arange(1, 100) / 100
 """The threshold probabilities of the curve; cells of a grid end at them where one model is alone."""
 
 
-def _reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return all rows [..., 1], and the events and the others [..., k] from each of ``thresholds`` [k] up."""
+def _weights_reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the weight of all rows [..., 1], and that of events and others with at least each threshold [..., k]."""
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
     nobody = np.zeros_like(total)  # from a threshold above all probabilities
@@ -32,16 +32,9 @@ def _reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floats, Floa
 
 def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
     """Return the net benefit of acting on rows from each of ``thresholds`` [k] up, [..., k]. Vickers & Elkin (2006)."""
-    total, caught, alarmed = _reached(summary, thresholds)
+    total, caught, alarmed = _weights_reached(summary, thresholds)
     return ratio(caught - alarmed * (thresholds / (1 - thresholds)), total)
 
-
-def _limits(rows: CurveRows) -> tuple[Floats, Floats]:
-    """Return the limits of each point, by the method of the measure; NaN where no bands are drawn."""
-    if "net_benefit" not in rows.drawn or rows.plan.bins not in LIMITS or rows.plan.importance:
-        return rows.limits("net_benefit", len(THRESHOLDS))
-    total, events, others = _reached(rows.summary, THRESHOLDS)
-    return net_benefit_limits(total, events, others, {"threshold": THRESHOLDS}, rows.plan.level)
 
 
 @curve(NetBenefit, of=("event",), needs="probabilities", heights=Heights(net_benefits, lambda *_: THRESHOLDS))
@@ -51,7 +44,11 @@ def decision_curve(rows: CurveRows) -> Computed:
     height = net_benefits(summary, THRESHOLDS)
     events, others = summary("events_from")[0], summary("others_from")[0]
     everybody = (events - others * (THRESHOLDS / (1 - THRESHOLDS))) / (events + others)
-    lower, upper = _limits(rows)
+    if "net_benefit" not in rows.drawn or rows.plan.bins not in LIMITS or rows.plan.importance:
+        lower, upper = rows.limits("net_benefit", len(THRESHOLDS))
+    else:  # by the method of the measure
+        reached = _weights_reached(summary, THRESHOLDS)
+        lower, upper = net_benefit_limits(*reached, {"threshold": THRESHOLDS}, rows.plan.level)
     gained = height - np.maximum(everybody, 0.0)
     most = int(gained.argmax())
     points = {

@@ -64,7 +64,7 @@ class CurveRows:
         return VERTICES[self.kind]
 
     def once(self, make: Callable[[CurveRows], T]) -> T:
-        """Return what several curves share, which is made when the first asks for it."""
+        """Return what several curves share; it is made when the first asks for it."""
         if make not in self._shared:
             self._shared[make] = make(self)
         return cast("T", self._shared[make])
@@ -132,8 +132,8 @@ def curve(
     return declare
 
 
-def asked_of(plan: Plan, name: str) -> str:
-    """Return the interval method of the shares in a curve: figures of calibration may have one of their own."""
+def interval_method_of(plan: Plan, name: str) -> str:
+    """Return the interval method of the shares in a curve; curves of calibration may have one of their own."""
     return plan.calibration.interval if name.startswith("calibration_") else plan.bins
 
 
@@ -145,28 +145,26 @@ def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floa
         name: (declared.heights, declared.heights.places(plan, summary)) for name, declared in registry.items()
         if declared.heights is not None and declared.needs in summary.rows.gives
         and name not in plan.calibration.left_out
-        and (interval_methods[asked_of(plan, name)].drawn or not declared.heights.binned)
+        and (interval_methods[interval_method_of(plan, name)].drawn or not declared.heights.binned)
     }
 
 
-def computed(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
+def computed_curves(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
     """Yield the name, the points and the notes of every curve that rows have, in the order of the results."""
     # The order of the records and not that in which files were imported: it is the order of results.json.
+    gives = rows.summary.rows.gives
     for name in (name for name in CURVES if name in registry and name not in rows.plan.calibration.left_out):
         declared = registry[name]
-        if rows.kind in declared.of and _serves(rows, declared.needs):
-            result = declared.compute(rows)
-            if result is not None:
-                points = {coordinate: listed(values) for coordinate, values in result[0].items()}
-                yield PREFIXES.get(rows.kind, "") + name, points, result[1]
-
-
-def _serves(rows: CurveRows, needs: Needs) -> bool:
-    """Tell whether rows have what a curve needs."""
-    gives = rows.summary.rows.gives
-    if needs != "residuals":
-        return needs in gives
-    return "values" in gives if rows.kind == "numbers" else rows.plan.residuals is not None and "probabilities" in gives
+        if declared.needs != "residuals":
+            served = declared.needs in gives
+        elif rows.kind == "numbers":
+            served = "values" in gives
+        else:
+            served = rows.plan.residuals is not None and "probabilities" in gives
+        result = declared.compute(rows) if served and rows.kind in declared.of else None
+        if result is not None:
+            points = {coordinate: listed(values) for coordinate, values in result[0].items()}
+            yield PREFIXES.get(rows.kind, "") + name, points, result[1]
 
 
 def listed(values: Sequence[float] | Values) -> Column:

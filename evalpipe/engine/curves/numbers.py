@@ -49,8 +49,18 @@ class Cells:
 
     @classmethod
     def of(cls, rows: CurveRows) -> Cells:
-        """Gather the rows that have weight."""
-        return cls(*gather(rows.summary.weights, *_compared(rows)))
+        """Gather the rows that have weight; of events, the truth is 1 or 0 and the prediction the probability.
+
+        Of several levels it is the probability of the true one, beside a truth of 1, as in R's DALEX.
+        """
+        of = rows.summary.rows
+        if rows.kind == "event":
+            predicted, truth = of.chances, np.asarray(of.truth, float)
+        elif rows.kind == "levels":
+            predicted, truth = of.true_chance, np.ones(len(of.truth))
+        else:
+            predicted, truth = of.predicted, of.truth
+        return cls(*gather(rows.summary.weights, predicted, truth))
 
     @property
     def residual(self) -> Floats:
@@ -69,19 +79,6 @@ def gather(weights: Floats, first: Floats, second: Floats) -> tuple[Floats, Floa
     return first[place], second[place], groups.totals(weights)
 
 
-def _compared(rows: CurveRows) -> tuple[Floats, Floats]:
-    """Return what is predicted of each row and what is true, both [n]: numbers, or probabilities and what they aim at.
-
-    Of several levels it is the probability of the true one, which aims at 1, as in R's DALEX.
-    """
-    of = rows.summary.rows
-    if rows.kind == "event":
-        return of.chances, np.asarray(of.truth, float)
-    if rows.kind == "levels":
-        return of.true_chance, np.ones(len(of.truth))
-    return of.predicted, of.truth
-
-
 class Residuals(NamedTuple):
     """The cells of a model of numbers, with its distinct residuals and absolute residuals, and the weight of each."""
 
@@ -98,8 +95,10 @@ class Residuals(NamedTuple):
         return cls(cells, distinct(cells.residual, cells.weight), distinct(np.abs(cells.residual), cells.weight))
 
 
-def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> Callable[[CurveRows], Computed | None]:
-    """Let a curve see the residuals; without any there is no curve."""
+def _with_residuals(
+    compute: Callable[[Residuals, CurveRows], Computed | None]
+) -> Callable[[CurveRows], Computed | None]:
+    """Let a curve's function take the residuals; there is no curve where no row has weight."""
     def computed(rows: CurveRows) -> Computed | None:
         gathered = rows.once(Residuals.of)
         return None if gathered is None else compute(gathered, rows)
@@ -108,14 +107,14 @@ def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> C
 
 
 @curve(residuals.ResidualQuantiles, of=RESIDUALS, needs="residuals")
-@_of_numbers
+@_with_residuals
 def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     """Compute the deciles of residuals and of absolute residuals."""
     return deciles(rows, gathered.plain, gathered.sizes), residuals.ResidualQuantileNotes(quantile_type=7)
 
 
 def deciles(rows: CurveRows, plain: tuple[Floats, Floats], sizes: tuple[Floats, Floats]) -> dict[str, Floats]:
-    """Return the deciles of residuals and of absolute ones: distinct values, ascending, with the weight of each."""
+    """Return the deciles of residuals and absolute residuals, both as ascending distinct values and their weights."""
     total = plain[1].sum()
     rows_per_weight = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
     residual, absolute = (
@@ -138,7 +137,7 @@ class Quartiles(NamedTuple):
 
 
 @curve(residuals.ResidualBox, of=RESIDUALS, needs="residuals")
-@_of_numbers
+@_with_residuals
 def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the box plot of absolute residuals."""
     sizes, weights = gathered.sizes
@@ -153,7 +152,7 @@ def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
 
 
 @curve(residuals.ResidualOutliers, of=RESIDUALS, needs="residuals")
-@_of_numbers
+@_with_residuals
 def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     """Return the largest absolute residuals beyond the whiskers; None where there are none."""
     sizes, weights = gathered.sizes
@@ -166,7 +165,7 @@ def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
 
 
 @curve(residuals.ResidualHistogram, of=RESIDUALS, needs="residuals")
-@_of_numbers
+@_with_residuals
 def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     """Total the weights in bins of equal width; residuals that are all the same lie in the middle one."""
     values, weights = gathered.plain
@@ -179,7 +178,7 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
 
 
 @curve(residuals.ResidualEcdf, of=RESIDUALS, needs="residuals")
-@_of_numbers
+@_with_residuals
 def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the share of the rows with a larger absolute residual, from zero up to the largest."""
     sizes, weights = gathered.sizes
@@ -193,9 +192,9 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
 
 
 @curve(residuals.ObservedPredicted, of=("numbers",), needs="values")
-@_of_numbers
+@_with_residuals
 def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
-    """Choose rows for a scatter of what was observed against what was predicted, and fit a line to all."""
+    """Choose rows for a scatter of the truth against the predictions, and fit a line to all."""
     cells, kept, thinned = gathered.cells, *scattered(gathered.cells.weight)
     line = residual_tests.least_squares(cells.predicted, cells.truth, cells.weight) or (None, None)
     notes = residuals.ObservedNotes(points_of=thinned.points_of, slope=line[0], intercept=line[1])
@@ -203,42 +202,36 @@ def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
 
 
 @curve(residuals.ObservedPredictedSmooth, of=("numbers",), needs="values")
-@_of_numbers
+@_with_residuals
 def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
-    """Draw a smooth line through what was observed."""
+    """Draw a smooth line through the truth along the predictions."""
     cells = gathered.cells
     at, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
     return {"predicted": at, "observed": line}, notes
 
 
 @curve(residuals.ResidualPredicted, of=("numbers",), needs="values")
-@_of_numbers
+@_with_residuals
 def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
-    """Choose rows for a scatter of residuals against what was predicted, and test all for what it may show."""
-    cells, kept, notes = gathered.cells, *scattered(gathered.cells.weight)
+    """Choose rows for a scatter of residuals against predictions; test the residuals where rows are independent."""
+    cells, kept, thinned = gathered.cells, *scattered(gathered.cells.weight)
     points = {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}
-    return points, residuals.ResidualTests(points_of=notes.points_of, **_tests(cells, rows))
-
-
-def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
-    """Return the tests of the residuals, by the fields of `ResidualTests`; none where rows are not independent."""
     independent = independent_rows(rows)
     line = None if independent is None else (
         residual_tests.AboutLine.of(cells.predicted, cells.truth, cells.weight, independent))
-    if line is None:
-        return {}
-    tests = {"curve": residual_tests.curvature(line)}
     known: dict[str, float] = {}
-    if rows.sample.task == "regression":
-        tests |= {"fan": residual_tests.fan(line), "peak": residual_tests.peaks(line)}
-        known = dict(zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True))
-    for name, test in tests.items():
-        known |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
-    return known
+    if line is not None:
+        tests = {"curve": residual_tests.curvature(line)}
+        if rows.sample.task == "regression":
+            tests |= {"fan": residual_tests.fan(line), "peak": residual_tests.peaks(line)}
+            known |= zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True)
+        for name, test in tests.items():
+            known |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
+    return points, residuals.ResidualTests(points_of=thinned.points_of, **known)
 
 
 def independent_rows(rows: CurveRows) -> float | None:
-    """Return how many independent rows the weights amount to; None where rows are clustered."""
+    """Return the number of independent rows, effective ones under importance weights; None where rows are clustered."""
     if rows.sample.cluster is not None:
         return None
     weights = np.asarray(rows.summary.weights, float)
@@ -246,9 +239,9 @@ def independent_rows(rows: CurveRows) -> float | None:
 
 
 @curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")
-@_of_numbers
+@_with_residuals
 def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
-    """Draw a smooth line through the residuals."""
+    """Draw a smooth line through the residuals along the predictions."""
     cells = gathered.cells
     at, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
     return {"predicted": at, "residual": line}, notes
@@ -298,7 +291,7 @@ def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 @curve(residuals.Rootogram, of=("numbers",), needs="values")
-@_of_numbers
+@_with_residuals
 def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     """Compute how many rows have each count, and how many would if counts were Poisson about their predictions."""
     from scipy.special import gammaln, pdtrc
@@ -316,13 +309,10 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
         expected[-1] += above
     weight = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
     points = {"count": counts, "observed": weight, "expected": np.array(expected)}
-    return points, residuals.RootogramNotes(
-        last_or_more=more, expected_above=0.0 if more else above, **_zeros(cells, rows))
-
-
-def _zeros(cells: Cells, rows: CurveRows) -> dict[str, float]:
-    """Return the test of the number of zeros, by the fields of `RootogramNotes`; none where rows are clustered."""
     independent = independent_rows(rows)
-    test = None if independent is None else residual_tests.zeros(
+    zeros = None if independent is None else residual_tests.zeros(
         cells.truth, cells.predicted, cells.weight, independent)
-    return {} if test is None else {"zeros_statistic": test.statistic, "zeros_p_value": test.p_value}
+    return points, residuals.RootogramNotes(
+        last_or_more=more, expected_above=0.0 if more else above,
+        zeros_statistic=None if zeros is None else zeros.statistic,
+        zeros_p_value=None if zeros is None else zeros.p_value)

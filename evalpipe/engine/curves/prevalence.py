@@ -48,28 +48,30 @@ def predictive_values(rows: CurveRows) -> Computed | None:
         return None
     limited = plan.interval_method != "none" and plan.cluster is None and not plan.importance
     level = plan.level if limited else None
-    ppv = _values(tp / events, fp / others, GRID, _reach(tp / events, tn / others, events, others, level))
-    npv = _values(tn / others, fn / events, 1 - GRID, _reach(fn / events, fp / others, events, others, level))
+    half_width = _half_width(tp / events, tn / others, events, others, level)
+    ppv = _predictive_value(tp / events, fp / others, GRID, half_width)
+    half_width = _half_width(fn / events, fp / others, events, others, level)
+    npv = _predictive_value(tn / others, fn / events, 1 - GRID, half_width)
     columns = ("prevalence", "ppv", "ppv_lower", "ppv_upper", "npv", "npv_lower", "npv_upper")
     points = dict(zip(columns, (GRID, *ppv, *npv), strict=True))
     declared = None if plan.prevalence is None else plan.prevalence.event
     at_declared = [
-        None if declared is None else _known(summary.value(registry[name], {"prevalence": declared}))
+        None if declared is None else _finite(summary.value(registry[name], {"prevalence": declared}))
         for name in ("ppv", "npv")
     ]
     return points, PredictiveValueNotes(
         sensitivity=tp / events, specificity=tn / others, observed=events / (events + others),
-        ppv_observed=_known(ratio(tp, tp + fp)), npv_observed=_known(ratio(tn, tn + fn)), declared=declared,
+        ppv_observed=_finite(ratio(tp, tp + fp)), npv_observed=_finite(ratio(tn, tn + fn)), declared=declared,
         ppv_declared=at_declared[0], npv_declared=at_declared[1], level=level)
 
 
-def _known(value: Floats) -> float | None:
+def _finite(value: Floats) -> float | None:
     """Return a number; None where it is undefined."""
     return float(value) if np.isfinite(value) else None
 
 
-def _reach(sensitivity: float, specificity: float, events: float, others: float, level: float | None) -> float:
-    """Return how far the limits lie from a value on the logit scale, at any prevalence; NaN where that is unknown."""
+def _half_width(sensitivity: float, specificity: float, events: float, others: float, level: float | None) -> float:
+    """Return how far the limits lie from a predictive value on the logit scale, at any prevalence; NaN if unknown."""
     from scipy.special import ndtri
 
     if level is None:
@@ -78,10 +80,13 @@ def _reach(sensitivity: float, specificity: float, events: float, others: float,
     return 4 * predictive_error(0.5, sensitivity, specificity, events, others) * float(ndtri((1 + level) / 2))
 
 
-def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Floats]:
-    """Return a predictive value and its two limits at each share of the class that is predicted."""
+def _predictive_value(right: float, wrong: float, share: Floats, half_width: float) -> list[Floats]:
+    """Return a predictive value and its two limits at each share of the class that is predicted.
+
+    ``right`` is the rate at which that class is predicted so, ``wrong`` the rate at which the other is.
+    """
     correct, false = right * share, wrong * (1 - share)
-    return [ratio(correct, correct + false * exp(shift)) for shift in (0.0, reach, -reach)]
+    return [ratio(correct, correct + false * exp(shift)) for shift in (0.0, half_width, -half_width)]
 
 
 PREVALENCES = np.arange(1, 50) / 50
@@ -94,10 +99,10 @@ AT_ONCE = 32_768
 """Thresholds at which the highest of a measure is looked for at once."""
 
 
-def _at(entry: MetricPlan, prevalence: float) -> MetricPlan:
-    """Return a measure at a prevalence of the event; one that it does not change stays as it is."""
+def _at_prevalence(entry: MetricPlan, prevalence: float) -> MetricPlan:
+    """Return a measure at a prevalence of the event; a measure that no prevalence changes stays as it is."""
     shares = (prevalence, 1 - prevalence)
-    return replace(entry, prior=PriorPlan(shares, None if entry.metric.within else shares, prevalence))
+    return replace(entry, prior=PriorPlan(shares, None if entry.metric.within_classes else shares, prevalence))
 
 
 def _titles(asked: RelationsPlan) -> dict[str, str]:
@@ -113,36 +118,38 @@ def related(rows: CurveRows) -> Computed | None:
     m = len(rows.summary.rows.distinct) + 1
     keep, many = shown(m, MOST), len(asked.prevalences)
     swept = sweep(rows.summary, m - 1 - keep)
-    at_every = [_related(asked, swept, at) for at in asked.prevalences]
+    at_every = [_measures_at(asked, swept, at) for at in asked.prevalences]
     columns = {name: np.concatenate([measures[name] for measures in at_every]) for name in at_every[0]}
     threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
     points = {"prevalence": np.repeat(asked.prevalences, len(keep)), "threshold": np.tile(threshold, many), **columns}
     many_points = None if len(keep) == m else m * many
     highest = tuple(
-        _highest(asked, rows.summary, at, cuts) for at, cuts in _where_first_is_highest(asked, rows.summary))
+        _measures_at_best(asked, rows.summary, at, cuts) for at, cuts in _cuts_of_highest_first(asked, rows.summary))
     return points, events.RelatedNotes(points_of=many_points, titles=_titles(asked), highest=highest)
 
 
-def _related(asked: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
-    """Return each measure at a prevalence, by name."""
-    return {called(entry, asked.measures): values(swept, _at(entry, prevalence)) for entry in asked.measures}
+def _measures_at(asked: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
+    """Return the values of each measure at a prevalence, by name."""
+    return {called(entry, asked.measures): values(swept, _at_prevalence(entry, prevalence)) for entry in asked.measures}
 
 
-def _where_first_is_highest(asked: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
+def _cuts_of_highest_first(asked: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
     """Yield each prevalence with the cuts at which the first measure is highest there, from the highest cut down."""
     cuts = np.arange(len(summary.rows.distinct), -1, -1)
     parts: dict[float, list[Floats]] = {at: [] for at in asked.prevalences}
     for swept in swept_in_parts(summary, cuts, AT_ONCE):
         for at, part in parts.items():
-            part.append(np.nan_to_num(values(swept, _at(asked.measures[0], at)), nan=-np.inf))
+            part.append(np.nan_to_num(values(swept, _at_prevalence(asked.measures[0], at)), nan=-np.inf))
     for at, part in parts.items():
         first = np.concatenate(part)
         yield at, cuts[first == first.max()]
 
 
-def _highest(asked: RelationsPlan, summary: Summary, prevalence: float, cuts: Wholes) -> dict[str, float | None]:
-    """Return each measure at the cut among some at which the next after the first is highest; None where undefined."""
-    measures = _related(asked, sweep(summary, cuts), prevalence)
+def _measures_at_best(
+    asked: RelationsPlan, summary: Summary, prevalence: float, cuts: Wholes
+) -> dict[str, float | None]:
+    """Return each measure at the best of some ``cuts``: by the first measure, then the next; None where undefined."""
+    measures = _measures_at(asked, sweep(summary, cuts), prevalence)
     columns = np.array(list(measures.values()))
     # The last key of lexsort is the first by which it sorts.
     best = columns[:, np.lexsort(np.nan_to_num(columns, nan=-np.inf)[::-1])[-1]]
@@ -157,7 +164,8 @@ def by_prevalence(rows: CurveRows) -> Computed | None:
         return None
     cells = of_cells(rows.summary.reportable)  # not the rows, each of which would be reweighted to every prevalence
     columns = {
-        called(entry, asked.measures): np.array([values(cells, _at(entry, at)) for at in PREVALENCES]).ravel()
+        called(entry, asked.measures):
+            np.array([values(cells, _at_prevalence(entry, at)) for at in PREVALENCES]).ravel()
         for entry in asked.measures}
     # Without rows of a level nothing can be reweighted, and every value is undefined.
     return None if np.isnan(list(columns.values())).all() else (

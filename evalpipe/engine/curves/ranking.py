@@ -18,7 +18,7 @@ from evalpipe.chapters.thresholds.plan import called
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins
-from evalpipe.engine.ranks import ranked
+from evalpipe.engine.ranks import cumulative_groups
 from evalpipe.intervals import LIMITS
 from evalpipe.metrics import registry
 from evalpipe.metrics.values import ratio
@@ -42,7 +42,7 @@ def gain_table(summary: Summary, groups: int, *, whole: bool) -> dict[str, Float
     order; ``separation`` the cumulative share of events less that of non-events, whose largest is near the K-S
     statistic.
     """
-    cuts, caught = ranked(summary, groups, whole=whole)
+    cuts, caught = cumulative_groups(summary, groups, whole=whole)
     total, events = cuts[-1], caught[-1]
     shares = {"population": cuts / total, "captured": caught / events, "others": ratio(cuts - caught, total - events)}
     so_far = {"population": cuts, "captured": caught, "random": cuts * events / total,
@@ -66,10 +66,10 @@ HISTOGRAM_BINS = 20
 
 @dataclass(frozen=True)
 class Steps:
-    """What is predicted as an event at each threshold, from above the highest score down to the lowest; all [m].
+    """The predicted events at each threshold, from above the highest score down to the lowest; all [m].
 
-    ``hits`` and ``alarms`` are the weights of the events and of the others among the predicted events; ``kept`` are the
-    places of the thresholds that are stored.
+    ``hits`` and ``alarms`` are the weights of the events and of the others among them; ``kept`` are the places of the
+    thresholds that are stored.
     """
 
     threshold: Floats
@@ -78,17 +78,9 @@ class Steps:
     kept: Wholes
 
     @classmethod
-    def of(cls, rows: CurveRows) -> Steps:
-        """Add up the rows from the highest rank down."""
-        return cls._from_above(rows, rows.summary.ranked)
-
-    @classmethod
-    def of_scores(cls, rows: CurveRows) -> Steps:
-        """Add up the rows from the highest score down, whatever their ranks."""
-        return cls._from_above(rows, rows.summary)
-
-    @classmethod
-    def _from_above(cls, rows: CurveRows, summary: Summary) -> Steps:
+    def of(cls, rows: CurveRows, summary: Summary | None = None) -> Steps:
+        """Add up the rows from the highest rank down, or those of a ``summary`` by its scores."""
+        summary = rows.summary.ranked if summary is None else summary
         hits, alarms = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
         threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]]
         return cls(threshold, hits, alarms, shown(len(threshold), rows.vertices))
@@ -128,8 +120,8 @@ def shown(m: int, vertices: int) -> Wholes:
     return np.unique(np.round(spread).astype(np.intp))
 
 
-def _area(rows: CurveRows, metric: str) -> float | None:
-    """Return the measure that sums up a curve of one class; None of an event, whose estimate has it."""
+def _area_of_class(rows: CurveRows, metric: str) -> float | None:
+    """Return the measure that sums up a curve, of one class of several; None of an event, whose estimate has it."""
     return float(rows.summary.value(registry[metric], {})) if rows.kind == "class" else None
 
 
@@ -144,7 +136,7 @@ def roc(rows: CurveRows) -> Computed | None:
         "threshold": steps.threshold[kept], "false_positive_rate": alarmed[kept], "sensitivity": steps.found[kept]}
     # The first place is above all scores, where both rates are 0.
     furthest = int((steps.found - alarmed).argmax())
-    notes = events.RocNotes(points_of=steps.points_of, area=_area(rows, "roc_auc"),
+    notes = events.RocNotes(points_of=steps.points_of, area=_area_of_class(rows, "roc_auc"),
                             furthest=steps.rates(furthest) if furthest else None)
     return points, notes
 
@@ -152,7 +144,7 @@ def roc(rows: CurveRows) -> Computed | None:
 @curve(events.Thresholds, of=("event",), needs="scores")
 def thresholds(rows: CurveRows) -> Computed | None:
     """Compute the rates at each threshold that is a score; they need both classes."""
-    steps = Steps.of_scores(rows)
+    steps = Steps.of(rows, rows.summary)  # by score, whatever the ranks
     if not steps.has_both:
         return None
     kept = steps.kept[1:]  # without the threshold above all scores, which is none of them
@@ -174,7 +166,7 @@ def precision_recall(rows: CurveRows) -> Computed | None:
     kept = steps.kept
     precision = np.where(kept > 0, ratio(steps.hits[kept], (steps.hits + steps.alarms)[kept]), 1.0)
     points = {"threshold": steps.threshold[kept], "recall": steps.found[kept], "precision": precision}
-    return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "average_precision"))
+    return points, events.RankedNotes(points_of=steps.points_of, area=_area_of_class(rows, "average_precision"))
 
 
 @curve(events.Gain, of=("event",), needs="scores")
@@ -270,25 +262,25 @@ def distributions(rows: CurveRows) -> Computed | None:
 RATES = ("sensitivity", "specificity", "false_positive_rate", "precision", "tested")
 
 
-def places(plan: Plan, summary: Summary) -> Floats:
+def marked_scores(plan: Plan, summary: Summary) -> Floats:
     """Return the lowest score that each marked threshold predicts as the event, [k]; above all where there is none."""
     above = np.nextafter(summary.rows.distinct[-1], np.inf)
-    return np.asarray(np.r_[summary.rows.distinct, above][_cuts(plan, summary)])
+    return np.asarray(np.r_[summary.rows.distinct, above][_marked_cuts(plan, summary)])
 
 
-def _cuts(plan: Plan, summary: Summary) -> Wholes:
+def _marked_cuts(plan: Plan, summary: Summary) -> Wholes:
     """Return the place of each marked threshold among the cuts of `sweep`, [k]."""
     return np.searchsorted(summary.rows.threshold_at, np.asarray(plan.marks, float), side="left")
 
 
-def rates(summary: Summary, at: Floats) -> Floats:
+def rates_at(summary: Summary, at: Floats) -> Floats:
     """Return the rates of `RATES` at scores ``at`` [k], one rate after the other, [..., 5k]; NaN where undefined."""
-    hits, trials = _counted(summary, np.searchsorted(summary.rows.distinct, at, side="left"))
+    hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, at, side="left"))
     return ratio(hits, trials)
 
 
-def _counted(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
-    """Return what the rates of `RATES` count at some cuts, and of how many, each [..., 5k]."""
+def _rate_counts(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
+    """Return the numerators and the denominators of the rates of `RATES` at some cuts, each [..., 5k]."""
     pairs = (summary(name) for name in ("events_from", "others_from"))
     (caught, events), (alarms, others) = (
         (np.append(above, np.zeros_like(above[..., :1]), axis=-1)[..., cuts],
@@ -298,11 +290,11 @@ def _counted(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
     return np.concatenate(hits, axis=-1), np.concatenate(trials, axis=-1)
 
 
-@curve(events.Marks, of=("event",), needs="scores", heights=Heights(rates, places, binned=True, part=True))
+@curve(events.Marks, of=("event",), needs="scores", heights=Heights(rates_at, marked_scores, binned=True, part=True))
 def marks(rows: CurveRows) -> Computed | None:
     """Compute the rates at the marked thresholds, with limits as event rates in bins have; they need both classes."""
     plan, summary = rows.plan, rows.summary
-    hits, trials = _counted(summary, _cuts(plan, summary))
+    hits, trials = _rate_counts(summary, _marked_cuts(plan, summary))
     if not plan.marks or not np.all(trials[: 2 * len(plan.marks)] > 0):
         return None
     method = method_of_bins(rows, "marks")
@@ -323,6 +315,6 @@ def measures(rows: CurveRows) -> Computed | None:
     hard = [entry for entry in rows.plan.metrics if entry.metric.of_reportable]
     if not hard or not rows.plan.marks:
         return None
-    swept = sweep(rows.summary, _cuts(rows.plan, rows.summary))
+    swept = sweep(rows.summary, _marked_cuts(rows.plan, rows.summary))
     columns = {called(entry, hard): values(swept, entry) for entry in hard}
     return {"threshold": np.asarray(rows.plan.marks), **columns}, Notes()

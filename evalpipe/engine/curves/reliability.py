@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import power
-from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, asked_of, curve
+from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, curve, interval_method_of
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import simultaneous_band
 from evalpipe.metrics.bins import equal_weight
@@ -68,7 +68,7 @@ def midpoints(summary: Summary, strategy: str, bins: int, edges: Floats) -> Floa
     return np.asarray((lowest + ends) / 2)
 
 
-def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
+def bin_totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
     """Total values at each distinct score [..., m] in each bin [..., bins]."""
     starts, inside = runs_within(rows.distinct, edges)
     binned = np.zeros((*values.shape[:-1], len(edges)))
@@ -78,7 +78,7 @@ def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
 
 def event_rates(summary: Summary, edges: Floats) -> Floats:
     """Return the share of events in each bin, [..., bins]; NaN where a replicate left a bin empty."""
-    events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
+    events, others = (bin_totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
     return ratio(events, events + others)
 
 
@@ -92,19 +92,19 @@ states them."""
 OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 
 
-def _diagram(rows: CurveRows, strategy: str) -> Computed:
+def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     """Compute a reliability diagram, with limits from replicates of its event rates [B, bins] where there are any."""
     summary, name = rows.summary, f"calibration_{strategy}"
     edges = bin_edges(summary, strategy, rows.plan.calibration.settings.bins)
-    events, others = (totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
+    events, others = (bin_totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
-    mean = totals(summary.rows, stated, edges) / weight
+    mean = bin_totals(summary.rows, stated, edges) / weight
     whole = float(weight.sum())
-    count = totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
-    scale = observed(rows, lambda values: totals(summary.rows, values, edges))
+    count = bin_totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
+    scale = observations_per_weight(rows, lambda values: bin_totals(summary.rows, values, edges))
     points = {"mean_probability": mean, "event_rate": events / weight,
-              **_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
+              **_event_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
     if rows.plan.calibration.settings.position == "midpoint":
         points["midpoint"] = midpoints(summary, strategy, rows.plan.calibration.settings.bins, edges)
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
@@ -113,26 +113,26 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
         mean_gap=gap, mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
 
 
-def _begin(plan: Plan, summary: Summary, strategy: str) -> Floats:
-    """Return the score at which each bin begins."""
+def _lowest_scores(plan: Plan, summary: Summary, strategy: str) -> Floats:
+    """Return the lowest score of each bin, as `bin_edges` does, by the plan."""
     return bin_edges(summary, strategy, plan.calibration.settings.bins)
 
 
 # One function serves both, bound to its way of making bins.
 for _strategy in ("uniform", "quantile"):
     curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
-          heights=Heights(event_rates, partial(_begin, strategy=_strategy), binned=True, part=True))(
-        partial(_diagram, strategy=_strategy))
+          heights=Heights(event_rates, partial(_lowest_scores, strategy=_strategy), binned=True, part=True))(
+        partial(_reliability_diagram, strategy=_strategy))
 
 
 def method_of_bins(rows: CurveRows, name: str) -> str:
-    """Return how limits of shares of rows are made, such as event rates in bins and windows."""
-    asked = asked_of(rows.plan, name)
+    """Return how limits of shares of rows in bins or windows are made."""
+    asked = interval_method_of(rows.plan, name)
     return asked if asked in LIMITS or name in rows.drawn else "none"
 
 
-def observed(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | float:
-    """Return how many observations each unit of weight in a bin is: under importance weights Kish's (1965), else 1.
+def observations_per_weight(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | float:
+    """Return Kish's effective observations (1965) over the weight of each bin under importance weights; else 1.
 
     ``total`` totals values at each distinct score in each bin.
     """
@@ -143,12 +143,12 @@ def observed(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | flo
     return ratio(weight, squares)
 
 
-def _rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> dict[str, Floats]:
+def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> dict[str, Floats]:
     """Return the limits of the event rates in bins, of each alone and of all at once.
 
-    All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
+    Bins share no rows, so for all at once binomial limits take the level whose power of their number is the one asked.
     """
-    bins, level, drawn = asked_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
+    bins, level, drawn = interval_method_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
     alone = together = rows.limits(name, len(events))
     if bins in LIMITS:
         alone, together = (

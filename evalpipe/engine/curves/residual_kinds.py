@@ -46,9 +46,9 @@ def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
     if rows.kind == "numbers":
         if kind == "raw":
             return np.asarray(of.residual)
-        possible = of.predicted > 0
-        size = unit_deviance(of) if kind == "deviance" else of.residual**2 / np.where(possible, of.predicted, 1.0)
-        return np.where(possible, np.sign(of.residual) * np.sqrt(size), np.nan)
+        valid = of.predicted > 0
+        squared = unit_deviance(of) if kind == "deviance" else of.residual**2 / np.where(valid, of.predicted, 1.0)
+        return np.where(valid, np.sign(of.residual) * np.sqrt(squared), np.nan)
     if kind == "raw":
         size = of.shortfall
     elif kind == "deviance":
@@ -59,21 +59,21 @@ def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
     return np.asarray(np.where(of.truth, size, -size) if rows.kind == "event" else size)
 
 
-def _predicted(rows: CurveRows) -> Floats:
-    """Return what residuals are set against, [n]: the predicted number, or the probability of the event."""
-    return np.asarray(rows.summary.rows.chances if rows.kind == "event" else rows.summary.rows.predicted)
-
-
 class Outcomes(NamedTuple):
-    """The residuals that each of some predictions may have, and the chance of each, both [m, k]."""
+    """The residuals that are possible at each of some predictions, and the probability of each, both [m, k]."""
 
     residual: Floats
     chance: Floats
 
     @classmethod
     def of(cls, rows: CurveRows, kind: ResidualKind, predicted: Floats) -> Outcomes:
-        """Return what is possible under predictions [m] of an event or of a count."""
-        return _of_event(predicted, kind) if rows.kind == "event" else _of_count(predicted, kind)
+        """Return the outcomes under predictions [m] of an event or of a count."""
+        if rows.kind != "event":
+            return _count_outcomes(predicted, kind)
+        p = np.clip(predicted, constants.CLIP, 1 - constants.CLIP)
+        chance = np.stack([p, 1 - p], axis=1)
+        size = 2 * -np.stack([log(p), log1p(-p)], axis=1) if kind == "deviance" else chance[:, ::-1] / chance
+        return cls(np.sqrt(size) * [1.0, -1.0], chance)
 
     @property
     def mean(self) -> Floats:
@@ -86,14 +86,7 @@ class Outcomes(NamedTuple):
         return np.asarray((np.sqrt(np.abs(self.residual)) * self.chance).sum(axis=1))
 
 
-def _of_event(predicted: Floats, kind: ResidualKind) -> Outcomes:
-    p = np.clip(predicted, constants.CLIP, 1 - constants.CLIP)
-    chance = np.stack([p, 1 - p], axis=1)
-    size = 2 * -np.stack([log(p), log1p(-p)], axis=1) if kind == "deviance" else chance[:, ::-1] / chance
-    return Outcomes(np.sqrt(size) * [1.0, -1.0], chance)
-
-
-def _of_count(predicted: Floats, kind: ResidualKind) -> Outcomes:
+def _count_outcomes(predicted: Floats, kind: ResidualKind) -> Outcomes:
     """Put the possible counts about each mean into bins of equal width, the middle of which stands for them."""
     from scipy.special import pdtr
 
@@ -123,7 +116,7 @@ class StandardResiduals(NamedTuple):
 
     @classmethod
     def of(cls, rows: CurveRows) -> StandardResiduals | None:
-        """Standardise the residuals that figures are of; None where there are none, or all raw ones are zero."""
+        """Standardise the residuals of the kind that the plan has; None without any, or where all raw ones are zero."""
         kind = rows.plan.residuals.kind if rows.plan.residuals is not None else "raw"
         cells = rows.once(CELLS[kind])
         if cells is None or kind != "raw":
@@ -134,8 +127,12 @@ class StandardResiduals(NamedTuple):
 
 
 def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
-    """Return the distinct pairs of prediction and residual of a kind, and their weights; None where a row has none."""
-    predicted, residual, weight = gather(rows.summary.weights, _predicted(rows), residuals_of(rows, kind))
+    """Return the distinct pairs of prediction and residual of a kind, and their weights; None where a row has none.
+
+    The prediction is a number, or the probability of the event.
+    """
+    predicted = rows.summary.rows.chances if rows.kind == "event" else rows.summary.rows.predicted
+    predicted, residual, weight = gather(rows.summary.weights, np.asarray(predicted), residuals_of(rows, kind))
     return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
 
 
@@ -143,7 +140,7 @@ CELLS = {kind: partial(_cells, kind=kind) for kind in get_args(residuals.Residua
 """What gathers the residuals of each kind, once for all curves of them."""
 
 
-def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Compute the deciles of residuals of a kind."""
     weights = rows.summary.weights
     residual = residuals_of(rows, kind)
@@ -155,7 +152,7 @@ def _quantiles(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     return deciles(rows, plain, sizes), residuals.KindQuantileNotes(quantile_type=7, clipped=clipped)
 
 
-def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Choose rows for a scatter of residuals of a kind against predictions."""
     cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
     if cells is None:
@@ -165,7 +162,7 @@ def _against_predicted(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     return {"predicted": predicted[kept], "residual": residual[kept]}, notes
 
 
-def _smoothed(rows: CurveRows, kind: ResidualKind) -> Computed | None:
+def _smooth_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Draw a smooth line through residuals of a kind."""
     cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
     if cells is None:
@@ -182,11 +179,11 @@ def asked(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
 
 for _kind in KINDS:
     curve(residuals.KindQuantiles, of=("numbers", "event", "levels"), needs="residuals",
-          name=f"{_kind}_residual_quantiles")(partial(_quantiles, kind=_kind))
+          name=f"{_kind}_residual_quantiles")(partial(_deciles_of_kind, kind=_kind))
     curve(residuals.KindPredicted, of=("numbers", "event"), needs="residuals",
-          name=f"{_kind}_residual_predicted")(partial(_against_predicted, kind=_kind))
+          name=f"{_kind}_residual_predicted")(partial(_scatter_of_kind, kind=_kind))
     curve(residuals.KindPredictedSmooth, of=("numbers", "event"), needs="residuals",
-          name=f"{_kind}_residual_predicted_smooth")(partial(_smoothed, kind=_kind))
+          name=f"{_kind}_residual_predicted_smooth")(partial(_smooth_of_kind, kind=_kind))
 
 
 @curve(residuals.PredictedObserved, of=("numbers",), needs="residuals")
@@ -229,7 +226,7 @@ def scale_location(rows: CurveRows) -> Computed | None:
 
 @curve(residuals.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
 def scale_location_smooth(rows: CurveRows) -> Computed | None:
-    """Draw a smooth line through the roots, beside what is expected at the same predictions."""
+    """Draw a smooth line through the roots, and the roots expected at the same predictions."""
     standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
     if standard is None:
         return None
@@ -257,7 +254,7 @@ def half_normal(rows: CurveRows) -> Computed | None:
     across = ndtri((1 + share) / 2)
     kept = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], PLACES)))
     share = share[kept]
-    expected, finest = _expected(rows, standard)
+    expected, finest = _expected_quantiles(rows, standard)
     points = {"half_normal": across[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
     independent, tail = independent_rows(rows), (1 - rows.plan.level) / 2
     if independent is not None:
@@ -272,8 +269,8 @@ def half_normal(rows: CurveRows) -> Computed | None:
         level=None if independent is None else rows.plan.level)
 
 
-def _expected(rows: CurveRows, standard: StandardResiduals) -> tuple[Callable[[Floats], Floats], float]:
-    """Return what gives the quantiles of absolute residuals where the model is right, at shares [k].
+def _expected_quantiles(rows: CurveRows, standard: StandardResiduals) -> tuple[Callable[[Floats], Floats], float]:
+    """Return a function that gives the quantiles of absolute residuals if the model is right, at shares [k].
 
     The second is the share above which they are known: of more predictions of counts than are looked at, the smallest
     residuals lie closer to 0 than those of the part that stands for all.
@@ -306,7 +303,7 @@ def _default_kind(rows: CurveRows) -> ResidualKind:
     return "pearson" if rows.sample.task == "count" else "raw"
 
 
-def _residual(rows: CurveRows) -> tuple[Floats, Floats] | None:
+def _residuals_and_expected(rows: CurveRows) -> tuple[Floats, Floats] | None:
     """Return residuals [n] and the means that are expected of them [n]; None where a row that counts has none."""
     residual = residuals_of(rows, _default_kind(rows))
     if np.isnan(residual[rows.summary.weights > 0]).any():
@@ -316,8 +313,8 @@ def _residual(rows: CurveRows) -> tuple[Floats, Floats] | None:
     return residual, expected
 
 
-def _cut(values: Floats, weight: Floats, observations: Wholes, least: int) -> list[Wholes]:
-    """Part rows by their values [n] into groups of about equal weight, each of ``least`` observations or more.
+def _groups_of_values(values: Floats, weight: Floats, observations: Wholes, least: int) -> list[Wholes]:
+    """Divide rows by their values [n] into groups of about equal weight, each of ``least`` observations or more.
 
     Equal values stay together. Returns the positions of each group's rows; none where there are too few.
     """
@@ -339,7 +336,7 @@ def _cut(values: Floats, weight: Floats, observations: Wholes, least: int) -> li
     return [order[a:b] for a, b in pairwise(ends)]
 
 
-def _of_groups(
+def _group_distributions(
     groups: Sequence[Wholes], values: Floats, residual: Floats, expected: Floats, weight: Floats
 ) -> dict[str, Floats]:
     """Return how residuals are distributed in each group of rows."""
@@ -355,7 +352,7 @@ def _of_groups(
     return dict(zip(names, np.array(parts).reshape(-1, len(names)).T, strict=True))
 
 
-def _line(points: dict[str, Floats]) -> Floats:
+def _smooth_of_means(points: dict[str, Floats]) -> Floats:
     """Return a smooth line through the means of groups, where they are."""
     at, line, _ = smooth(points["value"], points["mean"], points["weight"])
     return np.interp(points["value"], at, line)
@@ -365,7 +362,7 @@ def _line(points: dict[str, Floats]) -> Floats:
 def residual_against(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups of each column."""
     asked = rows.plan.residuals
-    gathered = rows.once(_residual) if asked is not None and asked.against else None
+    gathered = rows.once(_residuals_and_expected) if asked is not None and asked.against else None
     if asked is None or gathered is None:
         return None
     residual, expected = gathered
@@ -384,10 +381,11 @@ def residual_against(rows: CurveRows) -> Computed | None:
             groups = [level for level in every if rows.sample.observations[level].sum() >= least]
             few |= {name: len(every) - len(groups)} if len(groups) < len(every) else {}
         else:
-            cut = _cut(column.values[kept], weights[kept], rows.sample.observations[kept], least) if len(kept) else []
-            groups = [kept[group] for group in cut]
-        points = _of_groups(groups, column.values, residual, expected, weights)
-        along = np.full(len(groups), np.nan) if column.levels or not groups else _line(points)
+            observations = rows.sample.observations[kept]
+            divided = _groups_of_values(column.values[kept], weights[kept], observations, least) if len(kept) else []
+            groups = [kept[group] for group in divided]
+        points = _group_distributions(groups, column.values, residual, expected, weights)
+        along = np.full(len(groups), np.nan) if column.levels or not groups else _smooth_of_means(points)
         parts.append({**points, "column": np.full(len(groups), float(place)), "smooth": along})
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return joined, residuals.ResidualAgainstNotes(
@@ -400,7 +398,7 @@ def residual_against(rows: CurveRows) -> Computed | None:
 def residual_order(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups along an order, and how neighbours in it are related."""
     asked = rows.plan.residuals
-    gathered = rows.once(_residual) if asked is not None and asked.order is not None else None
+    gathered = rows.once(_residuals_and_expected) if asked is not None and asked.order is not None else None
     if asked is None or asked.order is None or gathered is None:
         return None
     residual, expected = gathered
@@ -412,16 +410,16 @@ def residual_order(rows: CurveRows) -> Computed | None:
     about = residual[kept] - expected[kept]
     means = np.bincount(place, weights[kept] * about) / np.bincount(place, weights[kept])
     places = np.asarray(place + 1, float)
-    cut = _cut(places, weights[kept], rows.sample.observations[kept], asked.min_rows)
-    points = _of_groups(cut, places, residual[kept], expected[kept], weights[kept])
-    points["smooth"] = _line(points) if cut else np.array([])
+    groups = _groups_of_values(places, weights[kept], rows.sample.observations[kept], asked.min_rows)
+    points = _group_distributions(groups, places, residual[kept], expected[kept], weights[kept])
+    points["smooth"] = _smooth_of_means(points) if groups else np.array([])
     return points, residuals.ResidualOrderNotes(
         kind=_default_kind(rows), least=asked.min_rows, column=asked.order, values=len(distinct),
-        missing=float(weights[np.isnan(values)].sum()) or None, **_related(means))
+        missing=float(weights[np.isnan(values)].sum()) or None, **_serial_correlation(means))
 
 
-def _related(means: Floats) -> dict[str, float]:
-    """Return how residuals [m] are related to the ones before them; none of very few, and where all are the same."""
+def _serial_correlation(means: Floats) -> dict[str, float]:
+    """Return autocorrelation and Durbin-Watson statistic of residuals [m]; none of few, or where all are equal."""
     squares, spread = float((means**2).sum()), float(((means - means.mean()) ** 2).sum())
     if len(means) < FEWEST or not squares or not spread:
         return {}

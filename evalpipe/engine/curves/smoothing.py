@@ -32,7 +32,7 @@ def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, 
     cross-validation (Craven & Wahba 1979, with the caution of Kim & Gu 2004); where there are fewer than `FEWEST`
     groups, these means themselves.
     """
-    x, y, w = _groups(predicted, values, weights)
+    x, y, w = _group_means(predicted, values, weights)
     notes = SmoothNotes(groups=len(x), smoothed=len(x) >= FEWEST)
     if len(x) < FEWEST:
         return x, y, notes
@@ -45,7 +45,7 @@ def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, 
     return x, middle + fits.values[scores.argmin()], notes
 
 
-def _groups(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+def _group_means(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return mean prediction, mean value and weight of groups of equal weight that never split equal predictions."""
     start = np.flatnonzero(np.r_[True, predicted[1:] != predicted[:-1]])
     at = np.add.reduceat(weights, start)
@@ -54,14 +54,14 @@ def _groups(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats,
     # About their own levels, so that the means of large numbers close to each other stay apart.
     low, middle = predicted[0], np.average(values, weights=weights)
     totals = np.array([np.add.reduceat(weights * x, start) for x in (predicted - low, values - middle, 1.0)])
-    far: list[Floats] = []
+    joined: list[Floats] = []
     least = APART * (predicted[-1] - low)
     for group_totals in totals.T:
-        if far and group_totals[0] / group_totals[2] - far[-1][0] / far[-1][2] < least:
-            far[-1] = far[-1] + group_totals
+        if joined and group_totals[0] / group_totals[2] - joined[-1][0] / joined[-1][2] < least:
+            joined[-1] = joined[-1] + group_totals
         else:
-            far.append(group_totals)
-    x, y, weight = np.array(far).T
+            joined.append(group_totals)
+    x, y, weight = np.array(joined).T
     return low + x / weight, middle + y / weight, weight
 
 
@@ -88,26 +88,27 @@ def splines(x: Floats, y: Floats, w: Floats, penalties: Floats) -> SplineFits:
     """
     gap, v = np.diff(x), 1 / w
     a, b, c = 1 / gap[:-1], -1 / gap[:-1] - 1 / gap[1:], 1 / gap[1:]
-    bent = _bands(a**2 * v[:-2] + b**2 * v[1:-1] + c**2 * v[2:],
+    bent = _padded_bands(a**2 * v[:-2] + b**2 * v[1:-1] + c**2 * v[2:],
                   (b * v[1:-1])[:-1] * a[1:] + (c * v[2:])[:-1] * b[1:], (c * v[2:])[:-2] * a[2:])
-    width = _bands((gap[:-1] + gap[1:]) / 3, gap[1:-1] / 6, np.zeros(len(a) - 2))
-    factors = _factors(_Bands(*(of_width + penalties * of_bent for of_width, of_bent in zip(width, bent, strict=True))))
-    bends = _solved(factors, a * y[:-2] + b * y[1:-1] + c * y[2:])
+    width = _padded_bands((gap[:-1] + gap[1:]) / 3, gap[1:-1] / 6, np.zeros(len(a) - 2))
+    penalised = (of_width + penalties * of_bent for of_width, of_bent in zip(width, bent, strict=True))
+    factors = _ldl_factors(_Bands(*penalised))
+    bends = _solve_factored(factors, a * y[:-2] + b * y[1:-1] + c * y[2:])
     pulled = np.zeros((len(x), len(penalties)))
     for place, share in enumerate((a, b, c)):
         pulled[place : place + len(share)] += share[:, None] * bends
-    inverse = _inverse(factors)
+    inverse = _inverse_bands(factors)
     removed = sum(count * (of_inverse * of_bent).sum(axis=0)
                   for count, of_inverse, of_bent in zip((1, 2, 2), inverse, bent, strict=True))
     return SplineFits((y[:, None] - penalties * v[:, None] * pulled).T, len(x) - penalties * removed)
 
 
-def _bands(diagonal: Floats, first: Floats, second: Floats) -> _Bands:
+def _padded_bands(diagonal: Floats, first: Floats, second: Floats) -> _Bands:
     return _Bands(*(np.pad(band, (0, len(diagonal) - len(band)))[:, None] for band in (diagonal, first, second)))
 
 
-def _factors(bands: _Bands) -> _Bands:
-    """Return the diagonal of D and the two bands of L, below 1, with L D L' the matrix of these bands."""
+def _ldl_factors(bands: _Bands) -> _Bands:
+    """Factor matrices M as L D L': return the diagonal of D and the two bands of L below its diagonal of 1."""
     d, e, f = (np.zeros_like(band) for band in bands)
     for i in range(len(d)):
         d[i], e[i], f[i] = (band[i] for band in bands)
@@ -121,7 +122,7 @@ def _factors(bands: _Bands) -> _Bands:
     return _Bands(d, e, f)
 
 
-def _solved(factors: _Bands, right: Floats) -> Floats:
+def _solve_factored(factors: _Bands, right: Floats) -> Floats:
     """Return the solutions [k, p] of the factored equations with one right side [k]."""
     d, e, f = factors
     solution = np.repeat(right[:, None], d.shape[1], axis=1)
@@ -137,7 +138,7 @@ def _solved(factors: _Bands, right: Floats) -> Floats:
     return solution
 
 
-def _inverse(factors: _Bands) -> _Bands:
+def _inverse_bands(factors: _Bands) -> _Bands:
     """Return the bands of the inverse of the factored matrices, from the last row up."""
     d, e, f = factors
     # Two rows of 0 stand below the last.

@@ -1,4 +1,4 @@
-"""What a reader should know about a model's numbers, found while they are computed."""
+"""The warnings about one model's numbers on one dataset."""
 
 from __future__ import annotations
 
@@ -39,12 +39,19 @@ NOTHING = 1e-16
 """The probability below which 1 minus it is 1, and which cells therefore do not tell from 0."""
 
 
-def notes(
+def model_warnings(
     plan: Plan, sample: Sample, model: str, summary: Summary, estimates: Sequence[Estimate]
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
-    yield from _left_out(plan, model, where, summary)
+    lacking: dict[str, list[str]] = {}
+    for entry in plan.metrics:
+        need = entry.lacking(summary.rows.gives)
+        if need is not None and not plan.left_to_variants(model, need):
+            lacking.setdefault(need, []).append(entry.metric.name)
+    if lacking:
+        gaps = "; ".join(f"{LACKING[need]} for {', '.join(dict.fromkeys(names))}" for need, names in lacking.items())
+        yield Warned(code="not-served", message=f"{where}: the model gives {gaps}")
     original = plan.models.get(model)
     if original is not None and original.scale == "margin":
         yield Warned(
@@ -52,25 +59,49 @@ def notes(
             message=f"{where}: the logistic function turned distances from a boundary into probabilities; such "
                     "probabilities are rarely calibrated",
         )
-    yield from _clippings(plan, where, summary)
-    yield from _of_estimates(sample, where, [row for row in estimates if row.slice is None])
+    yield from _clipped_probabilities(plan, where, summary)
+    yield from _untrustworthy(sample, where, [row for row in estimates if row.slice is None])
     if sample.task == "binary" and summary.rows.probability is not None:
         yield from _squeezed(where, summary, importance=plan.importance)
-    yield from _slices(where, estimates)
+    for status, advice in (("degenerate", "do not trust their intervals"), ("undefined", "they have no value")):
+        affected = [row for row in estimates if row.slice is not None and row.status == status]
+        if affected:
+            slices = len({tuple((row.slice or {}).items()) for row in affected})
+            count = f"{len(affected):,} {'number' if len(affected) == 1 else 'numbers'}"
+            yield Warned(
+                code=f"{status}-slices",
+                message=f"{where}: {count} in {slices:,} {'slice' if slices == 1 else 'slices'} "
+                        f"{'is' if len(affected) == 1 else 'are'} {status}; {advice}; the tables of slices give the "
+                        "reasons",
+            )
 
 
-def _clippings(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
+def _clipped_probabilities(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
     """Warn of probabilities that are clipped for a logarithm, once for each epsilon."""
     clipping: dict[float, list[str]] = {}
     for entry in (leaf for listed in plan.metrics for leaf in listed.leaves):
         clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
         if clips and "probabilities" in summary.rows.gives:
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.title)
-    for epsilon, metrics in sorted(clipping.items()):
-        yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
+    for epsilon, titles in sorted(clipping.items()):
+        metrics, true, counts = ", ".join(dict.fromkeys(titles)), summary.rows.true_chance, summary.row_counts
+        clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
+        # Of rows in cells it is not known whether a probability is 0 or next to it.
+        infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
+        limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
+        outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'}"
+        if infinite and summary.celled:
+            message = (f"{outcomes} given a probability of 0, or below {NOTHING:g}, did occur. {metrics} would be "
+                       f"infinite at 0, so {limited}{epsilon:g}")
+        elif infinite:
+            message = f"{outcomes} given probability 0 did occur. {metrics} would be infinite, so {limited}{epsilon:g}"
+        else:
+            message = f"{limited}the range from {epsilon:g} to 1 - {epsilon:g} for {metrics}"
+        if clipped:
+            yield Warned(code="clipped", message=f"{where}: {message}")
 
 
-def _of_estimates(sample: Sample, where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
+def _untrustworthy(sample: Sample, where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
     """Warn of a model that ranks worse than chance, and of estimates that are not to be trusted."""
     for row in estimates:
         plain = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
@@ -81,25 +112,15 @@ def _of_estimates(sample: Sample, where: str, estimates: Sequence[Estimate]) -> 
                         f"'{sample.levels[0]}' is the right event and that higher values mean the event",
             )
         if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
-            what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
-            whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
-            yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
-
-
-def _left_out(plan: Plan, model: str, where: str, summary: Summary) -> Iterator[Warned]:
-    """Say which measures neither the model nor its variants can serve, and what it lacks for them."""
-    lacking: dict[str, list[str]] = {}
-    for entry in plan.metrics:
-        need = entry.lacking(summary.rows.gives)
-        if need is not None and not plan.left_to_variants(model, need):
-            lacking.setdefault(need, []).append(entry.metric.name)
-    if lacking:
-        said = "; ".join(f"{LACKING[need]} for {', '.join(dict.fromkeys(names))}" for need, names in lacking.items())
-        yield Warned(code="not-served", message=f"{where}: the model gives {said}")
+            average = f" ({row.average})" if row.average is not None else ""
+            part = average if row.class_ is None else f" of '{row.class_}'"
+            subject = "it as a mean over all classes" if row.classes_used is not None else "its interval"
+            yield Warned(
+                code="degenerate", message=f"{where}: {row.metric}{part} is {row.reason}; do not trust {subject}")
 
 
 def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[Warned]:
-    """Say where probabilities rank well but lie in a narrow range with a steep calibration slope.
+    """Warn of probabilities that rank well but lie in a narrow range, with a steep calibration slope.
 
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
@@ -121,44 +142,3 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
                     f"{high:.2f} with a calibration slope of {slope:.2f} ({slope - reach:.2f} to "
                     f"{slope + reach:.2f}): they are too close together and need recalibration",
         )
-
-
-def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
-    """Say once of all slices how many numbers are not to be trusted, or do not exist."""
-    for status, advice in (("degenerate", "do not trust their intervals"), ("undefined", "they have no value")):
-        affected = [row for row in estimates if row.slice is not None and row.status == status]
-        if affected:
-            slices = len({tuple((row.slice or {}).items()) for row in affected})
-            numbers = f"{len(affected):,} {'number' if len(affected) == 1 else 'numbers'}"
-            yield Warned(
-                code=f"{status}-slices",
-                message=f"{where}: {numbers} in {slices:,} {'slice' if slices == 1 else 'slices'} "
-                        f"{'is' if len(affected) == 1 else 'are'} {status}; {advice}; the tables of slices give the "
-                        "reasons",
-            )
-
-
-def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:
-    true = summary.rows.true_chance
-    counts = summary.row_counts
-    clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
-    # Of rows in cells it is not known whether a probability is 0 or next to it.
-    infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
-    limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
-    outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'}"
-    if infinite and summary.celled:
-        message = (f"{outcomes} given a probability of 0, or below {NOTHING:g}, did occur. {metrics} would be infinite "
-                   f"at 0, so {limited}{epsilon:g}")
-    elif infinite:
-        message = f"{outcomes} given probability 0 did occur. {metrics} would be infinite, so {limited}{epsilon:g}"
-    else:
-        message = f"{limited}the range from {epsilon:g} to 1 - {epsilon:g} for {metrics}"
-    if clipped:
-        yield Warned(code="clipped", message=f"{where}: {message}")
-
-
-def _part(row: Estimate) -> str:
-    """Say which average or class of a measure is meant."""
-    if row.class_ is not None:
-        return f" of '{row.class_}'"
-    return f" ({row.average})" if row.average is not None else ""
