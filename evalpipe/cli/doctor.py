@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.folders import locked
 from evalpipe.errors import EvalpipeError
-from evalpipe.plan.memory import written
+from evalpipe.plan.memory import bytes_text
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -225,11 +225,11 @@ def _cores() -> Iterator[Seen]:
 
 def _memory() -> Iterator[Seen]:
     limit, free = memory_limit(), memory_free()
-    seen = [*([] if free is None else [f"{written(free)} free"]),
-            *([] if limit is None else [f"a limit of {written(limit)} for this process"])]
+    seen = [*([] if free is None else [f"{bytes_text(free)} free"]),
+            *([] if limit is None else [f"a limit of {bytes_text(limit)} for this process"])]
     least = min((size for size in (limit, free) if size is not None), default=None)
     if least is not None and least < LEAST_MEMORY:
-        yield Seen("memory", "failed", f"{' and '.join(seen)}; a small run needs {written(LEAST_MEMORY)}",
+        yield Seen("memory", "failed", f"{' and '.join(seen)}; a small run needs {bytes_text(LEAST_MEMORY)}",
                     "allow more, or end what else is running")
     else:
         yield Seen("memory", "ok", " and ".join(seen) or "not known on this system")
@@ -263,9 +263,9 @@ def _reports(reports: Path) -> Iterator[Seen]:
 
 def _space(name: str, folder: Path, hint: str) -> Seen:
     free = shutil.disk_usage(folder).free
-    seen = f"{folder} can be written and has {written(free)} free"
+    seen = f"{folder} can be written and has {bytes_text(free)} free"
     if free < LEAST_SPACE:
-        return Seen(name, "failed", f"{seen}; a run needs {written(LEAST_SPACE)}", hint)
+        return Seen(name, "failed", f"{seen}; a run needs {bytes_text(LEAST_SPACE)}", hint)
     return Seen(name, "ok", seen)
 
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats
+    from evalpipe.chapters.reference_rates.plan import RatePlan
     from evalpipe.data.sample import Sample
     from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.estimates import Scope
     from evalpipe.intervals.contrasts import Contrast
-    from evalpipe.plan.measures import KnownPlan, MetricPlan
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import DatasetDifference, DatasetSummary, Estimate
     from evalpipe.statistics import Summary
@@ -86,8 +87,8 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 
 
-def less_known(estimate: Estimate, known: KnownPlan) -> Estimate:
-    """Return an estimate less a known value from elsewhere; limits are recovered from those of both.
+def less_known(estimate: Estimate, known: RatePlan) -> Estimate:
+    """Return an estimate less a value that was found elsewhere, with limits recovered from those of both.
 
     The two are taken as independent. A known value without limits has no error: the limits are the estimate's, less it.
     """

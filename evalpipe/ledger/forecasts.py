@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.gates.compute_evidence import SIDES, sides
 from evalpipe.chapters.gates.compute_sequence import ENOUGH, YEARS, Forecast, NightCheck, forecast, threshold
-from evalpipe.chapters.gates.plan import gates_plan, least_night, made_of, sequence_plan
+from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, least_night, sequence_plan
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 
@@ -107,7 +107,7 @@ def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightC
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
     by_rows = gate.rule.on != "sequence" or not plan.part(sequence_plan).between_nights
-    rate = entry is not None and by_rows and gate.against is None and made_of(entry) == "rows" and 0 < value < 1
+    rate = entry is not None and by_rows and gate.against is None and evidence_kind(entry) == "rows" and 0 < value < 1
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
     for side, limit in sides(gate):
         support = ENOUGH if row.get("support") is None else _rounded(row["support"])

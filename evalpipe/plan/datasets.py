@@ -41,7 +41,7 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
         (getattr(spec.exposure, "column", None), ("exposure", "column")), (spec.cluster, ("cluster",)),
     ]
     for name, model in spec.models.items():
-        named += _model_named(spec, name).items() if model.predictions is None else ()
+        named += _model_columns_named(spec, name).items() if model.predictions is None else ()
     named += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
     residuals = residuals_plan(spec)
     named += [] if residuals is None else [(column, loc) for loc, column in residuals.columns]
@@ -57,7 +57,7 @@ def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
     identity: dict[str, Loc] = {} if spec.id is None else {spec.id: ("id",)}
     step = spec.models[model].step
     steps: dict[str, Loc] = {} if step is None else {step.column: ("models", model, "step")}
-    return {**_model_named(spec, model), **steps, **identity}
+    return {**_model_columns_named(spec, model), **steps, **identity}
 
 
 def bootstrap_named(spec: Spec, model: str) -> dict[str, Loc]:
@@ -69,12 +69,12 @@ def bootstrap_named(spec: Spec, model: str) -> dict[str, Loc]:
     return named if optimism is None else {**named, optimism.drawn: ("models", model, "optimism", "drawn")}
 
 
-def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:
+def compared_columns(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:
     """Return the columns that must agree row by row where a file of predictions is matched to a dataset by position.
 
     They are those of both but for the model's predictions, and for lists, mappings and bytes.
     """
-    predicted = _model_named(spec, model)
+    predicted = _model_columns_named(spec, model)
     return () if spec.id is not None else tuple(
         column for column, kind in predictions.columns.items()
         if column in dataset.columns and column not in predicted
@@ -82,7 +82,7 @@ def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -
     )
 
 
-def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
+def _model_columns_named(spec: Spec, name: str) -> dict[str, Loc]:
     """Return the columns of the data that a model names, each with the place that names it first."""
     from evalpipe.spec.core_keys import Model
 
@@ -118,7 +118,7 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
     return {level: named[level] for level in levels(spec)}
 
 
-def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
+def columns_to_read(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
     """Return the columns to read: of evaluated rows all, of rows to calibrate on all that are not only to divide them.
 
     Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
@@ -131,41 +131,42 @@ def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) ->
             "slices", "worst_slices", "folds", "curves")}
     if spec.prevalence is not None and spec.prevalence.from_ == table.named.dataset:
         return {column: loc for column, loc in named.items() if loc[0] in {"outcome", "id", "weight", "cluster"}}
-    asked = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]
-    outcome = {column: named[column] for column in asked if column in table.columns}
+    columns = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]
+    outcome = {column: named[column] for column in columns if column in table.columns}
     return outcome | {spec.id: named[spec.id]}
 
 
-def missing(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
-    """Return a problem for each needed column that a table does not have."""
+def column_problems(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
+    """Return a problem for each needed column that a table does not have, or has in a type that cannot be read."""
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
     strange = {column: loc for column, loc in needed.items() if column in table.unreadable}
     return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
             *(unreadable(spec.origin, table, column, loc) for column, loc in strange.items()),
             *(problem for column, loc in needed.items() if column not in {**absent, **strange}
-              for problem in _not_lists(spec, table, column, loc))]
+              for problem in _list_type_problems(spec, table, column, loc))]
 
 
-def _not_lists(spec: Spec, table: DataTable, column: str, loc: Loc) -> Iterator[Problem]:
+def _list_type_problems(spec: Spec, table: DataTable, column: str, loc: Loc) -> Iterator[Problem]:
     """Report a column that is to hold lists, and by its type does not, and the other way round in a query."""
     kind = table.columns[column]
-    if table.format == "query" and kind.startswith(("List", "Array")) and not _is_of_lists(spec, column, loc):
-        message = f"column '{column}' of {table.named.called} ({_files(table)}) holds lists, not single values"
+    if table.format == "query" and kind.startswith(("List", "Array")) and not _is_list_column(spec, column, loc):
+        message = f"column '{column}' of {table.named.called} ({_first_file(table)}) holds lists, not single values"
         hint = "only 'probabilities' and 'scores' of a model may name a column of lists"
         yield Problem("wrong-type", message, spec.origin.place(*loc) or spec.origin.place(*loc[:1]), hint)
-    if _is_of_lists(spec, column, loc) and not kind.startswith(_LISTS):
-        message = f"column '{column}' of {table.named.called} ({_files(table)}) holds values of type {kind}, not lists"
+    if _is_list_column(spec, column, loc) and not kind.startswith(_LISTS):
+        shown = f"{table.named.called} ({_first_file(table)})"
+        message = f"column '{column}' of {shown} holds values of type {kind}, not lists"
         hint = (f"name the column of each level's {loc[-1]} by a pattern with {{level}}, or by a mapping of level to "
                 "column; a text without {level} is the name of one column of lists")
         yield Problem("wrong-type", message, spec.origin.place(*loc), hint)
 
 
-def _is_of_lists(spec: Spec, column: str, loc: Loc) -> bool:
+def _is_list_column(spec: Spec, column: str, loc: Loc) -> bool:
     """Tell whether a column is named as one of lists, of the probabilities or scores of all levels."""
     return loc[-1] in OF_LEVELS and column == spec.models[str(loc[1])].list_column
 
 
-def _files(table: DataTable) -> str:
+def _first_file(table: DataTable) -> str:
     """Return where a table is, for messages: its first file."""
     return table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
 
@@ -185,7 +186,7 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
     hint = f"did you mean '{close}'?" if close else f"name one of the columns of {table.named.called}"
-    if _is_of_lists(spec, column, loc):
+    if _is_list_column(spec, column, loc):
         pattern = f"write {{level}} where the level stands in the names, or name one column of lists of {loc[-1]}"
         hint = pattern if "{" in column or not close else hint
     elif loc[-1] in OF_LEVELS:
@@ -195,7 +196,7 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
     if spec.datasets[table.named.dataset].role == "reference":
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
-    message = f"{table.named.called} ({_files(table)}) has no column '{column}'"
+    message = f"{table.named.called} ({_first_file(table)}) has no column '{column}'"
     return Problem("missing-column", message, place, hint, notes=tuple(notes))
 
 
@@ -240,10 +241,11 @@ class DatasetPlan:
 def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
     """Return a problem for each column that a dataset, or a file of predictions, does not have."""
     named = columns_named(spec)
-    asked = [(table, needed(spec, spec.datasets[name].role, named, table)) for name, table in catalog.tables.items()]
-    asked += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
-    asked += [(tables[0], bootstrap_named(spec, model)) for (_, model), tables in catalog.bootstrap.items()]
-    return [problem for table, columns in asked for problem in missing(spec, table, columns)]
+    needed = [(table, columns_to_read(spec, spec.datasets[name].role, named, table))
+              for name, table in catalog.tables.items()]
+    needed += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
+    needed += [(tables[0], bootstrap_named(spec, model)) for (_, model), tables in catalog.bootstrap.items()]
+    return [problem for table, columns in needed for problem in column_problems(spec, table, columns)]
 
 
 def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
@@ -254,7 +256,7 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
         model: str, file: DataTable, named: Callable[[Spec, str], dict[str, Loc]] = predictions_named
     ) -> DatasetPlan:
         return DatasetPlan(name, "predictions", file, tuple(named(spec, model)),
-                           compared=shared(spec, model, table, file))
+                           compared=compared_columns(spec, model, table, file))
 
     predictions = {
         model: of_file(model, file) for (dataset, model), file in catalog.predictions.items() if dataset == name}
@@ -267,16 +269,15 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
     several = (part for fits in (refits, bootstrap) for parts in fits.values() for part in parts)
     parts = (*predictions.values(), *several)
     compared = tuple(dict.fromkeys(column for part in parts for column in part.compared))
-    columns = tuple(needed(spec, role, columns_named(spec), table))
-    asked = tuple(conditions(spec, name))
+    columns = tuple(columns_to_read(spec, role, columns_named(spec), table))
     return DatasetPlan(
-        name, role, table, columns, MappingProxyType(predictions), compared, asked, MappingProxyType(refits),
-        MappingProxyType(bootstrap), spec.datasets[name].trained_on)
+        name, role, table, columns, MappingProxyType(predictions), compared, tuple(conditions(spec, name)),
+        MappingProxyType(refits), MappingProxyType(bootstrap), spec.datasets[name].trained_on)
 
 
-def loose_plan(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:
+def predictions_dataset(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:
     """Return the only dataset as one that holds predictions alone, all its columns read, and what it lacks of them."""
     (dataset,), (model,) = spec.datasets, spec.models
     table = catalog.tables[dataset]
-    problems = missing(spec, table, predictions_named(spec, model))
+    problems = column_problems(spec, table, predictions_named(spec, model))
     return DatasetPlan(dataset, "predictions", table, tuple(table.columns)), problems

@@ -26,9 +26,9 @@ def edges_of(plan: Plan) -> EdgesPlan:
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
     digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
-    asked = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
-    declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
-    return EdgesPlan(tuple(sorted(bins)), tuple(sorted(digits)), (*asked, *declared, *plan.marks))
+    of_measures = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
+    of_models = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
+    return EdgesPlan(tuple(sorted(bins)), tuple(sorted(digits)), (*of_measures, *of_models, *plan.marks))
 
 
 ROWS = 16_384

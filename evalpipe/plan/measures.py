@@ -7,7 +7,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.costs.plan import costs_plan
-from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, UnreadShares, prior, unread
+from evalpipe.chapters.prevalence.plan import (
+    SAMPLE,
+    PriorPlan,
+    UnreadShares,
+    prior_plan,
+    unread_prevalence,
+)
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, UNLIKE_ROWS, registry
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expressions import ExpressionMetric
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.intervals.declare import IntervalMethod, Obstacle
     from evalpipe.metrics import Metric
-    from evalpipe.spec.measures import KnownValue, MetricChoice
+    from evalpipe.spec.measures import MetricChoice
     from evalpipe.spec.spec import Spec
 
 
@@ -31,56 +37,57 @@ CLUSTERED = "cluster_t", f"{UNLIKE_ROWS['clusters']}; of at most {FEW_CLUSTERS} 
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
 
-def interval(
+def choose_interval(
     spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: PriorPlan
 ) -> tuple[str, str]:
     """Choose the interval method of a metric under some options at a prevalence, and say why."""
     even = params.get("strategy") == "quantile" or entry.name == "ace"
-    present: dict[Obstacle, bool] = {
+    possible: dict[Obstacle, bool] = {
         "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
         "averaged": average not in (None, "none"), "weights": spec.importance,
         "weighted_even_bins": spec.importance and even,
     }
-    return choose(_kinds(entry, params), spec.intervals.method, [name for name, there in present.items() if there])
+    obstacles = [obstacle for obstacle, present in possible.items() if present]
+    return choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
 
 
-def interval_of_expression(
+def choose_expression_interval(
     spec: Spec, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
 ) -> tuple[str, str]:
     """Choose the interval method of an expression, and say why.
 
     ``parts`` are its measures with their options; ``uncertain`` says that each replicate draws a prevalence for them.
     """
-    asked = spec.intervals.method
-    general = registry[asked].for_.get(EVERY) if asked in registry else None
-    if general is not None and asked == "none":
-        return asked, general
+    requested = spec.intervals.method
+    general = registry[requested].for_.get(EVERY) if requested in registry else None
+    if general is not None and requested == "none":
+        return requested, general
     for metric, params in parts:
-        own = [(method, method.for_[kind]) for method in registry.values()
-               for kind in _kinds(metric, params) if kind in method.for_]
-        if own and (own[0][0].insists or own[0][0].name == "none"):
-            return "none", f"no limits of an expression of {metric.name} are known: {own[0][1]}"
+        methods = [(method, method.for_[kind]) for method in registry.values()
+                   for kind in _interval_kinds(metric, params) if kind in method.for_]
+        if methods and (methods[0][0].insists or methods[0][0].name == "none"):
+            return "none", f"no limits of an expression of {metric.name} are known: {methods[0][1]}"
     if uncertain:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
-        return asked, general
+        return requested, general
     if spec.cluster is not None:
         return CLUSTERED
     return FALLBACK, "computed anew in every replicate from its measures, which are drawn together"
 
 
-def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
+def _interval_kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a metric is to intervals: the kind that it declares and, of gaps in bins, their norm."""
     if entry.interval is None:
         return ()
     return (entry.interval, entry.norm(params)) if entry.of_gaps else (entry.interval,)
 
 
-def proportions(spec: Spec) -> tuple[str, str]:
+def proportion_method(spec: Spec) -> str:
     """Choose the method of a proportion of rows that is part of a curve, such as the event rate of a bin."""
     obstacles: list[Obstacle] = ["clusters"] if spec.cluster is not None else []
     chosen = choose(("proportion",), spec.intervals.method, [*obstacles, "weights"] if spec.importance else obstacles)
-    return (FALLBACK, chosen[1]) if chosen == CLUSTERED else chosen
+    return FALLBACK if chosen == CLUSTERED else chosen[0]
 
 
 def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
@@ -89,50 +96,53 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
     ``kinds`` is what the measure is to intervals, ``asked`` the method that the spec names or "auto", ``obstacles``
     what may keep limits from holding.
     """
-    own = [(method, method.for_[kind]) for method in registry.values() for kind in kinds if kind in method.for_]
+    methods = [(method, method.for_[kind]) for method in registry.values() for kind in kinds if kind in method.for_]
     general = registry[asked].for_.get(EVERY) if asked in registry else None
-    if own and own[0][0].name == "none":
-        return "none", own[0][1]
+    if methods and methods[0][0].name == "none":
+        return "none", methods[0][1]
     if general is not None and asked == "none":
         return asked, general
-    drawn = [(method.name, reason) for method, reason in own if method.drawn]
-    closed = [pair for pair in own if not pair[0].drawn]
+    drawn = [(method.name, reason) for method, reason in methods if method.drawn]
+    closed = [pair for pair in methods if not pair[0].drawn]
     # Before what the spec asks for: noise makes such a measure larger, and other limits would exclude its value.
-    if own and own[0][0].insists:
-        name, reason = _insisting(closed, drawn, obstacles)
+    if methods and methods[0][0].insists:
+        name, reason = _choose_insisting(closed, drawn, obstacles)
         return name, reason + ("" if general is None else f"; {asked} limits, which the spec asks for, would miss it")
     if "uncertain" in obstacles:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return asked, general
-    return drawn[0] if drawn else _closed(closed, asked, obstacles)
+    return drawn[0] if drawn else _choose_closed_form(closed, asked, obstacles)
 
 
-def _insisting(
+def _choose_insisting(
     closed: list[tuple[IntervalMethod, str]], drawn: list[tuple[str, str]], obstacles: Collection[Obstacle]
 ) -> tuple[str, str]:
     """Choose for a measure that no other method than its own holds for: from replicates where none in closed form."""
     if not closed:
         return drawn[0]
     method, reason = closed[0]
-    failure = _failure(method.fails, obstacles)
+    failure = _why_it_fails(method.fails, obstacles)
     return (method.name, reason) if failure is None else (drawn[0][0], f"{drawn[0][1]}; {failure}")
 
 
-def _closed(closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
+def _choose_closed_form(
+    closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]
+) -> tuple[str, str]:
     """Choose limits in closed form where they hold, and else Student's for clusters, percentiles for rows."""
     if "clusters" in obstacles:
         return CLUSTERED
     if not closed:
-        return FALLBACK, _failure(UNLIKE_ROWS, obstacles) or "not a proportion of rows, so no binomial limits exist"
+        failure = _why_it_fails(UNLIKE_ROWS, obstacles)
+        return FALLBACK, failure or "not a proportion of rows, so no binomial limits exist"
     method, reason = next((pair for pair in closed if pair[0].name == asked), closed[0])
-    failure = _failure(method.fails, obstacles)
+    failure = _why_it_fails(method.fails, obstacles)
     if method.effective and method.name == asked and failure == method.fails.get("weights"):
         return asked, f"{method.short} limits of effective observations, as the spec asks for under weights"
     return (method.name, reason) if failure is None else (FALLBACK, failure)
 
 
-def _failure(fails: Mapping[Obstacle, str], obstacles: Collection[Obstacle]) -> str | None:
+def _why_it_fails(fails: Mapping[Obstacle, str], obstacles: Collection[Obstacle]) -> str | None:
     """Return why a method does not hold, by the first of the obstacles that it names; None where it holds."""
     return next((reason for obstacle, reason in fails.items() if obstacle in obstacles), None)
 
@@ -215,8 +225,8 @@ class MetricPlan:
         """What it is, of an expression: ``f2 / recall, with f2 = f_beta(beta=2.0)``; else its label."""
         if not isinstance(self.metric, ExpressionMetric):
             return self.label
-        own = [f"{name} = {part.label}" for name, part in self.parts if name != part.label]
-        return f"{self.metric.text}, with {', '.join(own)}" if own else self.metric.text
+        parts = [f"{name} = {part.label}" for name, part in self.parts if name != part.label]
+        return f"{self.metric.text}, with {', '.join(parts)}" if parts else self.metric.text
 
     @property
     def undefined(self) -> str:
@@ -234,29 +244,14 @@ class MetricPlan:
         return replace(self, params={**self.params, **first_share}, of_class=class_options)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPlan:
-    """A value of a measure that was found elsewhere; without limits it is taken as known without error."""
-
-    entry: MetricPlan
-    value: float
-    limits: tuple[float, float] | None
-
-
-def known(spec: Spec, given: KnownValue) -> KnownPlan:
-    """Return a value that the spec gives of a measure."""
-    limits = None if given.lower is None or given.upper is None else (given.lower, given.upper)
-    return KnownPlan(next(entries(spec, given.metric)), given.value, limits)
-
-
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the task's standard set: those that any model of the spec can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.core_keys import all_give
     from evalpipe.spec.measures import MetricChoice
 
-    given = (all_give(model, spec.recalibrate, spec.threshold) for model in spec.models.values())
-    served = frozenset[str]().union(*given)
+    served = frozenset[str]().union(
+        *(all_give(model, spec.recalibrate, spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
@@ -273,7 +268,7 @@ LACKING = {
 """What a model does not give that cannot serve a need."""
 
 
-def asked(spec: Spec) -> tuple[MetricPlan, ...]:
+def requested_metrics(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
     None where there are no predictions. The reportable rate, where there is an equivocal zone, and those of the goals
@@ -282,7 +277,7 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     if spec.alone:  # the values of candidates are in their table
         return ()
     choices = spec.choices or standard_metrics(spec)
-    listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
+    listed = [entry for choice in (*choices, *_reportable_rate(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
     trend = spec.asked_trend
     shown = [entry for choice in (trend and trend.metrics) or () for entry in entries(spec, choice)]
@@ -297,7 +292,7 @@ def goal_entries(spec: Spec) -> tuple[MetricPlan | None, ...]:
     return tuple(None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ())
 
 
-def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoice, ...]:
+def _reportable_rate(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoice, ...]:
     """Return the reportable rate where an equivocal zone is declared, all models give classes and it is not listed."""
     from evalpipe.spec.core_keys import gives
     from evalpipe.spec.measures import MetricChoice
@@ -314,38 +309,38 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     """Yield what an entry of the spec comes to: one for each average and prevalence."""
     entry = spec.measures[choice.metric]
     if isinstance(entry, ExpressionMetric):
-        yield _expression(spec, entry)
+        yield _expression_plan(spec, entry)
         return
     classes = levels(spec) if spec.task in MANY else []
-    declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
-    filled = [_filled(entry, given | dict(choice.options)) for given in declared]
+    of_spec = [_options_from_spec(spec, entry, level) for level in classes] or [_options_from_spec(spec, entry, None)]
+    filled = [_all_options(entry, options | dict(choice.options)) for options in of_spec]
     # What the spec gives may differ by level, as priors do; it is no option of the measure as a whole.
     differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
     params = {name: value for name, value in filled[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
     for average, at in product(averages, choice.prevalences):
-        priors = prior(spec, entry, choice, at)
-        method, reason = interval(spec, entry, average, filled[0], priors)
+        priors = prior_plan(spec, entry, choice, at)
+        method, reason = choose_interval(spec, entry, average, filled[0], priors)
         yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), priors)
 
 
-def _expression(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
+def _expression_plan(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
     """Return what an expression comes to: the measures that it is of, and how its limits are made."""
     choices = spec.expressions[entry.name].choices
     parts = tuple((name, next(entries(spec, choice))) for name, choice in choices.items())
-    method, reason = interval_of_expression(
+    method, reason = choose_expression_interval(
         spec, [(part.metric, part.params) for _, part in parts],
         uncertain=any(part.prior.uncertain for _, part in parts))
     return MetricPlan(entry, {}, method, reason, parts=parts)
 
 
-def _filled(entry: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+def _all_options(entry: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a metric; a share that a dataset has yet to give is checked as any share would be."""
     later = {name: value for name, value in given.items() if isinstance(value, UnreadShares)}
     return entry.options(**{**given, **dict.fromkeys(later, 0.5)}).model_dump() | later
 
 
-def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
+def _options_from_spec(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
     """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
     options: dict[str, Any] = {}
     for option, key in entry.from_spec.items():
@@ -353,6 +348,6 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
             options[option] = costs.matrix
         elif key == "prevalence" and spec.prevalence is not None:
             mean, place = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
-            options[option] = unread(spec, place) or (
+            options[option] = unread_prevalence(spec, place) or (
                 mean if level is None or not isinstance(mean, dict) else mean[level])
     return options

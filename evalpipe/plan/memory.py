@@ -46,13 +46,13 @@ BATCH, FEWEST = 500_000, 10_000
 """The rows of a part that are read at once, and the fewest for which reading part by part is not too slow."""
 
 
-def bytes_of(text: str) -> int:
+def bytes_from_text(text: str) -> int:
     """Return the bytes that a text such as "2GB" or "1.5 GiB" means."""
     unit = next(name for name in UNITS if text.endswith(name))
     return int(float(text.removesuffix(unit)) * UNITS[unit])
 
 
-def written(number: float) -> str:
+def bytes_text(number: float) -> str:
     """Write so many bytes in the unit that suits them, to two digits."""
     unit = next((name for name in ("TB", "GB", "MB") if number >= UNITS[name]), "KB")
     return f"{number / UNITS[unit]:.2g} {unit}" if number < 100 * UNITS[unit] else f"{number / UNITS[unit]:.0f} {unit}"
@@ -123,96 +123,95 @@ DIGITS = 2
 
 
 def streaming_plan(plan: Plan) -> StreamingPlan:
-    """Decide whether rows are streamed; raises SpecError where the spec asks for what cannot be.
+    """Decide whether rows are read part by part; raises SpecError where the spec asks for what cannot be.
 
     That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
     a cluster where nothing is read part by part.
     """
     if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
-        raise SpecError(_too_many(plan, plan.memory))
-    decided = _decided(plan)
-    queries = [dataset.name for dataset in plan.datasets if dataset.table.format == "query"]
-    if plan.dask is not None and queries:
-        message = f"dataset '{queries[0]}' is a query, whose rows are stored where the workers of a cluster see none"
-        raise SpecError(Problem("query-on-cluster", message, plan.places.place("engine", "backend", key=True),
-                                "remove 'backend': this process reads the rows of queries"))
-    if plan.dask is not None and not decided.streamed:
-        place = plan.places.place("engine", "backend", key=True)
-        message = f"'backend: dask' has no files to read part by part: {decided.reason}"
-        hint = "set engine.mode to grid, or remove it" if _stored(plan) else "remove it"
-        raise SpecError(Problem("nothing-for-dask", message, place, hint))
+        raise SpecError(_too_many_replicates(plan, plan.memory))
+    stored = [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
+    blockers = list(streaming_blockers(plan)) if stored else []
+    if plan.mode == "grid" and blockers:
+        raise SpecError(*(_needs_all_rows(plan, loc, what) for loc, what in blockers))
+    most = max((dataset.table.rows or 0 for dataset in stored), default=0)
+    taken = held_bytes(list(plan.datasets)) + replicates_bytes(plan)
+    fits = plan.memory is None or taken <= plan.memory
+    must_hold = bool(blockers) or plan.mode == "exact" or not stored
+    reason = None
+    if stored and plan.mode == "grid":
+        reason = "engine.mode is grid"
+    elif must_hold and not fits:
+        raise SpecError(_rows_too_large(plan, taken, most, blockers[0][1] if blockers else "engine.mode: exact"))
+    elif not must_hold and not fits:
+        reason = f"{most:,} rows take about {bytes_text(taken)} to hold"
+    elif not must_hold and most > ROWS:
+        reason = f"{most:,} rows are more than {ROWS:,}"
+    decided = StreamingPlan(_why_held(plan, most, blockers)) if reason is None else StreamingPlan(
+        reason, _batch(plan, stored))
+    _check_cluster(plan, decided, stored)
     return decided
 
 
-def _stored(plan: Plan) -> list[DatasetPlan]:
-    return [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
-
-
-def _decided(plan: Plan) -> StreamingPlan:
-    """Return whether rows are streamed, and why; raises SpecError."""
-    files = _stored(plan)
-    hindrances = list(_hindrances(plan)) if files else []
-    if plan.mode == "grid" and hindrances:
-        raise SpecError(*(_needs_all(plan, loc, what) for loc, what in hindrances))
-    reason = _reason(plan, files, hindrances)
-    if reason is not None:
-        return StreamingPlan(reason, _batch(plan, files))
-    return StreamingPlan(_why_held(plan, files, hindrances))
-
-
-def _reason(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str | None:
-    """Return why rows are streamed; None where they are held. Raises SpecError where they take too much memory."""
-    if files and plan.mode == "grid":
-        return "engine.mode is grid"
-    rows, taken = _most(files), held_bytes(list(plan.datasets)) + replicates_bytes(plan)
-    fits = plan.memory is None or taken <= plan.memory
-    if not fits and (hindrances or plan.mode == "exact" or not files):
-        raise SpecError(_too_little(plan, taken, rows, hindrances[0][1] if hindrances else "engine.mode: exact"))
-    if plan.mode == "exact" or hindrances or not files or (fits and rows <= ROWS):
-        return None
-    return f"{rows:,} rows are more than {ROWS:,}" if fits else f"{rows:,} rows take about {written(taken)} to hold"
-
-
-def _why_held(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str:
-    """Return why rows are held."""
-    if not files:
+def _why_held(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> str:
+    """Return why rows are held, of which a dataset has so many at most."""
+    if all(dataset.table.format == "memory" for dataset in plan.datasets):
         return "the data are in memory already"
     if plan.mode == "exact":
         return "engine.mode is exact"
-    rows = _most(files)
-    if rows <= ROWS:
+    if most <= ROWS:
         return f"no dataset has more than {ROWS:,} rows"
-    return f"{hindrances[0][1].rstrip(',')} needs all {rows:,} rows at once"
+    return f"{blockers[0][1].rstrip(',')} needs all {most:,} rows at once"
 
 
-def _most(files: list[DatasetPlan]) -> int:
-    return max((dataset.table.rows or 0 for dataset in files), default=0)
-
-
-def _batch(plan: Plan, files: list[DatasetPlan]) -> int:
+def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:
     """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
-    batch = batch_within(plan, files, workers_of(plan))
+    workers = workers_of(plan)
+    batch = batch_within(plan, stored, workers)
     if batch is None:
-        least = written(batch_bytes(plan, files, FEWEST, workers_of(plan)))
-        message = f"engine.memory is {written(plan.memory or 0)}, but to read part by part takes about {least}"
+        least = bytes_text(batch_bytes(plan, stored, FEWEST, workers))
+        message = f"engine.memory is {bytes_text(plan.memory or 0)}, but to read part by part takes about {least}"
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
                                 f"allow {least}, or fewer engine.workers"))
     return batch
 
 
-def _too_many(plan: Plan, memory: int) -> Problem:
-    needed = written(PROGRAM + replicates_bytes(plan))
-    message = f"engine.memory is {written(memory)}, but {plan.replicates:,} replicates take about {needed}"
+def _check_cluster(plan: Plan, decided: StreamingPlan, stored: list[DatasetPlan]) -> None:
+    """Raise SpecError where a Dask cluster is asked for that has no files to read part by part."""
+    if plan.dask is None:
+        return
+    place = plan.places.place("engine", "backend", key=True)
+    queries = [dataset.name for dataset in plan.datasets if dataset.table.format == "query"]
+    if queries:
+        message = f"dataset '{queries[0]}' is a query, whose rows are stored where the workers of a cluster see none"
+        raise SpecError(Problem(
+            "query-on-cluster", message, place, "remove 'backend': this process reads the rows of queries"))
+    if not decided.streamed:
+        message = f"'backend: dask' has no files to read part by part: {decided.reason}"
+        hint = "set engine.mode to grid, or remove it" if stored else "remove it"
+        raise SpecError(Problem("nothing-for-dask", message, place, hint))
+
+
+def _too_many_replicates(plan: Plan, memory: int) -> Problem:
+    needed = bytes_text(PROGRAM + replicates_bytes(plan))
+    message = f"engine.memory is {bytes_text(memory)}, but {plan.replicates:,} replicates take about {needed}"
     hint = f"allow {needed}, or at most {replicates_within(plan, memory):,} intervals.replicates"
     hint += "; intervals.bands: false takes less" if plan.banded else ""
     return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
 
 
-def _too_little(plan: Plan, taken: float, rows: int, what: str) -> Problem:
-    message = (f"engine.memory is {written(plan.memory or 0)}, but to hold {rows:,} rows takes about {written(taken)}, "
-               f"and {what.rstrip(',')} needs them all at once")
+def _rows_too_large(plan: Plan, taken: float, rows: int, blocker: str) -> Problem:
+    message = (f"engine.memory is {bytes_text(plan.memory or 0)}, but to hold {rows:,} rows takes about "
+               f"{bytes_text(taken)}, and {blocker.rstrip(',')} needs them all at once")
     hint = "allow more, or remove it, so that rows are read part by part"
     return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
+
+
+def _needs_all_rows(plan: Plan, loc: Loc, blocker: str) -> Problem:
+    place = plan.places.place(*loc) or plan.places.place("engine", "mode")
+    message = f"{blocker} needs all rows at once, but engine.mode is grid, which reads them part by part"
+    hint = "remove it, or set engine.mode to auto or exact, which hold the rows"
+    return Problem("needs-all-rows", message, place, hint)
 
 
 def workers_of(plan: Plan) -> int:
@@ -223,25 +222,18 @@ def workers_of(plan: Plan) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _needs_all(plan: Plan, loc: Loc, what: str) -> Problem:
-    place = plan.places.place(*loc) or plan.places.place("engine", "mode")
-    message = f"{what} needs all rows at once, but engine.mode is grid, which reads them part by part"
-    hint = "remove it, or set engine.mode to auto or exact, which hold the rows"
-    return Problem("needs-all-rows", message, place, hint)
-
-
-def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
-    """Yield what needs the rows to be held: the place of its key, and what messages call it."""
+def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield what needs all rows at once: the place of its key, and what messages call it."""
     if plan.task != "binary":
         yield ("task",), f"the task {plan.task}"
-    yield from _of_rows(plan)
+    yield from _row_blockers(plan)
     for name in plan.models:
-        yield from _of_model(plan, name)
+        yield from _model_blockers(plan, name)
     scored = [name for name, model in plan.models.items() if "scores" in model.gives]
     if len(scored) > SCORED:
         yield ("models", scored[SCORED]), f"a comparison of {len(scored)} models with scores, more than {SCORED},"
     for dataset in plan.datasets:
-        yield from _of_dataset(plan, dataset)
+        yield from _dataset_blockers(plan, dataset)
     if plan.recalibrate.folds is not None:
         yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
     if plan.slices.worst is not None:
@@ -252,11 +244,11 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("deviance",), "the analysis of deviance"
 
 
-def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
+def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     if plan.importance:
         yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
-        yield from _of_clusters(plan)
+        yield from _cluster_blockers(plan)
     if plan.complete_case:
         yield ("complete_case",), "leaving out incomplete rows"
     if plan.residuals is not None:
@@ -265,8 +257,8 @@ def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("report", "rows"), "the row-level file"
 
 
-def _of_clusters(plan: Plan) -> Iterator[tuple[Loc, str]]:
-    """Yield what would need more of clusters than their rows in about 330 cells of a score."""
+def _cluster_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield what needs more of a cluster than the counts of its rows in about 330 cells of a score."""
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     growing = next((entry for entry in measures if plan.draws(entry) and entry.metric.extensive), None)
     if growing is not None:
@@ -283,7 +275,7 @@ def _of_clusters(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("recalibrate", "methods"), f"the recalibrator {drawing[0]}, which draws clusters,"
 
 
-def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
+def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
     model = plan.models[name]
     if model.separate:
         yield ("models", name, "predictions"), f"the file of predictions of model '{name}'"
@@ -297,7 +289,7 @@ def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
             yield ("models", name, "threshold"), f"the cross-fitted threshold of model '{name}'"
 
 
-def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
+def _dataset_blockers(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
     if dataset.role == "reference" and plan.gives_prevalence(dataset.name):
         yield ("prevalence", "from"), f"the prevalence of the reference dataset '{dataset.name}'"
     if dataset.role == "reference" and plan.id is None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
+from evalpipe.chapters.equivocal.plan import probability_zone_plan, zone_plan
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.plan.datasets import level_columns, model_columns
@@ -101,7 +101,7 @@ class ModelPlan:
 
 def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
     """Return the models of a spec by name, in order; raises SpecError where two take a column in two ways."""
-    models = {name: _model(spec, name) for name in spec.models}
+    models = {name: _model_plan(spec, name) for name in spec.models}
     for name, model in models.items():
         for other in models.values():
             twice = sorted(model.percents & ({*other.columns.values()} - other.percents))
@@ -113,23 +113,23 @@ def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
     return MappingProxyType(models)
 
 
-def _model(spec: Spec, name: str) -> ModelPlan:
+def _model_plan(spec: Spec, name: str) -> ModelPlan:
     from evalpipe.spec.core_keys import gives
 
     model = spec.models[name]
-    named = level_columns(spec, model)
-    percents = {*named.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
+    columns_of_levels = level_columns(spec, model)
+    percents = {*columns_of_levels.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
     return ModelPlan(
         name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
-        level_columns=MappingProxyType(named), scores=model.scores is not None, list_column=model.list_column,
+        level_columns=MappingProxyType(columns_of_levels), scores=model.scores is not None,
+        list_column=model.list_column,
         order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
-        percents=frozenset(percents), scale=_scale(spec, model),
-        norm=model.norm,
+        percents=frozenset(percents), scale=_scale(spec, model), norm=model.norm,
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
         drawn=None if model.optimism is None else model.optimism.drawn,
-        gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone(spec, model),
-        variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
+        gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone_plan(spec, model),
+        variant_zone=probability_zone_plan(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
         was=model.was,
     )
 

@@ -29,19 +29,16 @@ class OutcomePlan:
 
 def outcome_plan(spec: Spec) -> OutcomePlan:
     """Return the outcome of a spec."""
-    declared = spec.outcome
-    event = None if declared.event is None else level_text(declared.event)
-    return OutcomePlan(declared.column, event, tuple(levels(spec)), tuple(_written(spec)), declared.unit)
+    outcome = spec.outcome
+    event = None if outcome.event is None else level_text(outcome.event)
+    written = tuple(map(level_text, outcome.levels or ()))
+    return OutcomePlan(outcome.column, event, tuple(levels(spec)), written, outcome.unit)
 
 
 def levels(spec: Spec) -> list[str]:
     """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
-    declared = _written(spec)
-    if spec.task != "binary" or not declared:
-        return declared
+    written = [level_text(level) for level in spec.outcome.levels or ()]
+    if spec.task != "binary" or not written:
+        return written
     event = level_text(spec.outcome.event)
-    return [event, *(level for level in declared if level != event)]
-
-
-def _written(spec: Spec) -> list[str]:
-    return [level_text(level) for level in spec.outcome.levels or ()]
+    return [event, *(level for level in written if level != event)]

@@ -139,8 +139,7 @@ class Plan:
 
     def left_to_variants(self, model: str, need: str) -> bool:
         """Tell whether a model lacks what its variants have: of a raw score, probabilities and classes."""
-        known = self.models.get(model)
-        raw = known is not None and known.raw
+        raw = model in self.models and self.models[model].raw
         return raw and bool(self.recalibrate.methods) and need in ("probabilities", "labels")
 
     def of_all_rows(self, number: int) -> bool:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters import functions
 from evalpipe.chapters.calibration.plan import calibration_plan
-from evalpipe.chapters.candidates.plan import lacking_of_candidates
+from evalpipe.chapters.candidates.plan import candidate_problems
 from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
-from evalpipe.chapters.slices.plan import behind, slices_plan
+from evalpipe.chapters.slices.plan import disparity_measures, slices_plan
 from evalpipe.errors import DataError
-from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
-from evalpipe.plan.measures import asked, entries, proportions
-from evalpipe.plan.memory import bytes_of, streaming_plan
+from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, predictions_dataset
+from evalpipe.plan.measures import entries, proportion_method, requested_metrics
+from evalpipe.plan.memory import bytes_from_text, streaming_plan
 from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import outcome_plan
 from evalpipe.plan.plan import Plan
@@ -59,29 +59,31 @@ LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
 QUICK = "taken for findings only, so limits from the curvature of the likelihood are enough"
 
 
-def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]) -> tuple[MetricPlan, ...]:
+def diagnostic_measures(
+    spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]
+) -> tuple[MetricPlan, ...]:
     """Return the measures of the task's diagnostics, and those that thresholds keep to, that are not asked for."""
     wanted: list[MetricPlan] = []
-    # Measures that differ in their limits alone are one.
-    asked = [replace(entry, method="", reason="") for entry in metrics]
-    of_task = _of_task(spec) if models else ()
-    for entry in (*of_task, *(entry for model in models.values() for entry in _bounded(model))):
-        wanted += [] if entry in wanted or replace(entry, method="", reason="") in asked else [entry]
-    return tuple(wanted)
-
-
-def _of_task(spec: Spec) -> Iterator[MetricPlan]:
-    for choice in _choices(spec):
-        yield from (_quick(spec, entry) for entry in entries(spec, choice) if entry.prior == SAMPLE)
-
-
-def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
-    """Return a coefficient of the logistic line with limits in closed form, where these hold: no fit a replicate."""
+    # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit.
     independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
-    return replace(entry, method="information", reason=QUICK) if independent and entry.metric.name in LINE else entry
+    for choice in _diagnostics(spec) if models else ():
+        for entry in entries(spec, choice):
+            quick = independent and entry.metric.name in LINE
+            if entry.prior == SAMPLE:
+                wanted.append(replace(entry, method="information", reason=QUICK) if quick else entry)
+    for model in models.values():
+        rules = [rule for rule in (model.threshold.rule, model.threshold.variant_rule) if rule is not None]
+        wanted += [entry for rule in rules for entry, _, _ in rule.bounds]
+    # Measures that differ in their limits alone are one.
+    listed = [replace(entry, method="", reason="") for entry in metrics]
+    distinct: list[MetricPlan] = []
+    for entry in wanted:
+        if entry not in distinct and replace(entry, method="", reason="") not in listed:
+            distinct.append(entry)
+    return tuple(distinct)
 
 
-def _choices(spec: Spec) -> Iterator[MetricChoice]:
+def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
     """Yield the diagnostics of the task, and those for which there are reference data, several datasets, or keys."""
     from evalpipe.spec.measures import MetricChoice
 
@@ -97,14 +99,9 @@ def _choices(spec: Spec) -> Iterator[MetricChoice]:
         yield from map(MetricChoice, SIZES)
 
 
-def _bounded(model: ModelPlan) -> Iterator[MetricPlan]:
-    for rule in (model.threshold.rule, model.threshold.variant_rule):
-        yield from () if rule is None else (entry for entry, _, _ in rule.bounds)
-
-
 def plan(spec: Spec, catalog: Catalog) -> Plan:
     """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
-    problems = [*catalog.problems, *lacking_columns(spec, catalog), *lacking_of_candidates(spec, catalog)]
+    problems = [*catalog.problems, *lacking_columns(spec, catalog), *candidate_problems(spec, catalog)]
     if problems:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
@@ -119,7 +116,7 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
     """
     if catalog.problems:
         raise DataError(*catalog.problems)
-    dataset, problems = loose_plan(spec, catalog)
+    dataset, problems = predictions_dataset(spec, catalog)
     if problems:
         raise DataError(*problems)
     return _resolved(spec, catalog, (dataset,))
@@ -129,20 +126,25 @@ def _resolved(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
-    intervals, memory = spec.intervals, spec.engine.memory
-    metrics, models, limited = asked(spec), models_plan(spec), intervals.method != "none"
+    intervals, engine, no_information = spec.intervals, spec.engine, spec.no_information
+    metrics, models, limited = requested_metrics(spec), models_plan(spec), intervals.method != "none"
+    if isinstance(no_information, bool):
+        permutations = PERMUTATIONS if no_information else 0
+    else:
+        permutations = no_information.permutations
     return Plan(
         name=spec.name, title=spec.title or spec.name, as_of=spec.as_of, spec_sha256=spec_sha256(spec),
         task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
-        stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
-        workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
-        ledger=ledger_named(spec), formats=spec.report.formats, permutations=_permutations(spec),
+        stratify=intervals.stratify, resampling=intervals.resampling, mode=engine.mode,
+        workers=engine.workers, memory=None if engine.memory is None else bytes_from_text(engine.memory),
+        dask=(engine.address or "local") if engine.backend == "dask" else None,
+        ledger=ledger_named(spec), formats=spec.report.formats, permutations=permutations,
         outcome=outcome_plan(spec), weight=spec.weight, exposure=spec.exposure, cluster=spec.cluster, id=spec.id,
         complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
-        datasets=datasets, models=models, metrics=metrics, behind=behind(spec, metrics),
-        diagnosed=diagnosed(spec, metrics, models),
-        bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
+        datasets=datasets, models=models, metrics=metrics, behind=disparity_measures(spec, metrics),
+        diagnosed=diagnostic_measures(spec, metrics, models),
+        bins=proportion_method(spec), banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
         residuals=residuals_plan(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         slices=slices_plan(spec, metrics), recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec),
@@ -155,8 +157,8 @@ def _parts(**decided: Any) -> Mapping[Callable[..., object], Any]:
     """Return what chapters decide by themselves: each of their `PARTS` is given what its parameters name."""
     declared: tuple[Any, ...] = functions("plan", "PARTS")
     resolvers: list[Callable[..., object]] = [resolve for parts in declared for resolve in parts]
-    named = {resolve: {name: decided[name] for name in signature(resolve).parameters} for resolve in resolvers}
-    return MappingProxyType({resolve: resolve(**arguments) for resolve, arguments in named.items()})
+    arguments = {resolve: {name: decided[name] for name in signature(resolve).parameters} for resolve in resolvers}
+    return MappingProxyType({resolve: resolve(**arguments[resolve]) for resolve in resolvers})
 
 
 def ledger_named(spec: Spec) -> DatabaseUri | bool:
@@ -165,15 +167,3 @@ def ledger_named(spec: Spec) -> DatabaseUri | bool:
     if uri is None:
         return bool(spec.ledger)
     return DatabaseUri(str(spec.origin.folder_of("ledger") / uri.text)) if uri.is_path else uri
-
-
-def _permutations(spec: Spec) -> int:
-    """Return the random pairings behind values without information; 0 where none are asked for."""
-    if isinstance(spec.no_information, bool):
-        return PERMUTATIONS if spec.no_information else 0
-    return spec.no_information.permutations
-
-
-def _dask(spec: Spec) -> str | None:
-    """Return where the scheduler of the Dask cluster listens; None where threads read."""
-    return spec.engine.address or "local" if spec.engine.backend == "dask" else None

@@ -177,8 +177,8 @@ class DatasetSource:
     @property
     def named_files(self) -> tuple[Source, ...]:
         """All that names files: the dataset itself, unless it is a query, and predictions for its rows."""
-        own = () if isinstance(self.source, QuerySource) else (self.source,)
-        return (*own, *self.predictions.values(), *self.bootstrap.values())
+        files = () if isinstance(self.source, QuerySource) else (self.source,)
+        return (*files, *self.predictions.values(), *self.bootstrap.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Sources:
 
 def sources(spec: Spec) -> Sources:
     """Return where the data of a spec are."""
-    datasets = {name: _dataset(spec, name) for name in spec.datasets}
+    datasets = {name: _dataset_source(spec, name) for name in spec.datasets}
     return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin, candidates_source(spec))
 
 
@@ -203,10 +203,10 @@ def named_files(draft: Draft, in_memory: Container[str]) -> Iterator[Source]:
     named: list[tuple[str, str | None, object, Loc]] = [
         (name, None, getattr(dataset, "path", None), (*loc, "path"))
         for loc, dataset in draft.entries(spec.datasets, "datasets") if (name := str(loc[-1])) not in in_memory]
-    for model, given in draft.models.items():
+    for model, keys in draft.models.items():
         loc: Loc = ("models", model, "predictions")
-        by_dataset = given.predictions if isinstance(given.predictions, Mapping) else {}
-        named += [("", model, given.predictions, loc),
+        by_dataset = keys.predictions if isinstance(keys.predictions, Mapping) else {}
+        named += [("", model, keys.predictions, loc),
                   *((name, model, path, (*loc, name)) for name, path in by_dataset.items())]
     if spec.candidates is not None:
         named.append(("candidates", None, spec.candidates.path, ("candidates", "path")))
@@ -215,21 +215,21 @@ def named_files(draft: Draft, in_memory: Container[str]) -> Iterator[Source]:
             yield Source(dataset, by, path, loc, CsvPlan())
 
 
-def _dataset(spec: Spec, name: str) -> DatasetSource:
-    declared = spec.datasets[name]
-    files = {} if declared.role == "reference" else {
-        model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
-    own = _query(spec, name, declared) if isinstance(declared, QueryDataset) else Source(
-        name, None, declared.path, ("datasets", name, "path"), _csv(declared))
-    fits = {} if declared.role != "evaluate" or not declared.trained_on else {
-        model: Source(name, model, given.optimism.predictions, ("models", model, "optimism", "predictions"),
-                      _csv(given))
-        for model, given in spec.models.items() if given.optimism is not None}
+def _dataset_source(spec: Spec, name: str) -> DatasetSource:
+    dataset = spec.datasets[name]
+    predictions = {} if dataset.role == "reference" else {
+        model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
+    source = _query_source(spec, name, dataset) if isinstance(dataset, QueryDataset) else Source(
+        name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset))
+    fits = {} if dataset.role != "evaluate" or not dataset.trained_on else {
+        model: Source(name, model, keys.optimism.predictions, ("models", model, "optimism", "predictions"),
+                      _csv_plan(keys))
+        for model, keys in spec.models.items() if keys.optimism is not None}
     return DatasetSource(
-        name, own, tuple(conditions(spec, name)), MappingProxyType(files), MappingProxyType(fits))
+        name, source, tuple(conditions(spec, name)), MappingProxyType(predictions), MappingProxyType(fits))
 
 
-def _query(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
+def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
     """Return a query as it is asked."""
     uri = spec.uris[name]
     return QuerySource(name, None, uri.shown or str(declared.driver), ("datasets", name, "sql"), CsvPlan(),
@@ -239,40 +239,40 @@ def _query(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
 
 def candidates_source(spec: Spec) -> DatasetSource | None:
     """Return where the table of candidates is; None where there is none."""
-    declared = spec.candidates
-    if declared is None:
+    candidates = spec.candidates
+    if candidates is None:
         return None
-    named = CandidatesSource("candidates", None, declared.path, ("candidates", "path"), _csv(declared))
-    asked = () if declared.where is None else (
-        Condition("where", declared.where, ("candidates", "where"), f"'where' of {named.called}"),)
-    return DatasetSource("candidates", named, asked, MappingProxyType({}))
+    source = CandidatesSource("candidates", None, candidates.path, ("candidates", "path"), _csv_plan(candidates))
+    condition = () if candidates.where is None else (
+        Condition("where", candidates.where, ("candidates", "where"), f"'where' of {source.called}"),)
+    return DatasetSource("candidates", source, condition, MappingProxyType({}))
 
 
-def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:
+def _predictions_source(spec: Spec, model: str, dataset: str) -> Source | None:
     """Return the files of a model's predictions for a dataset; None where the dataset itself holds them."""
-    declared = spec.models[model]
-    given, loc = declared.predictions, ("models", model, "predictions")
-    if given is None:
+    keys = spec.models[model]
+    path, loc = keys.predictions, ("models", model, "predictions")
+    if path is None:
         return None
-    if isinstance(given, str):
-        return Source(dataset, model, given, loc, _csv(declared))
-    return Source(dataset, model, given[dataset], (*loc, dataset), _csv(declared))
+    if isinstance(path, str):
+        return Source(dataset, model, path, loc, _csv_plan(keys))
+    return Source(dataset, model, path[dataset], (*loc, dataset), _csv_plan(keys))
 
 
-def _csv(declared: Dataset | Model | CandidateTable) -> CsvPlan:
+def _csv_plan(keys: Dataset | Model | CandidateTable) -> CsvPlan:
     """Return how separated text is written: as declared, or as usual."""
-    csv = declared.csv or Csv()
+    csv = keys.csv or Csv()
     null = csv.null if isinstance(csv.null, tuple) else MappingProxyType(dict(csv.null))
-    utf8 = declared.encoding is None or codecs.lookup(declared.encoding).name in ("utf-8", "utf-8-sig")
-    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared.csv is not None,
-                   None if utf8 else declared.encoding)
+    utf8 = keys.encoding is None or codecs.lookup(keys.encoding).name in ("utf-8", "utf-8-sig")
+    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, keys.csv is not None,
+                   None if utf8 else keys.encoding)
 
 
 def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:
     """Yield the conditions on a dataset's rows: its own, and those of slices where it is evaluated."""
-    own, role = spec.datasets[dataset].where, spec.datasets[dataset].role
-    if own is not None:
-        yield Condition("where", own, ("datasets", dataset, "where"), f"'where' of dataset '{dataset}'")
+    where, role = spec.datasets[dataset].where, spec.datasets[dataset].role
+    if where is not None:
+        yield Condition("where", where, ("datasets", dataset, "where"), f"'where' of dataset '{dataset}'")
     for index, slicing in enumerate(spec.slices or () if role == "evaluate" else ()):
         expression = slicing.expression
         if expression is not None:

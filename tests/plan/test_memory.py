@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evalpipe.errors import SpecError
-from evalpipe.plan.memory import BATCH, bytes_of, written
+from evalpipe.plan.memory import BATCH, bytes_from_text, bytes_text
 from evalpipe.run import plan
 from memory import run_measured
 from streams.streaming import rows, write
@@ -28,11 +28,11 @@ def planned(path: Path, memory: str, **keys: object) -> Plan:
 @pytest.mark.parametrize(("text", "expected"), [
     ("2GB", 2 * 10**9), ("1.5 GiB", 1610612736), ("512MB", 512 * 10**6), ("4 TB", 4 * 10**12), ("64KiB", 65536)])
 def test_units_are_those_of_the_standard(text: str, expected: int) -> None:
-    assert bytes_of(text) == expected
+    assert bytes_from_text(text) == expected
 
 
 def test_sizes_are_written_to_two_digits() -> None:
-    assert [written(size) for size in (4.13e9, 220e6, 65536, 1.5e12)] == ["4.1 GB", "220 MB", "66 KB", "1.5 TB"]
+    assert [bytes_text(size) for size in (4.13e9, 220e6, 65536, 1.5e12)] == ["4.1 GB", "220 MB", "66 KB", "1.5 TB"]
 
 
 def test_rows_that_take_more_are_read_part_by_part(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.calibration.spec import Calibration
-from evalpipe.plan.measures import proportions
+from evalpipe.plan.measures import proportion_method
 
 if TYPE_CHECKING:
     from evalpipe.spec.spec import Spec
@@ -47,4 +47,4 @@ def calibration_plan(spec: Spec) -> CalibrationPlan:
     bins = [curve for kind, curve in CURVES.items() if settings.strategy not in {None, kind}]
     smooth = [f"calibration_{name}" for name in SMOOTHERS if settings.smoother not in {None, name}]
     left_out = frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])])
-    return CalibrationPlan(asked, settings, settings.interval or proportions(spec)[0], rug, left_out)
+    return CalibrationPlan(asked, settings, settings.interval or proportion_method(spec), rug, left_out)

@@ -59,67 +59,69 @@ def candidates_plan(spec: Spec, catalog: Catalog) -> CandidatesPlan | None:
     declared, source, table = spec.candidates, candidates_source(spec), catalog.candidates
     if declared is None or source is None or table is None:
         return None
-    goals = tuple(_goal(declared, goal, number, table) for number, goal in enumerate(goals_plan(spec)))
-    columns = (*_fixed(declared), *(c for goal in goals for c in (goal.column, goal.std_err) if c is not None))
+    goals = tuple(_goal_column(declared, goal, number, table) for number, goal in enumerate(goals_plan(spec)))
+    columns = [*_columns_beside_goals(declared)]
+    for goal in goals:
+        columns += [column for column in (goal.column, goal.std_err) if column is not None]
     rows = DatasetPlan("candidates", "candidates", table, tuple(dict.fromkeys(columns)), conditions=source.conditions)
     return CandidatesPlan(rows, declared.id, goals, declared.long, _axes(spec, goals))
 
 
-def lacking_of_candidates(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
+def candidate_problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
     """Yield a problem for each column that the table of candidates does not have, or has under two names."""
     declared, table = spec.candidates, catalog.candidates
     if declared is None or table is None:
         return
-    for column, loc in _fixed(declared).items():
+    for column, loc in _columns_beside_goals(declared).items():
         if column not in table.columns:
-            yield _absent(spec, table, column, loc)
+            yield _missing_column(spec, table, column, loc)
     for number, goal in enumerate(goals_plan(spec)):
-        yield from _lacking(spec, declared, table, _goal(declared, goal, number, table))
+        yield from _goal_problems(spec, declared, table, _goal_column(declared, goal, number, table))
 
 
-def _lacking(spec: Spec, declared: CandidateTable, table: DataTable, goal: GoalColumn) -> Iterator[Problem]:
-    there = [name for name in goal.names if name in table.columns]
+def _goal_problems(spec: Spec, declared: CandidateTable, table: DataTable, goal: GoalColumn) -> Iterator[Problem]:
+    present = [name for name in goal.names if name in table.columns]
     if goal.std_err is not None and goal.std_err not in table.columns:
-        yield _absent(spec, table, goal.std_err, (*HERE, "std_err", *_key(declared.std_err, goal.goal)))
-    if len(there) > 1:
-        message = f"the columns {listed(there, 'and')} of {_shown(table)} are both {_subject(goal.goal)}"
-        hint = f"say which under 'candidates': columns: {{{_subject(goal.goal)}: {there[0]}}}"
+        yield _missing_column(spec, table, goal.std_err, (*HERE, "std_err", *_key_of_goal(declared.std_err, goal.goal)))
+    if len(present) > 1:
+        message = f"the columns {listed(present, 'and')} of {_table_name(table)} are both {_goal_subject(goal.goal)}"
+        hint = f"say which under 'candidates': columns: {{{_goal_subject(goal.goal)}: {present[0]}}}"
         yield Problem("two-columns", message, spec.origin.place(*goal.loc), hint)
-    elif not there and declared.long is None:
+    elif not present and declared.long is None:
         if goal.loc[0] == "candidates":
-            yield _absent(spec, table, goal.names[0], goal.loc)
+            yield _missing_column(spec, table, goal.names[0], goal.loc)
         else:
-            yield _unnamed(spec, table, goal)
+            yield _no_column_of_goal(spec, table, goal)
 
 
-def _absent(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
+def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
     """Report a column that the spec names and the table does not have."""
     close = closest(column, table.columns)
-    hint = f"did you mean '{close}'?" if close else f"name one of the columns of {_shown(table)}"
-    message = f"{_shown(table)} has no column '{column}'"
+    hint = f"did you mean '{close}'?" if close else f"name one of the columns of {_table_name(table)}"
+    message = f"{_table_name(table)} has no column '{column}'"
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:-1]) or spec.origin.place(*HERE)
-    return Problem("missing-column", message, place, hint, notes=(_columns(table),))
+    return Problem("missing-column", message, place, hint, notes=(_columns_note(table),))
 
 
-def _unnamed(spec: Spec, table: DataTable, goal: GoalColumn) -> Problem:
+def _no_column_of_goal(spec: Spec, table: DataTable, goal: GoalColumn) -> Problem:
     """Report a goal that no column of the table is called as."""
-    subject = _subject(goal.goal)
+    subject = _goal_subject(goal.goal)
     hint = f"name its column under 'candidates': columns: {{{subject}: …}}"
     looked = (f"looked for {listed(goal.names)}",)
     place = spec.origin.place(*goal.loc) or spec.origin.place(*goal.loc[:-1])
-    message = f"{_shown(table)} has no column of {subject}"
-    return Problem("missing-column", message, place, hint, notes=(*looked, _columns(table)))
+    message = f"{_table_name(table)} has no column of {subject}"
+    return Problem("missing-column", message, place, hint, notes=(*looked, _columns_note(table)))
 
 
-def _shown(table: DataTable) -> str:
+def _table_name(table: DataTable) -> str:
     return f"{table.named.called} ({table.files[0][1]})"
 
 
-def _columns(table: DataTable) -> str:
+def _columns_note(table: DataTable) -> str:
     return "its columns: " + ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
 
 
-def _fixed(declared: CandidateTable) -> dict[str, Loc]:
+def _columns_beside_goals(declared: CandidateTable) -> dict[str, Loc]:
     """Return the columns that are read whatever the goals are, each with the place that names it."""
     named: dict[str, Loc] = {column: (*HERE, "id", place) for place, column in enumerate(declared.id)}
     long = declared.long
@@ -129,38 +131,38 @@ def _fixed(declared: CandidateTable) -> dict[str, Loc]:
     return named
 
 
-def _goal(declared: CandidateTable, goal: GoalPlan, number: int, table: DataTable) -> GoalColumn:
+def _goal_column(declared: CandidateTable, goal: GoalPlan, number: int, table: DataTable) -> GoalColumn:
     """Find the column of a goal: the one that the spec names, or one that is called as its subject."""
-    subject, key = _subject(goal), _key(declared.columns, goal)
+    subject, key = _goal_subject(goal), _key_of_goal(declared.columns, goal)
     names = (declared.columns[key[0]],) if key else (
         (subject,) if goal.entry is None else (subject, *goal.entry.metric.aliases))
     what = "characteristic" if goal.entry is None else "metric"
     loc = (*HERE, "columns", *key) if key else ("desirability", number, what)
     column = next((name for name in names if name in table.columns), None)
-    of_error = _key(declared.std_err, goal)
+    of_error = _key_of_goal(declared.std_err, goal)
     return GoalColumn(goal, names, column, declared.std_err[of_error[0]] if of_error else None, loc)
 
 
-def _key(named: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
+def _key_of_goal(named: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
     """Return the key under which a mapping names a goal's measure, by whichever of its names; none where it does not.
 
     A characteristic may be called as a measure is: the name as it is written comes first.
     """
-    subject = _subject(goal)
+    subject = _goal_subject(goal)
     if subject in named:
         return (subject,)
     aliases = () if goal.entry is None else goal.entry.metric.aliases
     return tuple(name for name in aliases if name in named)[:1]
 
 
-def _subject(goal: GoalPlan) -> str:
+def _goal_subject(goal: GoalPlan) -> str:
     return (goal.rule.characteristic or "") if goal.entry is None else goal.entry.metric.name
 
 
 def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
     """Return the places of the two goals of the figure: those that are named, or the two of the largest weight."""
     declared = spec.candidates and spec.candidates.pareto
-    first = {_subject(goal.goal): place for place, goal in reversed(list(enumerate(goals)))}
+    first = {_goal_subject(goal.goal): place for place, goal in reversed(list(enumerate(goals)))}
     if declared:
         names = [registry[name].name if name in registry and name not in first else name for name in declared]
         return first[names[0]], first[names[1]]

@@ -50,25 +50,25 @@ class ResidualsPlan:
     @property
     def columns(self) -> tuple[tuple[Loc, str], ...]:
         """The columns of the data that are read for them, each once, with the place in the spec that names it."""
-        named: dict[str, Loc] = {}
+        first: dict[str, Loc] = {}
         for place, column in enumerate(self.against):
-            named.setdefault(column, (*RESIDUALS, "against", place))
+            first.setdefault(column, (*RESIDUALS, "against", place))
         if self.order is not None:
-            named.setdefault(self.order, (*RESIDUALS, "order"))
-        return tuple((loc, column) for column, loc in named.items())
+            first.setdefault(self.order, (*RESIDUALS, "order"))
+        return tuple((loc, column) for column, loc in first.items())
 
 
 def residuals_plan(spec: Spec) -> ResidualsPlan | None:
     """Return what is shown of residuals; None where nothing is asked for."""
-    asked = None if spec.curves is None else spec.curves.residuals
-    if asked is None or asked is False:
+    diagnostics = None if spec.curves is None else spec.curves.residuals
+    if diagnostics is None or diagnostics is False:
         return None
-    if asked is True:
-        asked = ResidualDiagnostics()
-    kinds, figures = asked.kinds or (), asked.figures or ()
+    if diagnostics is True:
+        diagnostics = ResidualDiagnostics()
+    kinds, figures = diagnostics.kinds or (), diagnostics.figures or ()
     of: Literal["probabilities", "numbers"] = "probabilities" if spec.task in CLASSES else "numbers"
     return ResidualsPlan(of, kinds, "raw" if spec.task == "regression" else next(iter(kinds), "deviance"), figures,
-                         asked.against or (), asked.order, asked.min_rows or MIN_ROWS)
+                         diagnostics.against or (), diagnostics.order, diagnostics.min_rows or MIN_ROWS)
 
 
 def groups_plan(spec: Spec) -> int:
@@ -86,8 +86,8 @@ class RelationsPlan:
 
 def relations_plan(spec: Spec) -> RelationsPlan | None:
     """Return what is set against each other; None where nothing is asked for."""
-    asked = None if spec.curves is None else spec.curves.relations
-    if spec.task != "binary" or asked is None:
+    relations = None if spec.curves is None else spec.curves.relations
+    if spec.task != "binary" or relations is None:
         return None
-    return RelationsPlan(tuple(next(entries(spec, MetricChoice(name))) for name in asked.measures),
-                         tuple(map(float, asked.prevalences)))
+    return RelationsPlan(tuple(next(entries(spec, MetricChoice(name))) for name in relations.measures),
+                         tuple(map(float, relations.prevalences)))

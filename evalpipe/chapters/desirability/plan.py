@@ -51,10 +51,9 @@ def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
     """Return the goals of a spec, in order; none where it declares none."""
     from evalpipe.chapters.desirability.spec import goal_names
 
-    declared = spec.desirability or ()
-    return tuple(map(_goal, goal_names(declared), declared, goal_entries(spec)))
-
-
-def _goal(name: str, goal: GoalRule, entry: MetricPlan | None) -> GoalPlan:
-    shape = goal.shape if isinstance(goal.shape, dict) else goal.shape.model_dump()
-    return GoalPlan(name, goal, entry, MappingProxyType(dict(shape)))
+    rules = spec.desirability or ()
+    goals = []
+    for name, rule, entry in zip(goal_names(rules), rules, goal_entries(spec), strict=True):
+        shape = rule.shape if isinstance(rule.shape, dict) else rule.shape.model_dump()
+        goals.append(GoalPlan(name, rule, entry, MappingProxyType(dict(shape))))
+    return tuple(goals)

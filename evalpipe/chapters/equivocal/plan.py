@@ -38,26 +38,26 @@ class ZonePlan:
         return float(threshold - below), float(threshold + above)
 
 
-def zone(spec: Spec, model: Model) -> ZonePlan | None:
+def zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""
     if model.prediction is not None:
         return None
     if model.score is None or model.scale is not None:
-        return zone_of_probabilities(spec, model)
-    return None if model.equivocal is None else _zone(model.equivocal)
+        return probability_zone_plan(spec, model)
+    return None if model.equivocal is None else _zone_plan(model.equivocal)
 
 
-def zone_of_probabilities(spec: Spec, model: Model) -> ZonePlan | None:
+def probability_zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of classes made from a model's probabilities, such as those of its variants.
 
     The spec's zone is one of probabilities; that of a score which is a rank alone is one of the score.
     """
     rank = model.score is not None and model.scale is None
-    written = spec.equivocal if model.equivocal is None or rank else model.equivocal
-    return None if written is None else _zone(written)
+    declared = spec.equivocal if model.equivocal is None or rank else model.equivocal
+    return None if declared is None else _zone_plan(declared)
 
 
-def _zone(written: float | Equivocal) -> ZonePlan:
+def _zone_plan(written: float | Equivocal) -> ZonePlan:
     """Return a zone as it is written."""
     if not isinstance(written, Equivocal):
         return ZonePlan(written, written)

@@ -12,7 +12,7 @@ from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
 from evalpipe.chapters.gates.compute_numbers import is_on, subject_of
 from evalpipe.chapters.gates.compute_sequence import BETS, SHARES, NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
-from evalpipe.chapters.gates.plan import GateLimits, gates_plan, made_of, sequence_plan
+from evalpipe.chapters.gates.plan import GateLimits, evidence_kind, gates_plan, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence
 from evalpipe.engine.differences import one_value_a_row, options_of, summary_of
 
@@ -103,7 +103,7 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
     been fitted on them.
     """
-    kind = made_of(entry)
+    kind = evidence_kind(entry)
     narrow = other is None or entry.metric.name != "log_loss"  # whose differences are far from their bounds
     bounded = kind == "rows" or (kind == "losses" and k is None and narrow) or (kind == "cells" and other is None)
     both = [model] if other is None else [model, other]
@@ -127,10 +127,10 @@ def _fixed(plan: Plan, sample: Sample, model: str, *, labels: bool) -> bool:
 def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, side: int) -> NightEvidence:
     """Return the evidence on the value of a measure."""
     summary, options = summary_of(scope, entry, k), options_of(entry, k)
-    if made_of(entry) == "rows":
+    if evidence_kind(entry) == "rows":
         hits, trials = summary.proportion(entry.metric, options)
         return of_a_proportion(np.asarray(hits), np.asarray(trials), limit, side)
-    if made_of(entry) == "cells":
+    if evidence_kind(entry) == "cells":
         squared = float(str(options.get("beta", 1.0))) ** 2
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
         return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
@@ -152,7 +152,7 @@ def _of_pairs(
 ) -> NightEvidence | None:
     """Return the evidence on the difference of two models on the same rows; None where a row counts for one alone."""
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
-    if made_of(entry) == "losses":
+    if evidence_kind(entry) == "losses":
         losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
         low, high = _bounds(entry)
         return of_a_mean(losses[0] - losses[1], first.floats, limit, side, (low - high, high - low))

@@ -9,14 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, SequenceRule
+from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier, SequenceRule
 from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evalpipe.chapters.gates.spec import AgainstEarlier, GateRule
-    from evalpipe.errors import Place
+    from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.spec import Spec
 
@@ -134,7 +133,7 @@ class GatePlan:
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
     """Return the gates of a spec, in order; none where it declares none."""
-    return tuple(_gate(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
+    return tuple(_gate_plan(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
 
 
 def sequence_plan(spec: Spec) -> SequenceRule:
@@ -142,7 +141,7 @@ def sequence_plan(spec: Spec) -> SequenceRule:
     return spec.sequence or SequenceRule()
 
 
-def made_of(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
+def evidence_kind(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
     """Return what bets on a measure are on, where its evidence can be exact; None where it cannot.
 
     Successes and failures of a proportion, losses within bounds of which it is the mean, or cells of the confusion
@@ -161,33 +160,30 @@ def least_night(entries: Iterable[MetricPlan]) -> int:
     return max(LARGE_NIGHTS.get(entry.metric.name, 0) for entry in entries)
 
 
-def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:
-    named = gate.against if gate.against is None or isinstance(gate.against, str) else "results"
+def _gate_plan(spec: Spec, number: int, gate: GateRule) -> GatePlan:
+    """Return a gate of a spec, by its number from 0."""
+    named = gate.against
+    against = "results" if isinstance(named, AgainstEarlier) else named
     labels = None if gate.slice is None else {column: level_text(level) for column, level in gate.slice.items()}
     return GatePlan(
         gate, () if gate.metric is None else tuple(entries(spec, gate.metric)),
         None if gate.class_ is None else level_text(gate.class_),
         slice=None if labels is None else MappingProxyType(labels),
         slices=(gate.slices,) if isinstance(gate.slices, str) else gate.slices,
-        against=named,
-        baseline=spec.compare.baseline if named == "baseline" and spec.compare is not None else None,
-        earlier=None if gate.against is None or isinstance(gate.against, str) else _earlier(spec, number, gate.against),
+        against=against,
+        baseline=spec.compare.baseline if against == "baseline" and spec.compare is not None else None,
+        earlier=_earlier_run(spec, number, named.results) if isinstance(named, AgainstEarlier) else None,
     )
 
 
-def _earlier(spec: Spec, number: int, against: AgainstEarlier) -> EarlierPlan:
+def _earlier_run(spec: Spec, number: int, written: str) -> EarlierPlan:
+    """Return the earlier run that a gate is against, by its path as it is written."""
     loc = ("gates", number, "against", "results")
-    written = against.results
-    return EarlierPlan(
-        spec.origin.folder_of(*loc) / written, written, _relative(spec, spec.origin.place(*loc), written))
-
-
-def _relative(spec: Spec, place: Place | None, written: str) -> str:
-    """Say what a path of the spec is relative to."""
-    if Path(written).is_absolute():
-        return ""
+    place = spec.origin.place(*loc)
     file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
-    return " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})"
+    relative = "" if Path(written).is_absolute() else (
+        " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})")
+    return EarlierPlan(spec.origin.folder_of(*loc) / written, written, relative)
 
 
 PARTS = (gates_plan, sequence_plan)

@@ -84,15 +84,15 @@ def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
     if declared is None:
         return None
     if declared.from_ is not None:
-        return PrevalencePlan(unread(spec, "all"), declared.source or f"the outcomes of {declared.from_}", None,
-                              declared.from_)
+        source = declared.source or f"the outcomes of {declared.from_}"
+        return PrevalencePlan(unread_prevalence(spec, "all"), source, None, declared.from_)
     parameters = declared.beta
     if declared.dirichlet is not None:
         parameters = tuple(declared.dirichlet[level] for level in levels(spec))
     return PrevalencePlan(_shares(spec, declared.mean), declared.source, parameters)
 
 
-def unread(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
+def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
     """Return what stands for the declared prevalence until its dataset is read; None where it comes from none."""
     declared = spec.prevalence
     if declared is None or declared.from_ is None:
@@ -100,15 +100,15 @@ def unread(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
     return UnreadShares(declared.from_, () if spec.task == "binary" else tuple(levels(spec)), form)
 
 
-def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
+def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
     """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
     declared = prevalence_plan(spec)
     uncertain = declared is not None and (declared.parameters is not None or declared.dataset is not None)
     if asked == "sample":
-        own = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
-        return PriorPlan(uncertain=bool(own) and uncertain)
+        from_spec = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
+        return PriorPlan(uncertain=bool(from_spec) and uncertain)
     shares = declared.shares if asked == "declared" and declared is not None else _shares(spec, asked)
-    later = unread(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
+    later = unread_prevalence(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
     if spec.task != "binary":
         return PriorPlan(shares, shares, later or _text(levels(spec), shares), uncertain and asked == "declared")
     shown = later or shares[0]

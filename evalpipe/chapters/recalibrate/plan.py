@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.prevalence.plan import prevalence_plan, unread
+from evalpipe.chapters.prevalence.plan import prevalence_plan, unread_prevalence
 
 if TYPE_CHECKING:
     from evalpipe.chapters.recalibrate.spec import MethodChoice
@@ -30,16 +30,16 @@ def recalibration_plan(spec: Spec) -> RecalibrationPlan:
     recalibrate = spec.recalibrate
     if recalibrate is None:
         return RecalibrationPlan()
-    methods = tuple(_method(spec, choice) for choice in recalibrate.methods)
+    methods = tuple(_with_options(spec, choice) for choice in recalibrate.methods)
     if isinstance(recalibrate.fit_on, str):
         return RecalibrationPlan(methods, dataset=recalibrate.fit_on)
     return RecalibrationPlan(methods, folds=recalibrate.fit_on.folds)
 
 
-def _method(spec: Spec, choice: MethodChoice) -> MethodChoice:
+def _with_options(spec: Spec, choice: MethodChoice) -> MethodChoice:
     """Return a recalibrator; one that shifts to a prevalence and names none gets the declared one, or its mean."""
     options, declared = dict(choice.options), prevalence_plan(spec)
     if choice.shifts and options.get("to") is None and declared is not None:
-        options["to"] = unread(spec, 0 if spec.task == "binary" else "list") or (
+        options["to"] = unread_prevalence(spec, 0 if spec.task == "binary" else "list") or (
             declared.shares[0] if spec.task == "binary" else list(declared.shares))
     return replace(choice, options=MappingProxyType(options))

@@ -12,8 +12,8 @@ from evalpipe.intervals.contrasts import verdict_of_limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.chapters.reference_rates.plan import RatePlan
     from evalpipe.engine.estimates import Evaluated
-    from evalpipe.plan.measures import KnownPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the difference of every model and variant from every rate."""
     return {"reference_rates": [
-        _row(less_known(dataset.estimate(model, rate.entry), rate), rival, rate)
-        for dataset in evaluated for model in dataset.sample.models for rival, rate in plan.part(rates_plan)]}
+        _row(less_known(dataset.estimate(model, rate.entry), rate), rate)
+        for dataset in evaluated for model in dataset.sample.models for rate in plan.part(rates_plan)]}
 
 
-def _row(difference: Estimate, rival: str, rate: KnownPlan) -> RateDifference:
+def _row(difference: Estimate, rate: RatePlan) -> RateDifference:
     """Return a difference as a row of the results; limits that cannot be relied on decide nothing."""
     limits = (difference.lower, difference.upper) if difference.status == "ok" else (None, None)
     rate_lower, rate_upper = rate.limits or (None, None)
     return RateDifference(
-        **difference.model_dump(include=set(RateDifference.model_fields)), difference=difference.value, baseline=rival,
-        rate=rate.value, rate_lower=rate_lower, rate_upper=rate_upper, p_value=None, test=None, margin=None,
-        verdict=verdict_of_limits(*limits, rate.entry.metric.direction))
+        **difference.model_dump(include=set(RateDifference.model_fields)), difference=difference.value,
+        baseline=rate.rival, rate=rate.value, rate_lower=rate_lower, rate_upper=rate_upper, p_value=None,
+        test=None, margin=None, verdict=verdict_of_limits(*limits, rate.entry.metric.direction))

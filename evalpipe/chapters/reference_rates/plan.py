@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.plan.measures import known
+from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.plan.measures import KnownPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.spec.spec import Spec
 
 
-def rates_plan(spec: Spec) -> tuple[tuple[str, KnownPlan], ...]:
-    """Return the names of rivals with what each reached, in order; none where the spec gives none."""
-    return tuple((rate.name, known(spec, rate)) for rate in spec.reference_rates or ())
+@dataclass(frozen=True, slots=True)
+class RatePlan:
+    """What a rival reached by a measure; without limits it is taken as known without error."""
+
+    rival: str
+    entry: MetricPlan
+    value: float
+    limits: tuple[float, float] | None
+
+
+def rates_plan(spec: Spec) -> tuple[RatePlan, ...]:
+    """Return what rivals reached, in order; none where the spec gives none."""
+    rates = []
+    for rate in spec.reference_rates or ():
+        limits = None if rate.lower is None or rate.upper is None else (rate.lower, rate.upper)
+        rates.append(RatePlan(rate.name, next(entries(spec, rate.metric)), rate.value, limits))
+    return tuple(rates)
 
 
 def lines(plan: Plan) -> Iterator[str]:
     """Say which rates models are compared with."""
-    for rival, rate in plan.part(rates_plan):
-        yield f"every model minus {rival}: {rate.entry.label} {rate.value:g}"
+    for rate in plan.part(rates_plan):
+        yield f"every model minus {rate.rival}: {rate.entry.label} {rate.value:g}"
 
 
 def document(plan: Plan) -> dict[str, object]:
     """Return the rates that models are compared with, as JSON values."""
     rates = []
-    for rival, rate in plan.part(rates_plan):
+    for rate in plan.part(rates_plan):
         measure = {"metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average}
-        rates.append({"name": rival, **measure, "value": rate.value, "limits": rate.limits})
+        rates.append({"name": rate.rival, **measure, "value": rate.value, "limits": rate.limits})
     return {"reference_rates": rates}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.slices.spec import DatePeriod, SlicingRule
+    from evalpipe.chapters.slices.spec import DatePeriod
     from evalpipe.spec.spec import Spec
 
 LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)
@@ -84,7 +84,7 @@ class SlicesPlan:
     @property
     def typed(self) -> tuple[str, ...]:
         """The columns whose types matter in separated text: all but those of periods, whose cells are read as dates."""
-        return tuple(named.column for _, named in self.named if named.by is None)
+        return tuple(sliced.column for _, sliced in self.named if sliced.by is None)
 
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
@@ -102,10 +102,16 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
     rules = spec.slice_rules
     reference = rules.reference if isinstance(rules.reference, str) else MappingProxyType(
         {column: level_text(level) for column, level in rules.reference.items()})
+    slicings = tuple(
+        SlicingPlan(slicing.title, tuple(map(_column_plan, slicing.parts)),
+                    None if slicing.expression is None else slicing.expression.where)
+        for slicing in spec.slices or ())
+    search = spec.worst_slices
+    worst = None if search is None else WorstPlan(
+        next(entries(spec, search.metric)), tuple(map(_column_plan, search.columns)), search.depth, search.top)
     return SlicesPlan(
-        tuple(_slicing(slicing) for slicing in spec.slices or ()), _worst(spec), rules.min_rows, rules.max_levels,
-        reference, tuple(_disparities(spec, metrics)), None if spec.folds is None else _column(spec.folds),
-        tuple(slice_columns(spec)),
+        slicings, worst, rules.min_rows, rules.max_levels, reference, tuple(_disparities(spec, metrics)),
+        None if spec.folds is None else _column_plan(spec.folds), tuple(slice_columns(spec)),
     )
 
 
@@ -113,30 +119,30 @@ def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
     """Yield the columns that slices and folds are by, with the places that name them; conditions have none."""
     places: list[tuple[Loc, str | Cut | DatePeriod]] = []
     for index, slicing in enumerate(spec.slices or ()):
-        here: Loc = ("slices", index)
+        loc: Loc = ("slices", index)
         several = isinstance(slicing.root, tuple)
-        places += [((*here, number) if several else here, part) for number, part in enumerate(slicing.parts)]
+        places += [((*loc, number) if several else loc, part) for number, part in enumerate(slicing.parts)]
     searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
     places += [(("worst_slices", "columns", index), part) for index, part in enumerate(searched)]
     places += [] if spec.folds is None else [(("folds",), spec.folds)]
     for loc, part in places:
-        yield loc if isinstance(part, str) else (*loc, "column"), _column(part)
+        yield loc if isinstance(part, str) else (*loc, "column"), _column_plan(part)
 
 
-def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
+def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
     """Return the measures that disparities need and that are not among those asked for."""
     from evalpipe.spec.measures import MetricChoice
 
-    asked = spec.slice_rules.disparities or ()
-    needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))
-    known = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
-    return tuple(entry for name in needed if name not in known for entry in entries(spec, MetricChoice(name)))
+    disparities = spec.slice_rules.disparities or ()
+    needed = dict.fromkeys(name for disparity in disparities for name in DISPARITIES.get(disparity, ()))
+    listed = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
+    return tuple(entry for name in needed if name not in listed for entry in entries(spec, MetricChoice(name)))
 
 
 def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
     """Yield each disparity with what it is computed from; a measure once for each of its entries."""
     measures = spec.measures
-    plain = [entry for entry in (*metrics, *behind(spec, metrics)) if entry.prior == SAMPLE]
+    plain = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():
         if name in DISPARITIES:
             yield DisparityPlan(name, tuple(
@@ -147,19 +153,7 @@ def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[Dispar
                     if entry.metric == metric and entry.average != "none")
 
 
-def _slicing(slicing: SlicingRule) -> SlicingPlan:
-    condition = None if slicing.expression is None else slicing.expression.where
-    return SlicingPlan(slicing.title, tuple(map(_column, slicing.parts)), condition)
-
-
-def _column(part: str | Cut | DatePeriod) -> ColumnPlan:
+def _column_plan(part: str | Cut | DatePeriod) -> ColumnPlan:
     if isinstance(part, str):
         return ColumnPlan(part)
     return ColumnPlan(part.column, part.cuts) if isinstance(part, Cut) else ColumnPlan(part.column, by=part.by)
-
-
-def _worst(spec: Spec) -> WorstPlan | None:
-    search = spec.worst_slices
-    if search is None:
-        return None
-    return WorstPlan(next(entries(spec, search.metric)), tuple(map(_column, search.columns)), search.depth, search.top)

@@ -32,27 +32,27 @@ def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
 
     served = [gives(model, spec.threshold) for model in spec.models.values() if model.step is not None]
     distinct: list[MetricPlan] = []
-    for given in served:
-        choices = (spec.choices if spec.steps is None else spec.steps.metrics) or tuple(_usual(spec, given))
-        _add(distinct, spec, choices)
-    for given in served:
-        if all(entry.lacking(given) is not None for entry in distinct):
-            _add(distinct, spec, _usual(spec, given))
+    for needs in served:
+        choices = (spec.choices if spec.steps is None else spec.steps.metrics) or tuple(_usual_choices(spec, needs))
+        _add_distinct(distinct, spec, choices)
+    for needs in served:
+        if all(entry.lacking(needs) is not None for entry in distinct):
+            _add_distinct(distinct, spec, _usual_choices(spec, needs))
     return tuple(distinct)
 
 
-def _add(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
+def _add_distinct(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
     """Add what choices come to, where it is one value and not there yet."""
     for entry in (entry for choice in choices for entry in entries(spec, choice)):
         distinct += [entry] if entry.average != "none" and entry not in distinct else []
 
 
-def _usual(spec: Spec, given: Collection[str]) -> Iterator[MetricChoice]:
+def _usual_choices(spec: Spec, needs: Collection[str]) -> Iterator[MetricChoice]:
     """Yield the usual measures that a model can serve, which gives these needs."""
     from evalpipe.metrics import registry
     from evalpipe.spec.measures import MetricChoice
 
-    yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in given] or [RANKING])
+    yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in needs] or [RANKING])
 
 
 PARTS = (steps_plan,)

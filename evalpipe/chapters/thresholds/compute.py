@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
-from evalpipe.chapters.thresholds.plan import called
+from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.engine.averages import values
 from evalpipe.engine.bootstrap_values import ONE_CLUSTER, Drawn
@@ -216,7 +216,7 @@ def _best(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
     if chosen.place != NOWHERE:
         return int(chosen.place), chosen.at(chosen.place)
     if np.isnan(chosen.values[0]).all():
-        raise _NoCutError(f"{where}: {called(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
+        raise _NoCutError(f"{where}: {short_label(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
     raise _NoCutError(f"{where}: none has {rule.conditions}; {_reached(rule, chosen.values)}")
 
 
@@ -232,8 +232,8 @@ def _reached(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
             sides = [f"at most {known.max():.4g}"] if len(known) and math.isfinite(low) else []
             sides += [f"at least {known.min():.4g}"] if len(known) and math.isfinite(high) else []
             if sides:
-                sentences.append(f"{called(entry)} is {' and '.join(sides)}{words}")
-    return ", ".join(where_kept or anywhere) or f"where {called(rule.goal)} has a value, none of them has"
+                sentences.append(f"{short_label(entry)} is {' and '.join(sides)}{words}")
+    return ", ".join(where_kept or anywhere) or f"where {short_label(rule.goal)} has a value, none of them has"
 
 
 NOWHERE = -1

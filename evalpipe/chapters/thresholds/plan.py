@@ -14,7 +14,6 @@ from evalpipe.spec.measures import MetricChoice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.chapters.thresholds.spec import MeasureBounds
     from evalpipe.spec.spec import Spec
 
 NO_BOUND = (float("-inf"), float("inf"))
@@ -43,7 +42,7 @@ class RulePlan:
     @property
     def text(self) -> str:
         """The rule in words: "maximize sensitivity subject to specificity >= 0.9"."""
-        aim = f"{self.aim} {called(self.goal)}"
+        aim = f"{self.aim} {short_label(self.goal)}"
         return f"{aim} subject to {self.conditions}" if self.bounds else aim
 
     @property
@@ -56,11 +55,11 @@ class RulePlan:
     def conditions(self) -> str:
         """The bounds in words: "specificity >= 0.9 and precision >= 0.5"."""
         return " and ".join(
-            f"{called(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
+            f"{short_label(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
             for sign, bound in ((">=", low), ("<=", high)) if bound not in NO_BOUND)
 
 
-def called(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
+def short_label(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
     """Return the name of a measure with the options that are not its defaults: "f_beta(beta=2)".
 
     An option that the spec may give, such as a prevalence, is named where the measure occurs ``among`` others twice.
@@ -96,14 +95,16 @@ def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
     """Return the threshold of a model and of its variants."""
     model = spec.models[name]
     written = spec.threshold if model.threshold is None else model.threshold
-    given, by_costs = model.prediction is not None, isinstance(written, ThresholdRule) and written.bayes is not None
+    has_classes = model.prediction is not None
+    by_costs = isinstance(written, ThresholdRule) and written.bayes is not None
     rank = model.score is not None and model.scale is None
     # Variants have probabilities: a number that is a score is no threshold of theirs.
     of_variant = spec.threshold if rank and not isinstance(written, ThresholdRule) else written
     variant_rule = _rule(spec, name, of_variant)
     variant_number = _number(spec, of_variant) if spec.task == "binary" else None
-    number = None if given or (rank and model.threshold is None) or spec.task != "binary" else _number(spec, written)
-    rule = None if given else _rule(spec, name, written)
+    no_number = has_classes or (rank and model.threshold is None) or spec.task != "binary"
+    number = None if no_number else _number(spec, written)
+    rule = None if has_classes else _rule(spec, name, written)
     words = rule.words if rule is not None else "bayes, from the costs" if by_costs and number is not None else None
     return ThresholdPlan(number, rule, variant_number, variant_rule, by_costs, words)
 
@@ -125,16 +126,14 @@ def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | N
         return None
     goal = written.maximize or written.minimize
     assert goal is not None  # noqa: S101 - checked with the spec
+    bounds: list[tuple[MetricPlan, float, float]] = []
+    for measure, bound in (written.subject_to or {}).items():
+        low = NO_BOUND[0] if bound.min is None else float(bound.min)
+        high = NO_BOUND[1] if bound.max is None else float(bound.max)
+        bounds.append((next(entries(spec, MetricChoice(measure))), low, high))
     return RulePlan(
         goal=next(entries(spec, goal)), aim="minimize" if written.maximize is None else "maximize",
-        bounds=tuple(_bound(spec, *bound) for bound in (written.subject_to or {}).items()),
+        bounds=tuple(bounds),
         dataset=written.on if isinstance(written.on, str) else None,
         folds=written.on.folds if isinstance(written.on, CutFolds) else None,
         place=("threshold",) if written is spec.threshold else ("models", name, "threshold"))
-
-
-def _bound(spec: Spec, name: str, bounds: MeasureBounds) -> tuple[MetricPlan, float, float]:
-    """Return a measure with the least and the most that it may be, infinite where it has no such bound."""
-    low, high = (NO_BOUND[side] if bound is None else float(bound)
-                 for side, bound in enumerate((bounds.min, bounds.max)))
-    return next(entries(spec, MetricChoice(name))), low, high

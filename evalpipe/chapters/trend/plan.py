@@ -51,13 +51,12 @@ def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
 def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> list[MetricPlan]:
     """Return the measures that it names; else those of gates; else the first that have one value."""
     judged = [gate.metric for gate in spec.gates or () if gate.metric is not None]
-    named = [entry for choice in trend.metrics or judged for entry in entries(spec, choice) if _is_single(entry)]
-    distinct = [entry for place, entry in enumerate(named) if entry not in named[:place]]
-    return distinct or [*filter(_is_single, metrics)][:MOST_USUAL]
-
-
-def _is_single(entry: MetricPlan) -> bool:
-    return entry.average != "none"
+    distinct: list[MetricPlan] = []
+    for choice in trend.metrics or judged:
+        for entry in entries(spec, choice):
+            if entry.average != "none" and entry not in distinct:
+                distinct.append(entry)
+    return distinct or [entry for entry in metrics if entry.average != "none"][:MOST_USUAL]
 
 
 PARTS = (trend_plan,)

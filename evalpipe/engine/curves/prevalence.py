@@ -9,7 +9,7 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import exp
 from evalpipe.chapters.prevalence.plan import PriorPlan
-from evalpipe.chapters.thresholds.plan import called
+from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.engine.curves.ranking import Steps, shown
@@ -106,7 +106,7 @@ def _at_prevalence(entry: MetricPlan, prevalence: float) -> MetricPlan:
 
 
 def _titles(asked: RelationsPlan) -> dict[str, str]:
-    return {called(entry, asked.measures): entry.metric.title for entry in asked.measures}
+    return {short_label(entry, asked.measures): entry.metric.title for entry in asked.measures}
 
 
 @curve(events.RelatedMeasures, of=("event",), needs="scores")
@@ -130,7 +130,8 @@ def related(rows: CurveRows) -> Computed | None:
 
 def _measures_at(asked: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
     """Return the values of each measure at a prevalence, by name."""
-    return {called(entry, asked.measures): values(swept, _at_prevalence(entry, prevalence)) for entry in asked.measures}
+    return {short_label(entry, asked.measures): values(swept, _at_prevalence(entry, prevalence))
+            for entry in asked.measures}
 
 
 def _cuts_of_highest_first(asked: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
@@ -164,7 +165,7 @@ def by_prevalence(rows: CurveRows) -> Computed | None:
         return None
     cells = of_cells(rows.summary.reportable)  # not the rows, each of which would be reweighted to every prevalence
     columns = {
-        called(entry, asked.measures):
+        short_label(entry, asked.measures):
             np.array([values(cells, _at_prevalence(entry, at)) for at in PREVALENCES]).ravel()
         for entry in asked.measures}
     # Without rows of a level nothing can be reweighted, and every value is undefined.
