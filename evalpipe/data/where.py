@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.condition.grammar import Parser
-from evalpipe.data.condition.values import WORDS, Wrong, names
+from evalpipe.data.condition.values import KIND_WORDS, WrongCondition, names_in
 from evalpipe.data.formats import sentence
 from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import closest
@@ -21,54 +21,52 @@ if TYPE_CHECKING:
 def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns that a condition mentions, in the order of ``columns``."""
     # Any word may be a column, CAST and AND too; one that is meant as a word costs a column that is read unused.
-    words = names(text)
+    words = names_in(text)
     return tuple(column for column in columns if column in words)
 
 
-def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[Wrong]:
+def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[WrongCondition]:
     """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
     try:
         value, unknown = _read(text, schema, why)
         if unknown:
-            return [_unknown(name, text, schema) for name in dict.fromkeys(unknown)]
+            return [_unknown_column(name, text, schema) for name in dict.fromkeys(unknown)]
         # Patterns, dates and casts are known to be right only once polars has computed them, be it of no rows.
-        pl.DataFrame(schema=dict(schema)).clear(n=1).select(_flags(value))
-    except Wrong as wrong:
+        pl.DataFrame(schema=dict(schema)).clear(n=1).select(_as_condition(value))
+    except WrongCondition as wrong:
         return [wrong]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         message = f"cannot be computed: {sentence(error).rstrip(':')}"
-        return [Wrong("bad-where", message, "check its texts, dates and patterns")]
+        return [WrongCondition("bad-where", message, "check its texts, dates and patterns")]
     return []
 
 
 def _read(
     text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]
 ) -> tuple[Value, list[str]]:
-    """Return the value of a condition, and the names in it that are no columns; raises Wrong."""
+    """Return the value of a condition, and the names in it that are no columns; raises WrongCondition."""
     try:
         parser = Parser(text, schema, why)
         return parser.read(), parser.unknown
     except RecursionError:
-        raise Wrong("bad-sql", "cannot be read: it is nested too deeply", "use fewer brackets") from None
+        raise WrongCondition("bad-sql", "cannot be read: it is nested too deeply", "use fewer brackets") from None
 
 
-def _flags(value: Value) -> pl.Expr:
-    """Return what tells whether a row meets a condition; raises Wrong for a value that is none."""
+def _as_condition(value: Value) -> pl.Expr:
+    """Return what tells whether a row meets a condition; raises WrongCondition for a value that is none."""
     if value.kind not in ("truth", "nothing"):
-        message = f"is not a condition: its value is {WORDS[value.kind]}, not true or false"
-        raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
+        message = f"is not a condition: its value is {KIND_WORDS[value.kind]}, not true or false"
+        raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')
     return value.expression.cast(pl.Boolean).alias("keep")
 
 
-def _unknown(name: str, text: str, schema: Mapping[str, object]) -> Wrong:
-    """Return the fault of a name that is no column, with the one that may be meant."""
+def _unknown_column(name: str, text: str, schema: Mapping[str, object]) -> WrongCondition:
     close = closest(name, schema)
-    quoted = f'"{name}"' in text
     listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
-    if quoted and not close:
+    if f'"{name}"' in text and not close:
         hint = f"put a text in single quotes: '{name}'"
-    return Wrong("unknown-column", f"names the column '{name}', which the data do not have", hint)
+    return WrongCondition("unknown-column", f"names the column '{name}', which the data do not have", hint)
 
 
 def judge(frame: pl.DataFrame, text: str) -> pl.Series:
@@ -78,7 +76,7 @@ def judge(frame: pl.DataFrame, text: str) -> pl.Series:
     """
     try:
         value, _ = _read(text, frame.schema, {})
-        return frame.with_columns(_flags(value)).get_column("keep")
+        return frame.with_columns(_as_condition(value)).get_column("keep")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = re.sub(r"^conversion from `\w+` to `(\w+).*` failed .* values?: \[(.*?)[,\]].*$",
                         r"\2 cannot be cast", sentence(error), flags=re.DOTALL)

@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.condition.values import (
     FUNCTIONS,
-    WORDS,
+    KIND_WORDS,
     Kind,
     Value,
-    Wrong,
-    alike,
+    WrongCondition,
+    as_float,
     call,
     column,
-    defined,
-    need,
-    not_zero,
-    nothing,
+    comparable,
+    missing_value,
+    nan_as_missing,
     number,
-    real,
+    of_kind,
+    of_one_kind,
     text,
-    together,
     tokens,
+    zero_as_missing,
 )
 from evalpipe.words.spelling import closest
 
@@ -61,28 +61,23 @@ _EXACT = 2**53
 _DAY = r"^\s*(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}.*)?\s*$"
 
 
-def truth(*, value: bool) -> Value:
-    """Return TRUE or FALSE."""
-    return Value(pl.lit(value), "truth", str(value).upper())
-
-
 def joined(left: Value, word: str, right: Value) -> Value:
     """Join two conditions by AND or OR."""
     word = word.upper()
-    first, second = (_flags(value, word) for value in (left, right))
+    first, second = (_as_condition(value, word) for value in (left, right))
     return Value(first & second if word == "AND" else first | second, "truth", f"a condition with {word}")
 
 
 def negated(value: Value) -> Value:
     """Return NOT of a condition."""
-    return Value(~_flags(value, "NOT"), "truth", "a condition with NOT")
+    return Value(~_as_condition(value, "NOT"), "truth", "a condition with NOT")
 
 
-def _flags(value: Value, word: str) -> pl.Expr:
-    """Return whether each row meets a condition that ``word`` joins; raises Wrong for a value that is none."""
+def _as_condition(value: Value, word: str) -> pl.Expr:
+    """Return whether each row meets a condition that ``word`` joins; raises WrongCondition for a value that is none."""
     if value.kind not in ("truth", "nothing"):
-        message = f"joins {value.called}, which is {WORDS[value.kind]}, by {word}"
-        raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
+        message = f"joins {value.called}, which is {KIND_WORDS[value.kind]}, by {word}"
+        raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')
     return value.expression.cast(pl.Boolean)
 
 
@@ -91,55 +86,32 @@ def compared(left: Value, sign: str, right: Value) -> Value:
     # SQL allows it and finds no row; whoever writes it means IS NULL.
     if "NULL" in (left.called, right.called):
         hint = "a missing value is found by IS NULL or IS NOT NULL"
-        raise Wrong("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
-    first, second = alike(left, right, "compares")
+        raise WrongCondition("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
+    first, second = comparable(left, right, "compares")
     return Value(COMPARISONS[sign](first, second), "truth", "a comparison")
-
-
-def tested(value: Value, word: str, *, inverted: bool) -> Value:
-    """Return IS [NOT] NULL, TRUE or FALSE, which are never unknown."""
-    if word == "null":
-        outcome = value.expression.is_null()
-    else:
-        flags = need(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
-        outcome = flags.eq_missing(pl.lit(word == "true"))
-    return Value(~outcome if inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
 
 def one_of(value: Value, options: Sequence[Value]) -> Value:
     """Return whether a value is one of some; unknown where it is none of them and one of them is missing."""
-    listed = _listed(value, options)
-    if listed is not None:
-        return listed
-    pairs = (alike(value, option, "compares") for option in options)
-    equal = [first.eq(second).cast(pl.Boolean) for first, second in pairs]
-    return Value(pl.any_horizontal(equal), "truth", "a test with IN")
-
-
-def _listed(value: Value, options: Sequence[Value]) -> Value | None:
-    """Look numbers or texts up in a list of those that are written, which may be long."""
     texts = [option.literal for option in options if option.literal is not None]
-    if value.kind == "text" and len(texts) == len(options):
-        return Value(value.expression.is_in(texts), "truth", "a test with IN")
     sizes = [option.constant for option in options if option.constant is not None]
-    # Above 2^53 two whole numbers may be one Float64, so longer ones are compared one by one instead.
-    if value.kind == "number" and len(sizes) == len(options) and max(sizes) < _EXACT:
-        looked_up = pl.Series(sizes, dtype=pl.Float64, strict=False).implode()
-        return Value(real(value).is_in(looked_up), "truth", "a test with IN")
-    return None
-
-
-def between(value: Value, low: Value, high: Value) -> Value:
-    """Return whether a value is from ``low`` to ``high``, both included."""
-    return joined(compared(value, ">=", low), "AND", compared(value, "<=", high))
+    # Texts or numbers alone, which may be many, are looked up; above 2^53 two whole numbers may be one Float64.
+    if value.kind == "text" and len(texts) == len(options):
+        flags = value.expression.is_in(texts)
+    elif value.kind == "number" and len(sizes) == len(options) and max(sizes) < _EXACT:
+        flags = as_float(value).is_in(pl.Series(sizes, dtype=pl.Float64, strict=False).implode())
+    else:
+        pairs = (comparable(value, option, "compares") for option in options)
+        flags = pl.any_horizontal([first.eq(second).cast(pl.Boolean) for first, second in pairs])
+    return Value(flags, "truth", "a test with IN")
 
 
 def like(value: Value, pattern: Value, word: str) -> Value:
     """Return whether a text is like a pattern, in which % stands for any text and _ for one character."""
-    need(value, "text", word.upper())
+    of_kind(value, "text", word.upper())
     if pattern.literal is None:
         message = f"compares {value.called} by {word.upper()} with what is not a text"
-        raise Wrong("bad-where", message, "write the pattern in single quotes, as in name LIKE 'A%'")
+        raise WrongCondition("bad-where", message, "write the pattern in single quotes, as in name LIKE 'A%'")
     # All other signs of the pattern stand for themselves, also those that mean something in a regular expression.
     signs = {"%": ".*", "_": "."}
     expression = "".join(signs.get(sign, re.escape(sign)) for sign in pattern.literal)
@@ -151,27 +123,21 @@ def computed(left: Value, sign: str, right: Value) -> Value:
     """Compute with two numbers, or join two texts by ``||``; what is undefined is missing, as is division by 0."""
     called = f"{left.called} {sign} {right.called}"
     if sign == "||":
-        texts = [need(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
+        texts = [of_kind(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
         return Value(pl.concat_str(texts), "text", called)
-    first, second = (real(need(value, "number", f"'{sign}'")) for value in (left, right))
+    first, second = (as_float(of_kind(value, "number", f"'{sign}'")) for value in (left, right))
     if sign in "/%":
-        second = not_zero(second)
-    return Value(defined((SUMS | PRODUCTS)[sign](first, second)), "number", called)
-
-
-def signed(sign: str, value: Value) -> Value:
-    """Return a number as it is, or with the other sign."""
-    number = need(value, "number", f"'{sign}'")
-    return number if sign == "+" else Value(-number.expression, "number", f"-{value.called}")
+        second = zero_as_missing(second)
+    return Value(nan_as_missing((SUMS | PRODUCTS)[sign](first, second)), "number", called)
 
 
 def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
     """Return the value of the first condition that is met, else the other; one that is unknown is not met."""
-    values = together([*(value for _, value in branches), other], "CASE brings together")
+    values = of_one_kind([*(value for _, value in branches), other], "CASE brings together")
     result = values[-1].expression
     # From the last branch inwards, each the alternative of the one before.
     for (met, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
-        result = pl.when(_flags(met, "WHEN")).then(value.expression).otherwise(result)
+        result = pl.when(_as_condition(met, "WHEN")).then(value.expression).otherwise(result)
     first = next((value for value in values if value.kind != "nothing"), values[0])
     return Value(result, first.kind, "what CASE gives", zone=first.zone)
 
@@ -180,14 +146,14 @@ def cast(value: Value, written: str, *, strict: bool) -> Value:
     """Return a value as another type; a text that is none is an error, or missing where not ``strict``."""
     name = _ALSO.get(written, written)
     if name not in CASTS:
-        raise Wrong("bad-where", f"casts to {written.upper()}", f"the types are {', '.join(CASTS).upper()}")
+        raise WrongCondition("bad-where", f"casts to {written.upper()}", f"the types are {', '.join(CASTS).upper()}")
     kind, called = CASTS[name], f"{value.called} as {name.upper()}"
     if value.kind == "nothing":
         return Value(value.expression, kind, called)
     converted = _converted(value, name, strict=strict)
     if converted is None:
-        message = f"casts {value.called}, which is {WORDS[value.kind]}, to {name.upper()}"
-        raise Wrong("bad-where", message, "compare it as it is, or make a column of it beforehand")
+        message = f"casts {value.called}, which is {KIND_WORDS[value.kind]}, to {name.upper()}"
+        raise WrongCondition("bad-where", message, "compare it as it is, or make a column of it beforehand")
     return Value(converted, kind, called, zone=value.zone if kind == "time" else None)
 
 
@@ -195,35 +161,28 @@ def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
     """Return the cells as another type; None where that has no meaning."""
     cells = value.expression
     if name == "text":
-        return _written(cells) if value.kind == "number" else cells.cast(pl.String)
+        plain, whole = cells.cast(pl.String), cells.cast(pl.Int64, strict=False)
+        # Whole numbers are written without a point, as levels are.
+        number_text = pl.when(whole == cells).then(whole.cast(pl.String)).otherwise(plain)
+        return number_text if value.kind == "number" else plain
     if value.kind == "text":
-        bare = cells.str.strip_chars()
+        bare, day = cells.str.strip_chars(), cells.str.extract(_DAY, 1)  # the day as it is written, whatever its offset
+        # What is no date is left as it is, so that the error of a strict cast shows what was written.
+        written_day = pl.when(day.is_null()).then(cells).otherwise(day)
         conversions: dict[str, pl.Expr] = {
-            "integer": bare.cast(pl.Int64, strict=strict), "double": defined(bare.cast(pl.Float64, strict=strict)),
-            "date": _day(cells, strict=strict), "timestamp": cells.str.to_datetime(time_unit="us", strict=strict),
+            "integer": bare.cast(pl.Int64, strict=strict),
+            "double": nan_as_missing(bare.cast(pl.Float64, strict=strict)),
+            "date": written_day.str.to_date("%Y-%m-%d", strict=strict),
+            "timestamp": cells.str.to_datetime(time_unit="us", strict=strict),
         }
         return conversions.get(name)
     if name == "date":
         return {"date": cells, "time": cells.dt.date()}.get(value.kind)
     if name == "timestamp":
         return {"date": cells.cast(pl.Datetime("us")), "time": cells}.get(value.kind)
-    numeric = value.kind in ("number", "truth") and name != "boolean"
-    if numeric:
+    if value.kind in ("number", "truth") and name != "boolean":
         return cells.cast(pl.Int64 if name == "integer" else pl.Float64, strict=strict)
     return cells if value.kind == "truth" else None
-
-
-def _written(numbers: pl.Expr) -> pl.Expr:
-    """Write numbers as levels are: whole ones without a point."""
-    whole = numbers.cast(pl.Int64, strict=False)
-    return pl.when(whole == numbers).then(whole.cast(pl.String)).otherwise(numbers.cast(pl.String))
-
-
-def _day(cells: pl.Expr, *, strict: bool) -> pl.Expr:
-    """Return the day that a text names, as it is written there whatever its offset."""
-    day = cells.str.extract(_DAY, 1)
-    # What is no date is left as it is, so that the error of a strict cast shows what was written.
-    return pl.when(day.is_null()).then(cells).otherwise(day).str.to_date("%Y-%m-%d", strict=strict)
 
 
 RESERVED = frozenset({
@@ -237,18 +196,21 @@ CLOCK = frozenset({
     "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "now", "today",
 })
 
+ONE_ROW = "a condition looks at the cells of one row"
+WRITE_THE_DATE = "write the date itself, so that every run uses the same rows"
+
 
 class Parser:
     """Reads one condition; ``unknown`` are the names in it that are no columns, in their order."""
 
     def __init__(self, written: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> None:
-        """Cut the condition into tokens; raises Wrong."""
+        """Cut the condition into tokens; raises WrongCondition."""
         self.written, self.schema, self.why = written, schema, why
         self.unknown: list[str] = []
         self._tokens, self._at, self._operations = tokens(written), 0, 0
 
     def read(self) -> Value:
-        """Return the whole condition as one value; raises Wrong."""
+        """Return the whole condition as one value; raises WrongCondition."""
         value = self._or()
         if self._next.sort != "end":
             raise self._unexpected("AND, OR or the end")
@@ -267,27 +229,27 @@ class Parser:
         return None
 
     def _operation(self, *words: str) -> str | None:
-        """Take the next token if it is one of these operators; raises Wrong where there are too many."""
+        """Take the next token if it is one of these operators; raises WrongCondition where there are too many."""
         word = self._take(*words)
         self._operations += word is not None
         if self._operations > LONGEST:
             hint = "list values with IN (…), or make a column of it beforehand"
-            raise Wrong("bad-sql", f"has more than {LONGEST} operations", hint)
+            raise WrongCondition("bad-sql", f"has more than {LONGEST} operations", hint)
         return word
 
     def _must(self, word: str) -> None:
-        """Take a word or sign that has to follow; raises Wrong where another does."""
+        """Take a word or sign that has to follow; raises WrongCondition where another does."""
         if self._take(word) is None:
             raise self._unexpected(word.upper())
 
-    def _unexpected(self, wanted: str) -> Wrong:
+    def _unexpected(self, wanted: str) -> WrongCondition:
         """Return the fault that something else stands where ``wanted`` should."""
         token = self._next
         begin = self.written[:token.begin].strip()
         after = f"after {begin[-30:]!r}" if begin else "at its beginning"
         there = "it ends" if token.sort == "end" else f"{self.written[token.begin:token.end]!r} stands"
         hint = "write = to compare" if token.value == "==" else """write it as in "age >= 18 AND sex = 'f'\""""
-        return Wrong("bad-sql", f"cannot be read: {there} {after}, where {wanted} should follow", hint)
+        return WrongCondition("bad-sql", f"cannot be read: {there} {after}, where {wanted} should follow", hint)
 
     def _or(self) -> Value:
         """Read conditions joined by OR, which binds least."""
@@ -297,7 +259,6 @@ class Parser:
         return value
 
     def _and(self) -> Value:
-        """Read conditions joined by AND."""
         value = self._not()
         while self._operation("and"):
             value = joined(value, "AND", self._not())
@@ -327,12 +288,16 @@ class Parser:
                 value = negated(test) if inverted else test
 
     def _is(self, value: Value) -> Value:
-        """Read what follows IS."""
         inverted = self._take("not") is not None
         word = self._take("null", "true", "false")
         if word is None:
             raise self._unexpected("NULL, TRUE or FALSE")
-        return tested(value, word, inverted=inverted)
+        if word == "null":
+            outcome = value.expression.is_null()
+        else:  # never unknown
+            flags = of_kind(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
+            outcome = flags.eq_missing(pl.lit(word == "true"))
+        return Value(~outcome if inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
     def _range(self, value: Value) -> Value | None:
         """Read IN, BETWEEN, LIKE or ILIKE and what follows; None where none of them does."""
@@ -347,18 +312,17 @@ class Parser:
         if word == "between":
             low = self._sum()
             self._must("and")
-            return between(value, low, self._sum())
+            high = self._sum()
+            return joined(compared(value, ">=", low), "AND", compared(value, "<=", high))
         return None if word is None else like(value, self._sum(), word)
 
     def _sum(self) -> Value:
-        """Read terms joined by +, - or ||."""
         value = self._product()
         while sign := self._operation(*SUMS, "||"):
             value = computed(value, sign, self._product())
         return value
 
     def _product(self) -> Value:
-        """Read factors joined by *, / or %."""
         value = self._signed()
         while sign := self._operation(*PRODUCTS):
             value = computed(value, sign, self._signed())
@@ -367,7 +331,10 @@ class Parser:
     def _signed(self) -> Value:
         """Read a value that signs may stand before."""
         sign = self._operation("-", "+")
-        return self._single() if sign is None else signed(sign, self._signed())
+        if sign is None:
+            return self._single()
+        value = of_kind(self._signed(), "number", f"'{sign}'")
+        return value if sign == "+" else Value(-value.expression, "number", f"-{value.called}")
 
     def _single(self) -> Value:
         """Read a value: one in brackets, a number, a text, a column or what a word begins."""
@@ -375,7 +342,7 @@ class Parser:
         if self._take("("):
             # Refused by name: people who know SQL will try it.
             if self._next.value.casefold() in ("select", "with"):
-                raise _refused("holds a subquery")
+                raise WrongCondition("bad-where", "holds a subquery", ONE_ROW)
             value = self._or()
             self._must(")")
             return value
@@ -392,7 +359,7 @@ class Parser:
         """Read a column that is not quoted, a constant, CASE, CAST, a typed text or a function."""
         word = token.value.casefold()
         if word in ("null", "true", "false"):
-            return nothing() if word == "null" else truth(value=word == "true")
+            return missing_value() if word == "null" else Value(pl.lit(word == "true"), "truth", word.upper())
         if word == "case":
             return self._case()
         if word in ("date", "timestamp") and self._next.sort == "text":  # DATE '2024-12-31'
@@ -404,14 +371,14 @@ class Parser:
             self._at -= 1
             raise self._unexpected("a value")
         if word in CLOCK and token.value not in self.schema:
-            raise _clock(word)
+            raise WrongCondition("bad-where", f"asks the clock with {word.upper()}", WRITE_THE_DATE)
         return self._column(token.value)
 
     def _column(self, name: str) -> Value:
         """Return a column's values; of a name that is none, a missing value, so that the rest is still checked."""
         if name not in self.schema:
             self.unknown.append(name)
-            return replace(nothing(), called=f"'{name}'")
+            return replace(missing_value(), called=f"'{name}'")
         return column(name, self.schema[name], self.why.get(name))
 
     def _case(self) -> Value:
@@ -424,7 +391,7 @@ class Parser:
             branches.append((met if base is None else compared(base, "=", met), self._or()))
         if not branches:
             raise self._unexpected("WHEN")
-        other = self._or() if self._take("else") else nothing()
+        other = self._or() if self._take("else") else missing_value()
         self._must("end")
         return chosen(branches, other)
 
@@ -437,8 +404,16 @@ class Parser:
             self._at += self._next.sort == "word"
             self._must(")")
             return cast(value, kind, strict=word == "cast")
+        if word in ("select", "exists"):
+            raise WrongCondition("bad-where", "holds a subquery", ONE_ROW)
+        if word in CLOCK:
+            raise WrongCondition("bad-where", f"asks the clock with {word.upper()}", WRITE_THE_DATE)
         if word not in FUNCTIONS:
-            raise _not_a_function(written, word)
+            close = closest(word, FUNCTIONS)
+            hint = f"the functions are {', '.join(FUNCTIONS)}"
+            if close:
+                hint = f"did you mean {FUNCTIONS[close].signature}?"
+            raise WrongCondition("bad-where", f"calls {written}(), which is not a function of conditions", hint)
         arguments: list[Value] = []
         while not self._take(")"):
             if arguments:
@@ -446,27 +421,5 @@ class Parser:
             arguments.append(self._or())
         # People who know SQL will try a window; alone, OVER would be told as a word out of place.
         if word != "isnan" and self._next.value.casefold() == "over":
-            raise _refused("holds a window over other rows")
+            raise WrongCondition("bad-where", "holds a window over other rows", ONE_ROW)
         return call(FUNCTIONS[word], arguments)
-
-
-def _refused(what: str) -> Wrong:
-    """Return the fault of what would look at more than one row."""
-    return Wrong("bad-where", what, "a condition looks at the cells of one row")
-
-
-def _clock(word: str) -> Wrong:
-    """Return the fault of a function whose value another run would not repeat."""
-    hint = "write the date itself, so that every run uses the same rows"
-    return Wrong("bad-where", f"asks the clock with {word.upper()}", hint)
-
-
-def _not_a_function(written: str, word: str) -> Wrong:
-    """Return the fault of a call of something that is no function, with the one that may be meant."""
-    if word in ("select", "exists"):
-        return _refused("holds a subquery")
-    if word in CLOCK:
-        return _clock(word)
-    close = closest(word, FUNCTIONS)
-    hint = f"did you mean {FUNCTIONS[close].signature}?" if close else f"the functions are {', '.join(FUNCTIONS)}"
-    return Wrong("bad-where", f"calls {written}(), which is not a function of conditions", hint)

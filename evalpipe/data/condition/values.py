@@ -31,10 +31,9 @@ _TOKEN = re.compile(
 
 # Names and texts in quotes are told apart, as SQL does: "age" is a column, 'age' a text.
 Sort = Literal["number", "text", "quoted", "word", "sign", "end"]
-SORTS: tuple[Sort, ...] = ("number", "text", "quoted", "word", "sign")
 
 
-class Wrong(Unreadable):
+class WrongCondition(Unreadable):
     """A condition cannot be used."""
 
 
@@ -49,51 +48,45 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Cut a condition into tokens, the last of them its end; raises Wrong."""
+    """Cut a condition into tokens, the last of them its end; raises WrongCondition."""
     pieces: list[Token] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    end = 0
+    while end < len(text):
+        begin, sign = end, text[end]
+        match = _TOKEN.match(text, begin)
+        if match is None and sign in "'\"`":
+            hint = "close it, or write '' inside a text"
+            raise WrongCondition("bad-sql", f"cannot be read: a quote ({sign}) is not closed", hint)
         if match is None:
-            raise _strange(text, at)
-        at = match.end()
-        pieces.extend(Token(sort, _plain(sort, match[sort]), match.start(), at) for sort in SORTS if match[sort])
+            hint = ("put a name with other characters than letters, digits and _ in double quotes, as in "
+                    '"blood.pressure" > 120')
+            raise WrongCondition("bad-sql", f"cannot be read at {text[begin:begin + 20].strip()!r}", hint)
+        end = match.end()
+        value = match[0]
+        if match.lastgroup in ("text", "quoted"):
+            value = value[1:-1].replace(sign * 2, sign)
+        if match.lastgroup != "skip":
+            pieces.append(Token(cast("Sort", match.lastgroup), value, begin, end))
     return [*pieces, Token("end", "", len(text), len(text))]
 
 
-def _plain(sort: Sort, written: str) -> str:
-    """Take the quotes away."""
-    if sort in ("text", "quoted"):
-        return written[1:-1].replace(written[0] * 2, written[0])
-    return written
-
-
-def _strange(text: str, at: int) -> Wrong:
-    sign = text[at]
-    if sign in "'\"`":
-        hint = "close it, or write '' inside a text"
-        return Wrong("bad-sql", f"cannot be read: a quote ({sign}) is not closed", hint)
-    hint = 'put a name with other characters than letters, digits and _ in double quotes, as in "blood.pressure" > 120'
-    return Wrong("bad-sql", f"cannot be read at {text[at:at + 20].strip()!r}", hint)
-
-
-def names(text: str) -> set[str]:
+def names_in(text: str) -> set[str]:
     """Return all words and quoted names of a condition, among them the columns it is about."""
     try:
         return {token.value for token in tokens(text) if token.sort in ("word", "quoted")}
-    except Wrong:
+    except WrongCondition:
         return set()
 
 
 Kind = Literal["number", "text", "truth", "date", "time", "nothing"]
 
-WORDS: dict[Kind, str] = {
+KIND_WORDS: dict[Kind, str] = {
     "number": "a number", "text": "text", "truth": "true or false", "date": "a date", "time": "a time",
     "nothing": "a missing value",
 }
 """What the kinds are called."""
 
-_LONG = 2**63
+_INT64_END = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +108,10 @@ class Value:
 
 
 def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
-    """Return the values of a column; raises Wrong for a type that is not of single values."""
+    """Return the values of a column; raises WrongCondition for a type that is not of single values."""
     cells, called = pl.col(name), f"'{name}'"
     if dtype.is_float() or dtype == pl.Decimal:
-        return Value(defined(cells), "number", called)
+        return Value(nan_as_missing(cells), "number", called)
     if dtype.is_integer():
         # Whole numbers stay whole, in Int128 where Int64 is too narrow: as Float64, neighbours above 2^53 are equal.
         wide = dtype in (pl.UInt64, pl.Int128, pl.UInt128)
@@ -129,7 +122,7 @@ def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
     kind = plain.get(dtype.base_type())
     if kind is None:
         hint = "a condition is about text, numbers, dates, times, true and false"
-        raise Wrong("bad-where", f"names the column '{name}', which holds values of type {dtype}", hint)
+        raise WrongCondition("bad-where", f"names the column '{name}', which holds values of type {dtype}", hint)
     return Value(cells, kind, called, zone=getattr(dtype, "time_zone", None))
 
 
@@ -137,7 +130,7 @@ def number(written: str) -> Value:
     """Return a number that stands in the condition."""
     if written.isdecimal():
         whole = int(written)
-        kind = pl.Int64 if whole < _LONG else pl.Int128 if whole < _LONG**2 else pl.Float64
+        kind = pl.Int64 if whole < _INT64_END else pl.Int128 if whole < _INT64_END**2 else pl.Float64
         return Value(pl.lit(whole if kind != pl.Float64 else float(whole), kind), "number", written, constant=whole)
     return Value(pl.lit(float(written), pl.Float64), "number", written, constant=float(written))
 
@@ -147,105 +140,104 @@ def text(written: str) -> Value:
     return Value(pl.lit(written, pl.String), "text", f"'{written}'", literal=written)
 
 
-def nothing() -> Value:
+def missing_value() -> Value:
     """Return a missing value."""
     return Value(pl.lit(None), "nothing", "NULL")
 
 
-def defined(numbers: pl.Expr) -> pl.Expr:
+def nan_as_missing(numbers: pl.Expr) -> pl.Expr:
     """Turn NaN, the value of what is undefined, into a missing value; gives Float64."""
     # an expression's own fill_nan holds its input twice, so that a sum of sixty terms would hold the first 2^60 times
     return numbers.cast(pl.Float64).map_batches(
         lambda column: column.fill_nan(None), return_dtype=pl.Float64, is_elementwise=True)
 
 
-def not_zero(numbers: pl.Expr) -> pl.Expr:
+def zero_as_missing(numbers: pl.Expr) -> pl.Expr:
     """Turn 0, by which nothing is divided, into a missing value."""
     # Not when().then(), which would hold its input twice, as in `defined`.
     return numbers.map_batches(
         lambda column: column.set(column == 0, None), return_dtype=pl.Float64, is_elementwise=True)
 
 
-def real(value: Value) -> pl.Expr:
+def as_float(value: Value) -> pl.Expr:
     """Return a number as Float64, in which conditions count."""
     return value.expression.cast(pl.Float64)
 
 
-def need(value: Value, kind: Kind, what: str) -> Value:
-    """Return the value if it is of a kind, or missing; else raises Wrong."""
+def of_kind(value: Value, kind: Kind, what: str) -> Value:
+    """Return the value if it is of a kind, or missing; else raises WrongCondition."""
     if value.kind not in (kind, "nothing"):
-        message = f"does not fit the columns: {what} needs {WORDS[kind]}, but {value.called} is {WORDS[value.kind]}"
-        raise Wrong("bad-where", message, way_out(value))
+        message = (f"does not fit the columns: {what} needs {KIND_WORDS[kind]}, but {value.called} is "
+                   f"{KIND_WORDS[value.kind]}")
+        raise WrongCondition("bad-where", message, wrong_kind_hint(value))
     return value
 
 
-def way_out(*values: Value) -> str:
+def wrong_kind_hint(*values: Value) -> str:
     """Return what to do about values of the wrong kind."""
     why = next((value.why for value in values if value.why is not None), None)
     return why or "compare text with 'text' in single quotes, numbers with bare numbers"
 
 
-def alike(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
-    """Return two values in a form in which they can be compared; raises Wrong where they cannot."""
-    left, right = _dated(left, right), _dated(right, left)
+def comparable(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
+    """Return two values in a form in which they can be compared; raises WrongCondition where they cannot."""
+    left, right = _as_date_or_time(left, right), _as_date_or_time(right, left)
     if left.kind == right.kind == "time" or {left.kind, right.kind} == {"date", "time"}:
-        return _times(left, right, what)
-    _same_kind(left, right, what)
+        return _comparable_times(left, right, what)
+    _refuse_other_kind(left, right, what)
     return left.expression, right.expression
 
 
-def together(values: Sequence[Value], what: str) -> list[Value]:
-    """Return values of which each row may have any, in one kind and one time zone; raises Wrong where they differ."""
+def of_one_kind(values: Sequence[Value], what: str) -> list[Value]:
+    """Return values of which each row may have any, in one kind and one time zone; else raises WrongCondition."""
     present = [value for value in values if value.kind != "nothing"]
     # A written text takes its kind from the column beside it, never the other way round.
     first = next((value for value in present if value.literal is None), present[0] if present else values[0])
-    alike_values = [_dated(value, first) for value in values]
-    for value in alike_values:
-        _same_kind(first, value, what)
+    comparable_values = [_as_date_or_time(value, first) for value in values]
+    for value in comparable_values:
+        _refuse_other_kind(first, value, what)
         if value.kind == "time" and value.zone not in (first.zone, "UTC"):
             message = f"does not fit the columns: {what} {first.called} and {value.called}, times of different zones"
-            raise Wrong("bad-where", message, "write them in one time zone")
-    return [_in_zone(value, first) for value in alike_values]
+            raise WrongCondition("bad-where", message, "write them in one time zone")
+    if first.kind != "time" or first.zone is None:
+        return comparable_values
+    return [
+        replace(value, expression=value.expression.dt.convert_time_zone(first.zone), zone=first.zone)
+        if value.kind == "time" else value for value in comparable_values
+    ]
 
 
-def _in_zone(value: Value, first: Value) -> Value:
-    """Return a time in the zone of ``first``; what is no time, or where that has no zone, as it is."""
-    if value.kind != "time" or first.zone is None:
-        return value
-    return replace(value, expression=value.expression.dt.convert_time_zone(first.zone), zone=first.zone)
-
-
-def _same_kind(left: Value, right: Value, what: str) -> None:
+def _refuse_other_kind(left: Value, right: Value, what: str) -> None:
     """Refuse values of different kinds; a missing one fits any."""
     if left.kind == right.kind or "nothing" in (left.kind, right.kind):
         return
-    message = (f"does not fit the columns: {what} {left.called}, which is {WORDS[left.kind]}, with {right.called},"
-               f" which is {WORDS[right.kind]}")
+    message = (f"does not fit the columns: {what} {left.called}, which is {KIND_WORDS[left.kind]}, with {right.called},"
+               f" which is {KIND_WORDS[right.kind]}")
     dated = {left.kind, right.kind} & {"date", "time"} and "text" in (left.kind, right.kind)
-    hint = "make a date of the text with CAST(… AS DATE)" if dated else way_out(left, right)
-    raise Wrong("bad-where", message, hint)
+    hint = "make a date of the text with CAST(… AS DATE)" if dated else wrong_kind_hint(left, right)
+    raise WrongCondition("bad-where", message, hint)
 
 
-def _dated(value: Value, other: Value) -> Value:
+def _as_date_or_time(value: Value, other: Value) -> Value:
     """Read a written text as the date or time that it is compared with."""
     if value.literal is None or other.kind not in ("date", "time"):
         return value
     try:
         if other.kind == "date":
             return Value(pl.lit(date.fromisoformat(value.literal)), "date", value.called)
-        return _instant(datetime.fromisoformat(value.literal), value, other)
+        return _as_time(datetime.fromisoformat(value.literal), value, other)
     except ValueError:
         example = "2024-12-31" if other.kind == "date" else "2024-12-31 23:59:00"
-        message = f"compares {other.called}, which is {WORDS[other.kind]}, with {value.called}"
-        raise Wrong("bad-where", message, f"write {WORDS[other.kind]} as '{example}'") from None
+        message = f"compares {other.called}, which is {KIND_WORDS[other.kind]}, with {value.called}"
+        raise WrongCondition("bad-where", message, f"write {KIND_WORDS[other.kind]} as '{example}'") from None
 
 
-def _instant(moment: datetime, value: Value, other: Value) -> Value:
+def _as_time(moment: datetime, value: Value, other: Value) -> Value:
     """Return a written time as one of the zone of the column; without an offset it is a time of that zone."""
     if other.zone is None:
         if moment.tzinfo is not None:
             message = f"compares {other.called}, whose times have no zone, with {value.called}"
-            raise Wrong("bad-where", message, "leave the offset out")
+            raise WrongCondition("bad-where", message, "leave the offset out")
         return Value(pl.lit(moment), "time", value.called)
     if moment.tzinfo is None:
         local = moment.replace(tzinfo=ZoneInfo(other.zone))
@@ -253,33 +245,29 @@ def _instant(moment: datetime, value: Value, other: Value) -> Value:
         if local.utcoffset() != local.replace(fold=1).utcoffset():
             message = (f"compares {other.called} with {value.called}, which the clocks of {other.zone} show twice or"
                        " never")
-            raise Wrong("bad-where", message, f"write the offset, as in '{moment.isoformat(sep=' ')}+00:00'")
+            raise WrongCondition("bad-where", message, f"write the offset, as in '{moment.isoformat(sep=' ')}+00:00'")
         moment = local
     plain = pl.lit(moment.astimezone(UTC).replace(tzinfo=None))
     return Value(plain.dt.replace_time_zone("UTC"), "time", value.called, zone="UTC")
 
 
-def _times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
+def _comparable_times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
     """Compare times by the moment they name; a date is its first moment in the zone of the other."""
     zones = {value.zone for value in (left, right) if value.kind == "time"}
     if None in zones and len(zones) > 1:
         message = (
             f"does not fit the columns: {what} {left.called} with {right.called}; only one of them has a time zone"
         )
-        raise Wrong("bad-where", message, "write both columns with a time zone, or both without")
-    first, second = (_moment(value, zones) for value in (left, right))
-    return first, second
-
-
-def _moment(value: Value, zones: set[str | None]) -> pl.Expr:
-    """Return the moment that a time names, in UTC where it has a zone; that of a date is its first."""
-    expression = value.expression.cast(pl.Datetime("us")) if value.kind == "date" else value.expression
-    zone = next(iter(zones)) if value.kind == "date" else value.zone
-    if zone is None:
-        return expression
-    if value.kind == "date":
-        expression = expression.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    return expression.dt.convert_time_zone("UTC")
+        raise WrongCondition("bad-where", message, "write both columns with a time zone, or both without")
+    moments: list[pl.Expr] = []
+    for value in (left, right):
+        moment, zone = value.expression, value.zone
+        if value.kind == "date":
+            moment, zone = moment.cast(pl.Datetime("us")), next(iter(zones))
+            if zone is not None:
+                moment = moment.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+        moments.append(moment if zone is None else moment.dt.convert_time_zone("UTC"))
+    return moments[0], moments[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,12 +308,7 @@ def _extreme(values: tuple[pl.Expr, ...], *, largest: bool) -> pl.Expr:
     return _where(pl.all_horizontal(value.is_not_null() for value in values), extreme)
 
 
-def _first(*values: pl.Expr) -> pl.Expr:
-    """Return the first of the values that is not missing."""
-    return pl.coalesce(*values)
-
-
-_ALL = (
+_FUNCTIONS = (
     Function("abs(x)", "number", "number", "The number without its sign.", lambda x: x.abs()),
     Function("round(x, digits)", "number whole", "number",
              "The number with so many decimals, 0 where not given; a half is rounded away from 0.",
@@ -341,7 +324,7 @@ _ALL = (
     Function("power(x, y)", "number number", "number", "The number x to the power of y.", lambda x, y: x.pow(y)),
     Function("mod(x, y)", "number number", "number",
              "What is left of x after division by y, with the sign of y; missing where y is 0.",
-             lambda x, y: x % not_zero(y)),
+             lambda x, y: x % zero_as_missing(y)),
     Function("greatest(x, …)", "any", "any", "The largest of the values; missing where one is.",
              lambda *x: _extreme(x, largest=True)),
     Function("least(x, …)", "any", "any", "The smallest of the values; missing where one is.",
@@ -375,54 +358,60 @@ _ALL = (
     Function("minute(x)", "time", "number", "The minute of a time, from 0 to 59.", lambda x: x.dt.minute()),
     Function("isnan(x)", "any", "truth", "Whether the value is missing, null or NaN: the same as x IS NULL.",
              lambda x: x.is_null()),
-    Function("coalesce(x, …)", "any", "any", "The first of the values that is not missing.", _first),
+    Function("coalesce(x, …)", "any", "any", "The first of the values that is not missing.",
+             lambda *x: pl.coalesce(*x)),  # noqa: PLW0108 - polars is imported when it is used
     Function("nullif(x, y)", "any any", "any", "The value x, but missing where it is y.",
              lambda x, y: _where((x != y).fill_null(value=True), x)),
 )
 
-FUNCTIONS = {function.name: function for function in _ALL}
+FUNCTIONS = {function.name: function for function in _FUNCTIONS}
 """All functions by name."""
 
 
 def call(function: Function, arguments: list[Value]) -> Value:
-    """Return what a function makes of its arguments; raises Wrong where they do not fit."""
+    """Return what a function makes of its arguments; raises WrongCondition where they do not fit."""
     takes = function.takes.split()
     most = len(arguments) if function.many else len(takes)
     if not max(1, len(takes) - function.optional) <= len(arguments) <= most:
         message = f"calls {function.name}() with {len(arguments)} arguments"
-        raise Wrong("bad-where", message, f"it is {function.signature}")
+        raise WrongCondition("bad-where", message, f"it is {function.signature}")
     what = f"{function.name}()"
     if takes[0] == "any":
-        checked = together(arguments, f"{what} brings together") if len(arguments) > 1 else arguments
+        checked = of_one_kind(arguments, f"{what} brings together") if len(arguments) > 1 else arguments
     else:
-        checked = [_argument(value, kind, what) for value, kind in zip(arguments, takes, strict=False)]
+        checked = [_checked_argument(value, kind, what) for value, kind in zip(arguments, takes, strict=False)]
     first = next((value for value in checked if value.kind != "nothing"), checked[0])
     gives = first.kind if function.gives == "any" else cast("Kind", function.gives)
     called = f"{function.name}({', '.join(value.called for value in arguments)})"
     # A missing argument makes the value missing, whatever polars would do with a null of no type.
     if takes[0] != "any" and any(value.kind == "nothing" for value in checked):
-        return Value(nothing().expression, gives, called)
-    result = function.build(*(
-        _whole(value, what) if kind == "whole" else real(value) if value.kind == "number" else value.expression
-        for value, kind in zip(checked, takes * most, strict=False)))
-    return Value(defined(result) if gives == "number" else result, gives, called,
+        return Value(missing_value().expression, gives, called)
+    built_of: list[pl.Expr | int] = []
+    for value, kind in zip(checked, takes * most, strict=False):
+        if kind == "whole":
+            built_of.append(_whole_number(value, what))
+        else:
+            built_of.append(as_float(value) if value.kind == "number" else value.expression)
+    result = function.build(*built_of)
+    return Value(nan_as_missing(result) if gives == "number" else result, gives, called,
                  zone=first.zone if gives == "time" else None)
 
 
-def _argument(value: Value, kind: str, what: str) -> Value:
-    """Return an argument that is of the kind a function takes; raises Wrong for another."""
+def _checked_argument(value: Value, kind: str, what: str) -> Value:
+    """Return an argument that is of the kind a function takes; raises WrongCondition for another."""
     if kind != "when":
-        return need(value, "number" if kind == "whole" else cast("Kind", kind), what)
+        return of_kind(value, "number" if kind == "whole" else cast("Kind", kind), what)
     if value.kind in ("date", "time", "nothing"):
         return value
-    message = f"does not fit the columns: {what} needs a date or a time, but {value.called} is {WORDS[value.kind]}"
+    message = (f"does not fit the columns: {what} needs a date or a time, but {value.called} is "
+               f"{KIND_WORDS[value.kind]}")
     hint = "make a date of it with CAST(… AS DATE); csv files can declare one: csv: {types: {COLUMN: date}}"
-    raise Wrong("bad-where", message, hint)
+    raise WrongCondition("bad-where", message, hint)
 
 
-def _whole(value: Value, what: str) -> int:
-    """Return an argument that must stand in the condition as a whole number; raises Wrong for another."""
+def _whole_number(value: Value, what: str) -> int:
+    """Return an argument that must stand in the condition as a whole number; raises WrongCondition for another."""
     if not value.called.lstrip("-").isdecimal():
         message = f"{what} needs a whole number written in the condition, but {value.called} is none"
-        raise Wrong("bad-where", message, "write the number itself, as in round(x, 2)")
+        raise WrongCondition("bad-where", message, "write the number itself, as in round(x, 2)")
     return int(value.called)
