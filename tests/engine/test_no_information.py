@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import evalpipe
-from engine.runs import read_sample, run
+from engine.runs import read_sample
+from engine.runs import run_with_line as run
 from evalpipe.card.method import _without_information
 from evalpipe.engine.averages import values
 from evalpipe.engine.no_information import Independent, exact

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import intervals, numbers, people, run
+from engine.runs import intervals, numbers, people
+from engine.runs import run_with_line as run
 from evalpipe.results import Results
 
 N = 3000
