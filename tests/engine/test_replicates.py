@@ -12,9 +12,11 @@ import polars as pl
 import pytest
 
 import evalpipe.engine.replicates as engine
-from engine.runs import BOTH, intervals, numbers, people, run
+from engine.runs import BOTH, intervals, numbers, people
+from engine.runs import run_with_line as run
 from evalpipe.intervals import resampling
 from evalpipe.metrics import registry
+from nights import few_by_day
 
 N, DRAWS = 100, 130  # three blocks, the last of them short
 
@@ -121,7 +123,8 @@ def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(engine, "_in_threads", backwards)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few_by_day(
+    KINDS, {"bands and bins", "clusters", "poisson", "bca", "classes", "numbers"}))
 def test_threads_batches_and_the_order_of_blocks_change_no_byte(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,7 +206,7 @@ STUDENTISED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", STUDENTISED)
+@pytest.mark.parametrize("kind", few_by_day(STUDENTISED, {"rows", "classes alone", "grid"}))
 def test_studentised_intervals_of_many_rows_are_as_wide_as_percentile_intervals(kind: str) -> None:
     """Of many rows t* is nearly normal, if the error of each replicate is that of its rows, each drawn by itself."""
     # Clusters and weights that count no rows are drawn row by row, which takes long.

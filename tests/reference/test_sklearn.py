@@ -118,7 +118,7 @@ PEERS: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
-SETS = 60
+every_amount = pytest.mark.parametrize("sets", [24, pytest.param(60, marks=pytest.mark.nightly)])
 """Every six data sets hold each combination of what `draw` varies, ties and kinds of weights; the rest is by chance."""
 
 
@@ -146,17 +146,18 @@ def summary(seed: int) -> Summary:
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # the same, within scikit-learn
 @pytest.mark.filterwarnings("ignore:A single label:UserWarning")
 @pytest.mark.parametrize("name", PEERS)
-def test_scikit_learn_agrees(name: str) -> None:
+@every_amount
+def test_scikit_learn_agrees(name: str, sets: int) -> None:
     metric, (options, peer) = registry[name], PEERS[name]
     compared = 0
-    for seed in range(SETS):
+    for seed in range(sets):
         y, d, p, w = draw(seed)
         found = float(summary(seed).value(metric, metric.options(**options).model_dump()))
         if math.isnan(found):
             continue
         compared += 1
         assert found == pytest.approx(peer(y, d, p, w), rel=1e-12, abs=1e-12), f"data set {seed}"
-    assert compared >= 57
+    assert compared >= 0.95 * sets
 
 
 LACKING = {
