@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import hashlib
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -60,7 +62,7 @@ Shared = Callable[[str, Callable[[Path], object]], Path]
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """Return a function that fills a folder once for all workers of this session, under a lock, and returns it."""
+    """Return a function that fills a folder, or writes a file, once for all workers, under a lock, and returns it."""
     own = tmp_path_factory.getbasetemp()
     top = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
 
@@ -105,28 +107,42 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
     return file
 
 
-@pytest.fixture
-def drawn_once(shared_pdfs: dict[Any, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw each PDF once for all tests of a process: the same card with the same templates has the same bytes."""
-    from evalpipe.card import pdf
-    from evalpipe.results.signatures import signatures_json
-
-    document = pdf.document
-
-    def kept(edition: Edition) -> bytes:
-        key = (edition.results.to_json(), signatures_json(edition.signatures), str(edition.templates.texts),
-               pdf.write_page, pdf._drawing_versions)
-        if key not in shared_pdfs:
-            shared_pdfs[key] = document(edition)
-        return shared_pdfs[key]
-
-    monkeypatch.setattr(pdf, "document", kept)
+Drawing = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture(scope="session")
-def shared_pdfs() -> dict[Any, bytes]:
-    """Return a place for the PDFs that `drawn_once` keeps."""
-    return {}
+def each_pdf_once(shared: Shared) -> Drawing:
+    """Return a context in which each PDF is drawn once for all workers: a card of the same parts has the same bytes.
+
+    A PDF of pages that a test writes itself is drawn there and then.
+    """
+    from evalpipe.card import pdf
+    from evalpipe.results.signatures import signatures_json
+
+    document, write_page = pdf.document, pdf.write_page
+
+    def kept(edition: Edition) -> bytes:
+        if pdf.write_page is not write_page:
+            return document(edition)
+        parts = (edition.results.to_json(), signatures_json(edition.signatures), edition.templates.texts,
+                 pdf._drawing_versions())
+        name = f"pdf-{hashlib.sha256(repr(parts).encode()).hexdigest()}"
+        return shared(name, lambda file: file.write_bytes(document(edition))).read_bytes()
+
+    @contextmanager
+    def drawing() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pdf, "document", kept)
+            yield
+
+    return drawing
+
+
+@pytest.fixture
+def drawn_once(each_pdf_once: Drawing) -> Iterator[None]:
+    """Draw each PDF once for all tests."""
+    with each_pdf_once():
+        yield
 
 
 @pytest.fixture(scope="session")

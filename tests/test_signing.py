@@ -17,7 +17,7 @@ import pytest
 from pypdf import PdfReader
 
 import evalpipe
-from conftest import Shared
+from conftest import Drawing, Shared
 from evalpipe.card import pdf
 from evalpipe.card.attachments import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
@@ -55,22 +55,23 @@ def ran(shared: Shared) -> Path:
     return shared("signing", lambda out: evalpipe.run(SPEC, frames={"d": people()}, out=out))
 
 
-def signed(by: dict[str, Any], folder: Path, out: Path) -> None:
+def signed(by: dict[str, Any], folder: Path, out: Path, drawing: Drawing) -> None:
     """Sign a copy of an output folder."""
     shutil.copytree(folder, out)
-    evalpipe.sign(out, **by)
+    with drawing():
+        evalpipe.sign(out, **by)
 
 
 @pytest.fixture(scope="session")
-def once(shared: Shared, ran: Path) -> Path:
+def once(shared: Shared, ran: Path, each_pdf_once: Drawing) -> Path:
     """Return the run as the validator signed it."""
-    return shared("signed-once", lambda out: signed(VALIDATOR, ran, out))
+    return shared("signed-once", lambda out: signed(VALIDATOR, ran, out, each_pdf_once))
 
 
 @pytest.fixture(scope="session")
-def twice(shared: Shared, once: Path) -> Path:
+def twice(shared: Shared, once: Path, each_pdf_once: Drawing) -> Path:
     """Return the run as the validator and then the owner signed it."""
-    return shared("signed-twice", lambda out: signed(OWNER, once, out))
+    return shared("signed-twice", lambda out: signed(OWNER, once, out, each_pdf_once))
 
 
 @pytest.fixture

@@ -49,7 +49,9 @@ def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
     assert files["card.pdf"].startswith(b"%PDF-")
 
 
-def test_each_figure_is_drawn_once_for_both_formats(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_figure_is_drawn_once_for_both_formats_and_nothing_is_logged(
+    small: Results, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     for_screen: list[str] = []
     for_print: list[str] = []
     real = svg.Sheet.svg
@@ -62,6 +64,7 @@ def test_each_figure_is_drawn_once_for_both_formats(small: Results, monkeypatch:
     page = render(small, ["html", "pdf"])["card.html"].decode()
     assert [svg for svg in for_screen if svg not in page] == []
     assert page.count('class="chart"') == len(for_screen) == len(for_print) > 10
+    assert [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 
 
 def test_no_format_gives_no_file(small: Results) -> None:
@@ -164,8 +167,3 @@ def test_the_templates_are_found_beside_or_inside_the_package(tmp_path: Path, mo
     assert caught.value.problems[0].code == "missing-templates"
     (inside / "card.html").write_text("x", encoding="utf-8")
     assert assets.templates_folder.__wrapped__() == inside
-
-
-def test_the_log_of_the_pdf_maker_is_silent(small: Results, caplog: pytest.LogCaptureFixture) -> None:
-    render(small, ["pdf"])
-    assert [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import evalpipe
+from conftest import Shared
 from evalpipe.ledger.nights import nights
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
@@ -38,17 +40,28 @@ def run(day: str, **settings: Any) -> Results:
     return evalpipe.run("churn.yaml", out=f"reports/churn-{day}", as_of=day, **settings)
 
 
+def five_nights(home: Path) -> None:
+    """Run five nights in a folder, and write the data of a sixth."""
+    home.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        Path("churn.yaml").write_text(SPEC)
+        generator = np.random.default_rng(3)
+        for day in DAYS:
+            y = generator.integers(0, 2, 120)
+            p = np.clip(0.3 * y + 0.7 * generator.random(120), 0, 1)
+            pl.DataFrame({"y": y, "p": p}).write_csv(f"night-{day}.csv")
+        for day in DAYS[:5]:
+            run(day)
+
+
 @pytest.fixture
-def forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., tuple[int, str]]) -> None:
-    """Run five nights of which the ledger then keeps two."""
+def forgotten(
+    shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., tuple[int, str]]
+) -> None:
+    """Have five nights of which the ledger then keeps two."""
+    shutil.copytree(shared("five-nights", five_nights), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    Path("churn.yaml").write_text(SPEC)
-    generator = np.random.default_rng(3)
-    for day in DAYS:
-        y = generator.integers(0, 2, 120)
-        pl.DataFrame({"y": y, "p": np.clip(0.3 * y + 0.7 * generator.random(120), 0, 1)}).write_csv(f"night-{day}.csv")
-    for day in DAYS[:5]:
-        run(day)
     assert printed("gc", "reports", "--keep-runs", "2") == (
         0, "reports/ledger.sqlite: removed 3 nights of churn; 2 stay\n")
 

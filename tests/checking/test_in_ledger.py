@@ -16,6 +16,7 @@ from sqlalchemy import create_engine, text
 
 import evalpipe
 from checking.test_recompute import forge
+from conftest import Shared
 from evalpipe.errors import DataError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.results import Results
@@ -42,13 +43,22 @@ SIGNED = ("--role", "validator", "--name", "C", "--decision", "approved", "--dat
 Printed = Callable[..., tuple[int, str]]
 
 
+def small_run(home: Path) -> None:
+    """Run a small spec in a folder, which then holds its ledger too."""
+    home.mkdir()
+    data = pl.DataFrame({"y": [1, 0] * 40, "p": [(7 * place % 80) / 80 for place in range(80)]})
+    data.write_csv(home / "test.csv")
+    (home / "small.yaml").write_text(SPEC)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        evalpipe.run("small.yaml", out="out")
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the output folder of a small run, beside its ledger, its spec and its data."""
+def folder(shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the output folder of a small run, beside its ledger, its spec and its data."""
+    shutil.copytree(shared("run-in-ledger", small_run), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    pl.DataFrame({"y": [1, 0] * 40, "p": [(7 * place % 80) / 80 for place in range(80)]}).write_csv("test.csv")
-    Path("small.yaml").write_text(SPEC)
-    evalpipe.run("small.yaml", out="out")
     return Path("out")
 
 

@@ -31,15 +31,20 @@ report: {formats: [html]}
 """
 
 
+def write_small(folder: Path) -> None:
+    """Write a small spec and its data."""
+    generator = np.random.default_rng(0)
+    y = generator.random(80) < 0.4
+    p = np.clip(generator.normal(0.3 + 0.3 * y, 0.2), 0, 1)
+    pl.DataFrame({"y": np.where(y, "yes", "no"), "pa": p}).write_csv(folder / "test.csv")
+    (folder / "small.yaml").write_text(SPEC)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a small spec and its data, and work in it."""
     monkeypatch.chdir(tmp_path)
-    generator = np.random.default_rng(0)
-    y = generator.random(80) < 0.4
-    p = np.clip(generator.normal(0.3 + 0.3 * y, 0.2), 0, 1)
-    pl.DataFrame({"y": np.where(y, "yes", "no"), "pa": p}).write_csv(tmp_path / "test.csv")
-    (tmp_path / "small.yaml").write_text(SPEC)
+    write_small(tmp_path)
     return tmp_path
 
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Command
+import evalpipe
+from cli.conftest import Command, write_small
+from conftest import Shared
 
-FAST = ("--no-progress", "--set", "report.formats=[]")
+
+def two_runs(home: Path) -> None:
+    """Run the small spec twice in a folder, the second time with another threshold."""
+    home.mkdir()
+    write_small(home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        evalpipe.run("small.yaml", out="a", overrides=["report.formats=[]"])
+        evalpipe.run("small.yaml", out="b", overrides=["report.formats=[]", "threshold=0.45"])
 
 
 @pytest.fixture
-def runs(command: Command, folder: Path) -> Path:
-    """Run the small spec twice, the second time with another threshold."""
-    assert command("run", "small.yaml", "--out", "a", *FAST).returncode == 0
-    assert command("run", "small.yaml", "--out", "b", *FAST, "--set", "threshold=0.45").returncode == 0
-    return folder
+def runs(shared: Shared, folder: Path) -> Path:
+    """Return the folder of the small spec with two runs."""
+    return shutil.copytree(shared("cli-two-runs", two_runs), folder, dirs_exist_ok=True)
 
 
 @pytest.mark.usefixtures("runs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -123,16 +124,28 @@ UNREAD = [
 """URIs that drivers would read otherwise than they are meant: parts of a password would be told as a host."""
 
 
+@pytest.fixture(scope="module")
+def has_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a spec whose ledger the environment names, its data, and a run of it that had none."""
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("EVALPIPE_TEST_DATA", "test")
+        Path("test.csv").write_text("y,p\n1,0.5\n0,0.25\n")
+        Path("spec.yaml").write_text(SPEC.replace("${env:EVALPIPE_TEST_LEDGER}", "false"))
+        with pytest.raises(SystemExit, match=r"^1$"):
+            main(["run", "spec.yaml", "--out", "a", "--no-progress"])
+        Path("spec.yaml").write_text(SPEC)
+    return folder
+
+
 @pytest.mark.parametrize("text", [*NO_LEDGER, *UNREAD])
 def test_what_names_no_ledger_is_refused_by_every_command_and_becomes_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+    has_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
+    shutil.copytree(has_run, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVALPIPE_TEST_DATA", "test")
-    Path("test.csv").write_text("y,p\n1,0.5\n0,0.25\n")
-    Path("spec.yaml").write_text(SPEC.replace("${env:EVALPIPE_TEST_LEDGER}", "false"))
-    assert printed(capsys, "run", "spec.yaml", "--out", "a")[0] == 1
-    Path("spec.yaml").write_text(SPEC)
     before = contents(tmp_path)
     monkeypatch.setenv("EVALPIPE_TEST_LEDGER", text)
     override = "ledger=" + json.dumps(text)
