@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,11 +11,12 @@ import weasyprint
 from card.pages import content, cut, fill, lone_rows, pages_of, parted, sparse
 from evalpipe.results import Results
 from evalpipe.results.signatures import Role, Signature
+from nights import few_by_day
 
 LEAST = 1 / 3
 """How full a page is at least, but for the last of a part."""
 
-USUAL = ("desirability", "titanic")
+USUAL = ("titanic",)
 ALL = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 
 
@@ -30,11 +32,10 @@ def rows(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def pages(example: Callable[[str], Path]) -> Callable[[str], list[Any]]:
-    return lambda name: pages_of(Results.read(example(name) / "results.json"))
+    return cache(lambda name: pages_of(Results.read(example(name) / "results.json")))
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name in USUAL else pytest.mark.nightly) for name in ALL])
+@pytest.mark.parametrize("name", few_by_day(ALL, USUAL))
 def test_pages_are_filled_and_nothing_is_cut_or_parted(name: str, pages: Callable[[str], list[Any]]) -> None:
     laid_out = pages(name)
     assert sparse(laid_out, LEAST) == []
@@ -57,7 +58,8 @@ def test_the_first_page_ends_with_the_contents_and_use_and_limits_begin_the_seco
     assert words(content(second)[0]) == ["Use and limits"]
 
 
-@pytest.mark.parametrize("conditions", [["Not for children.", "Measured again every quarter."], ["so " * 60] * 5])
+@pytest.mark.parametrize("conditions", [
+    pytest.param(["Not for children.", "Measured again every quarter."], marks=pytest.mark.nightly), ["so " * 60] * 5])
 def test_signatures_leave_the_first_page_whole(example: Callable[[str], Path], conditions: list[str]) -> None:
     results = Results.read(example("titanic") / "results.json")
     signatures = [Signature(

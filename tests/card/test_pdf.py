@@ -21,13 +21,14 @@ from evalpipe.results import Results
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import spec_sha256
 from installed import poppler
+from nights import few_by_day
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-USUAL = ("audit", "slices", "titanic")
-"""The cards of the ordinary run: one with texts and standards, one with tables of groups, that of the README."""
+USUAL = ("audit", "slices")
+"""The cards of the ordinary run: one with texts and standards, one with tables of groups."""
 
-NAMES = [pytest.param(path.stem, marks=() if path.stem in USUAL else pytest.mark.nightly)
-         for path in sorted(CONFIGS.glob("*.yaml"))]
+ALL = sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+NAMES = few_by_day(ALL, USUAL)
 
 
 class Least(NamedTuple):
@@ -63,8 +64,7 @@ every_name = pytest.mark.parametrize("name", NAMES)
 
 # One card by day: the rules are on how evalpipe and WeasyPrint write any file, and a card takes eight seconds. What
 # differs from card to card (fonts, tags, files, bookmarks) the tests below look at on each card of the ordinary run.
-@pytest.mark.parametrize("name", [pytest.param(path.stem, marks=() if path.stem == "audit" else pytest.mark.nightly)
-                                  for path in sorted(CONFIGS.glob("*.yaml"))])
+@pytest.mark.parametrize("name", few_by_day(ALL, {"audit"}))
 def test_it_keeps_every_rule_of_pdf_a_that_a_validator_knows(name: str, printed: Callable[[str], Path]) -> None:
     from pikepdf import pdfa  # which imports jsonschema
 
@@ -178,7 +178,8 @@ def test_it_carries_the_files_of_the_folder_and_the_spec(
 
 
 @pytest.mark.parametrize(("variant", "version", "part", "conformance"), [
-    ("pdf/a-3b", "1.7", "3", "B"), ("pdf/a-3u", "1.7", "3", "U"), ("pdf/a-4f", "2.0", "4", "F"),
+    ("pdf/a-3b", "1.7", "3", "B"), pytest.param("pdf/a-3u", "1.7", "3", "U", marks=pytest.mark.nightly),
+    ("pdf/a-4f", "2.0", "4", "F"),
 ])
 def test_other_variants_say_what_they_are_and_carry_the_same_files(
     variant: str, version: str, part: str, conformance: str, build: Any, tmp_path: Path
