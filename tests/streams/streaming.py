@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 import evalpipe
-from engine.runs import people
+from engine.runs import people, with_line
 from evalpipe.results import Results
 
 MEASURES = ["accuracy", "sensitivity", "precision", "f1", "kappa", "mcc", "brier", "log_loss", "roc_auc",
@@ -64,7 +64,7 @@ def run(path: Path, mode: str = "grid", **keys: Any) -> Results:
     }
     raw = any("score" in model and "scale" not in model for model in {**spec, **keys}["models"].values())
     merged = {**spec, **({} if raw else {"threshold": 0.5}), **keys}
-    return evalpipe.run({key: value for key, value in merged.items() if value is not None})
+    return evalpipe.run({key: value for key, value in with_line(merged).items() if value is not None})
 
 
 def numbers(results: Results) -> str:

@@ -75,7 +75,7 @@ def test_a_disk_that_is_full_where_ids_are_compared_is_told(spec: Path) -> None:
     assert not [path for path in cache.iterdir() if path.name.startswith(".new-")]
 
 
-@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize("cache", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_ids_that_a_killed_run_was_comparing_are_removed_by_the_next(
     spec: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
 ) -> None:

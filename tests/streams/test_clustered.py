@@ -35,13 +35,13 @@ def clustered(n: int, clusters: int, seed: int = 3) -> pl.DataFrame:
         who=pl.Series([f"client {number}" for number in who]))
 
 
-# By day few clusters, and more than there are groups; 500 are drawn as 40 are.
-@pytest.fixture(scope="module", params=[40, pytest.param(500, marks=pytest.mark.nightly), 4000])
+# By day more clusters than there are groups; 200, which are drawn as 40 and 500 are, are run below with other keys.
+@pytest.fixture(scope="module", params=[*(pytest.param(few, marks=pytest.mark.nightly) for few in (40, 500)), 4000])
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, Results]:
     path = write(clustered(5000, request.param), tmp_path_factory.mktemp("clustered") / "d", [1700, 1])
     keys: dict[str, Any] = {
         "cluster": "who", "slices": ["s"], "compare": {"baseline": "q"}, "intervals": {"replicates": REPLICATES},
-        "metrics": ["accuracy", "sensitivity", "brier", "roc_auc", "ece"]}
+        "metrics": ["accuracy", "sensitivity", "brier", "roc_auc", "ece"], "calibration": None}
     return run(path, "grid", **keys), run(path, "exact", **keys)
 
 
@@ -113,19 +113,25 @@ def test_the_observed_prevalence_has_the_limits_of_its_clusters(both: tuple[Resu
 
 
 @pytest.mark.parametrize("keys", [
-    {"equivocal": {"below": 0.1, "above": 0.05}},
-    {"slices": ["s", ["s", "h"]], "slice_rules": {"reference": "rest"}, "compare": {"baseline": "q"}},
-    {"models": {"p": {"probability": "p"}, "hard": {"prediction": "label"}}, "metrics": ["accuracy", "f1"],
-     "compare": {"baseline": "p"}, "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
-    {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
-    {"prevalence": {"beta": [20, 80]}, "metrics": ["ppv", "npv"]},
-    {"intervals": {"replicates": 300, "resampling": "poisson"}},
-    {"intervals": {"replicates": 300, "method": "bca"}, "metrics": ["brier", "roc_auc"]},
-    {"profit": {"benefit": 50, "cost": 5, "fixed": 0, "groups": 10}, "metrics": ["brier"]},
-    {"gates": [{"metric": "brier", "max": 0.5}, {"metric": "roc_auc", "min": 0.99},
-               {"metric": "brier", "max_increase": 0.5, "against": "baseline"}],
-     "compare": {"baseline": "q"}, "metrics": ["brier", "roc_auc"]},
-], ids=["equivocal", "rest", "classes beside", "classes alone", "prior", "poisson", "bca", "profit", "gates"])
+    pytest.param({"slices": ["s", ["s", "h"]], "slice_rules": {"reference": "rest"}, "compare": {"baseline": "q"}},
+                 id="rest"),
+    pytest.param({
+        "models": {"p": {"probability": "p"}, "hard": {"prediction": "label"}}, "metrics": ["accuracy", "f1"],
+        "compare": {"baseline": "p"}, "outcome": {"column": "y", "event": 1, "levels": [1, 0]}}, id="classes beside"),
+    pytest.param({"intervals": {"replicates": 300, "resampling": "poisson"}}, id="poisson"),
+    pytest.param({
+        "gates": [{"metric": "brier", "max": 0.5}, {"metric": "roc_auc", "min": 0.99},
+                  {"metric": "brier", "max_increase": 0.5, "against": "baseline"}],
+        "compare": {"baseline": "q"}, "metrics": ["brier", "roc_auc"]}, id="gates"),
+    pytest.param({"equivocal": {"below": 0.1, "above": 0.05}}, id="equivocal", marks=pytest.mark.nightly),
+    pytest.param({"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
+                 id="classes alone", marks=pytest.mark.nightly),
+    pytest.param({"prevalence": {"beta": [20, 80]}, "metrics": ["ppv", "npv"]}, id="prior", marks=pytest.mark.nightly),
+    pytest.param({"intervals": {"replicates": 300, "method": "bca"}, "metrics": ["brier", "roc_auc"]}, id="bca",
+                 marks=pytest.mark.nightly),
+    pytest.param({"profit": {"benefit": 50, "cost": 5, "fixed": 0, "groups": 10}, "metrics": ["brier"]}, id="profit",
+                 marks=pytest.mark.nightly),
+])
 def test_what_works_on_held_clusters_works_alike(tmp_path: Path, keys: dict[str, Any]) -> None:
     path = write(clustered(3000, 200), tmp_path / "d", [1000])
     keys = {"cluster": "who", "metrics": ["accuracy", "brier"], "intervals": {"replicates": 300}, **keys}
@@ -162,7 +168,7 @@ def test_results_say_what_was_drawn(both: tuple[Results, Results]) -> None:
         f"{100 * draw.lost:.2g}% of the variance of any model’s predictions lies within cells.")]
 
 
-@pytest.mark.parametrize("clusters", [200, 5000])
+@pytest.mark.parametrize("clusters", [200, pytest.param(5000, marks=pytest.mark.nightly)])
 def test_parts_of_any_size_and_order_give_the_same_bytes(tmp_path: Path, clusters: int) -> None:
     frame = clustered(3000, clusters).with_columns(season=pl.col("s"))
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)

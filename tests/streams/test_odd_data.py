@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import DataError
+from nights import few_by_day
 from streams.streaming import rows, run, write
 
 if TYPE_CHECKING:
@@ -71,7 +72,14 @@ def outcome(path: Path, mode: str, keys: dict[str, Any]) -> Any:
         return [(problem.code, problem.message) for problem in error.problems]
 
 
-@pytest.mark.parametrize("data", DATA)
+USUAL = {
+    "NaN", "infinite log odds", "0 and 1", "one class", "integers and floats", "integers and texts",
+    "enums of two orders", "days and times", "slices of nothing", "weights of 0", "weights below 0",
+    "weights of a byte"}
+"""What every run looks at; all by night."""
+
+
+@pytest.mark.parametrize("data", few_by_day(DATA, USUAL))
 def test_data_are_read_or_refused_as_those_that_are_held(tmp_path: Path, data: str) -> None:
     everywhere, second, keys = DATA[data]
     path = write(rows(600).with_columns(**everywhere).with_columns(w=everywhere.get("w", pl.lit(1))),

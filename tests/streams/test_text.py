@@ -20,7 +20,9 @@ KEYS: dict[str, Any] = {"metrics": ["accuracy", "roc_auc"], "intervals": {"metho
                         "slice_rules": {"min_rows": 1}}
 
 
-@pytest.fixture(autouse=True, params=[200, 5000, 1 << 23])
+# By day some rows in each block; by night one or two rows, and all of them.
+@pytest.fixture(autouse=True, params=[
+    pytest.param(200, marks=pytest.mark.nightly), 5000, pytest.param(1 << 23, marks=pytest.mark.nightly)])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(formats, "BLOCK", request.param)
     return int(request.param)
