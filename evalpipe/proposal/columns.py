@@ -18,7 +18,9 @@ from evalpipe.data.columns import SEPARATED, TEXT_FORMATS
 from evalpipe.data.delimited import likeliest, likely_encoding
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
+from evalpipe.data.prediction_files import listed_numbers
 from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import decimal_points, texts
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.spec.messages import bad_key, is_key
@@ -147,10 +149,6 @@ class ColumnLook:
 
 def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     """Return what is seen of a column in the rows of all datasets."""
-    from evalpipe.data.prediction_files import listed_numbers
-    from evalpipe.data.problems import Unreadable
-    from evalpipe.data.values import texts
-
     rows = sum(len(part.cells) for part in parts)
     lists = [series for series in (listed_numbers(part.cells) for part in parts) if series is not None]
     if len(lists) == len(parts):
@@ -163,9 +161,12 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         words = pl.concat([texts(part.cells).alias(name) for part in parts])
     except Unreadable:
         return ColumnLook(name, "nested", rows, 0, 0, pl.Series(name, [], dtype=pl.String))
-    unique = rows > len(parts) and all(
-        not column.null_count() and column.n_unique() == len(column) for column in _apart(words, parts))
-    numbers = [_numbers(part) for part in parts]
+    unique, begin = rows > len(parts), 0
+    for part in parts:
+        of_part = words.slice(begin, len(part.cells))
+        unique &= not of_part.null_count() and of_part.n_unique() == len(of_part)
+        begin += len(part.cells)
+    numbers = [_read_numbers(part) for part in parts]
     if words.null_count() == rows:
         return ColumnLook(name, "empty", rows, rows, 0, words)
     if None not in numbers:
@@ -175,35 +176,20 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         look = replace(number_look(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
         return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
-    absent = _absent(words) if all(part.separated for part in parts) else []
+    # Texts such as NA mean a missing value beside exactly two others.
+    present = words.drop_nulls().unique()
+    null_words = sorted(present.filter(present.str.to_lowercase().is_in(list(WORD_NULLS))))
+    sure = all(part.separated for part in parts) and len(present) - len(null_words) == 2
+    absent = null_words if sure else []
     words = words.set(words.is_in(absent), None)
     missing, distinct = words.null_count(), words.drop_nulls().n_unique()
-    kind = _kind([part.cells for part in parts], words)
-    levels = _levels(words, distinct)
+    kind = _text_kind([part.cells for part in parts], words)
+    levels = _level_counts(words, distinct)
+    blank = any(part.cells.dtype == pl.String and bool((part.cells == "").any()) for part in parts)
     may_be = [level for level in levels if level.lower() in NULLS] if all(part.separated for part in parts) else []
     return ColumnLook(
         name, kind, rows, missing, distinct, words, levels=levels, nulls=tuple(absent), unique=unique and not missing,
-        blank=any(_blank(part.cells) for part in parts), doubtful=may_be[0] if len(may_be) == 1 else "")
-
-
-def _blank(cells: pl.Series) -> bool:
-    """Tell whether some cells hold the empty text, which is no null."""
-    return cells.dtype == pl.String and bool((cells == "").any())
-
-
-def _apart(words: pl.Series, parts: Sequence[ColumnPart]) -> Iterator[pl.Series]:
-    """Yield the texts of each dataset."""
-    begin = 0
-    for part in parts:
-        yield words.slice(begin, len(part.cells))
-        begin += len(part.cells)
-
-
-def _absent(words: pl.Series) -> list[str]:
-    """Return the texts of a column that mean a missing value, where it has exactly two others; such as NA."""
-    present = words.drop_nulls().unique()
-    absent = present.filter(present.str.to_lowercase().is_in(list(WORD_NULLS)))
-    return sorted(absent) if len(present) - len(absent) == 2 else []
+        blank=blank, doubtful=may_be[0] if len(may_be) == 1 else "")
 
 
 def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...] = ()) -> ColumnLook:
@@ -215,12 +201,12 @@ def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str
         return ColumnLook(name, "empty", len(values), missing, 0, words, nulls=nulls)
     low, high = float(present.min()), float(present.max())  # type: ignore[arg-type]
     whole = bool((present == present.floor()).all())
-    levels = _levels(words, words.drop_nulls().n_unique(), sort_as=values)
+    levels = _level_counts(words, words.drop_nulls().n_unique(), sort_as=values)
     return ColumnLook(name, "number", len(values), missing, distinct, words, values, levels, nulls,
-                      low=low, high=high, whole=whole, coded=_coded(present))
+                      low=low, high=high, whole=whole, coded=_missing_codes(present))
 
 
-def _coded(present: pl.Series) -> tuple[int, str] | None:
+def _missing_codes(present: pl.Series) -> tuple[int, str] | None:
     """Return how many numbers are a code such as -99, and which, where all others are from 0 to 1 and not all whole."""
     codes = present.is_in([1 - 10.0**digits for digits in range(1, 7)])
     shares = present.filter(~codes)
@@ -229,7 +215,7 @@ def _coded(present: pl.Series) -> tuple[int, str] | None:
     return int(codes.sum()), f"{present.filter(codes)[0]:.0f}"
 
 
-def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
+def _text_kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
     """Tell a column of truth values, of dates and of texts from each other."""
     present = words.drop_nulls()
     if all(part.dtype.is_temporal() for part in parts) or present.str.contains(_DATE).all():
@@ -238,13 +224,11 @@ def _kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
     return "boolean" if written or all(part.dtype == pl.Boolean for part in parts) else "text"
 
 
-def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
+def _read_numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
     """Return the numbers of a column, the texts in it that mean a missing value, and whether there are percent signs.
 
     None where it holds others. Numbers that begin with 0, such as `0123`, are codes and so texts.
     """
-    from evalpipe.data.values import decimal_points
-
     column = part.cells
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).fill_nan(None), set(), False
@@ -273,7 +257,7 @@ def _numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
     return values, words, signs
 
 
-def _levels(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
+def _level_counts(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
     """Return the texts of few values with their counts: by size where they are numbers, else by their letters."""
     if distinct > MOST_LEVELS:
         return MappingProxyType({})
@@ -355,7 +339,7 @@ class Looked:
         if self.whole:
             return self
         read = list(dict.fromkeys(names))
-        full = [replace(dataset, frame=_frame(dataset.table, read, None)) for dataset in self.datasets]
+        full = [replace(dataset, frame=_read_rows(dataset.table, read, None)) for dataset in self.datasets]
         seen = {name: column_look(name, [dataset.part(name) for dataset in full]) for name in read}
         return replace(self, columns=self.columns | seen)
 
@@ -363,7 +347,7 @@ class Looked:
 def look_at(paths: Sequence[str], limit: int = LOOK) -> Looked:
     """Look at the columns of files of predictions, of each the first ``limit`` rows; raises DataError."""
     names = _dataset_names(paths)
-    datasets = tuple(_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
+    datasets = tuple(_look_at_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
     first = datasets[0].frame.columns
     lacking = [(column, dataset) for dataset in datasets[1:] for column in first if column not in dataset.frame]
     shared = [column for column in first if column not in {name for name, _ in lacking}]
@@ -388,20 +372,20 @@ def _dataset_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _dataset(name: str, path: str, limit: int) -> DataLook:
+def _look_at_dataset(name: str, path: str, limit: int) -> DataLook:
     """Look at the first rows of a dataset; raises DataError."""
-    table = _table(Source(name, None, path, ("datasets", name, "path"), CsvPlan()))
-    frame = _frame(table, [column for column in table.columns if column], limit)
+    table = _find_table(Source(name, None, path, ("datasets", name, "path"), CsvPlan()))
+    frame = _read_rows(table, [column for column in table.columns if column], limit)
     if not frame.height:
         raise DataError.of("no-rows", f"{path} has columns but no rows", "give a file with predictions")
     csv = table.named.csv
-    if table.format in SEPARATED and _decimal_commas(frame, separator(table.format, csv)):
+    if table.format in SEPARATED and _has_decimal_commas(frame, separator(table.format, csv)):
         csv = replace(csv, decimal=",", declared=True)
     whole = frame.height < limit or frame.height == table.rows
     return DataLook(name, path, replace(table, named=replace(table.named, csv=csv)), frame, whole)
 
 
-def _table(source: Source) -> DataTable:
+def _find_table(source: Source) -> DataTable:
     """Return the files and columns of a dataset, and how they are separated; raises DataError."""
     located = find(Origin(), source)
     if isinstance(located, Problem):
@@ -409,7 +393,9 @@ def _table(source: Source) -> DataTable:
     path, shown = located.files[0]
     if located.format in SEPARATED:
         try:
-            encoding = _encoding([file for file, _ in located.files])
+            encodings = {likely_encoding(file) for file, _ in located.files} - {"ascii"}
+            encoding = encodings.pop() if len(encodings) == 1 else None  # none where files differ
+            encoding = None if encoding == "utf-8" else encoding
             sign = likeliest(path, SEPARATORS[located.format], encoding)
         except Unreadable as fault:
             raise DataError(fault.problem(shown, None)) from None
@@ -422,20 +408,13 @@ def _table(source: Source) -> DataTable:
     return catalog.tables[source.dataset]
 
 
-def _encoding(files: Sequence[Path]) -> str | None:
-    """Return the encoding that files share; None for UTF-8, and where they differ or it cannot be told."""
-    likely = {likely_encoding(file) for file in files} - {"ascii"}
-    encoding = likely.pop() if len(likely) == 1 else None
-    return None if encoding == "utf-8" else encoding
-
-
-def _frame(table: DataTable, names: Sequence[str], limit: int | None) -> pl.DataFrame:
+def _read_rows(table: DataTable, names: Sequence[str], limit: int | None) -> pl.DataFrame:
     """Return columns of the first ``limit`` rows of a table, all where None; raises DataError."""
     frames: list[pl.DataFrame] = []
     rows = 0
     for path, shown in table.files:
         try:
-            for frame in _batches(path, shown, table, names, None if limit is None else limit - rows):
+            for frame in _row_batches(path, shown, table, names, None if limit is None else limit - rows):
                 frames.append(frame)
                 rows += frame.height
                 if limit is not None and rows >= limit:
@@ -445,7 +424,7 @@ def _frame(table: DataTable, names: Sequence[str], limit: int | None) -> pl.Data
     return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame({name: [] for name in names})
 
 
-def _batches(
+def _row_batches(
     path: Path, shown: str, table: DataTable, names: Sequence[str], count: int | None
 ) -> Iterator[pl.DataFrame]:
     """Yield columns of a file, some rows at a time, without its blank lines; raises Unreadable."""
@@ -454,14 +433,11 @@ def _batches(
         yield files.read(*read_from, count=count)[0]
         return
     for frame, blank in files.batches(*read_from):
-        yield frame.with_row_index("\0row").filter(~_is_in(blank)).drop("\0row") if blank else frame
+        kept = ~pl.col("\0row").is_in(list(blank))
+        yield frame.with_row_index("\0row").filter(kept).drop("\0row") if blank else frame
 
 
-def _is_in(blank: frozenset[int]) -> pl.Expr:
-    return pl.col("\0row").is_in(list(blank))
-
-
-def _decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
+def _has_decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
     """Tell whether more columns of text have decimals with a comma than with a point.
 
     Where commas separate the cells too, those before three digits may be of thousands, as in "1,234".

@@ -14,7 +14,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level
 from evalpipe.data.columns import MOST_ROUNDING
 from evalpipe.proposal.names import SCORES as SCORE_WORDS
-from evalpipe.proposal.names import has, like_prediction, model_name, plain, words
+from evalpipe.proposal.names import has_word, like_prediction, model_name, normalised, words
 from evalpipe.spec.messages import is_key
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Family:
     def stem(self) -> str:
         """What the names of all columns have in common."""
         level, column = next(iter(self.columns.items()))
-        return self.pattern.replace("{level}", "") if self.pattern else plain(column).removesuffix(plain(level))
+        if self.pattern:
+            return self.pattern.replace("{level}", "")
+        return normalised(column).removesuffix(normalised(level))
 
 
 def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, without: str) -> list[Family]:
@@ -54,19 +56,19 @@ def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, withou
     numeric = [name for name, look in columns.items() if look.kind == "number" and name != without]
     named: list[tuple[dict[str, str], str | None]] = [
         ({level: f"{before}{level}{after}" for level in levels}, f"{before}{{level}}{after}")
-        for before, after in _around(levels, numeric, set(numeric)) if "{level}" not in before + after
+        for before, after in _texts_around(levels, numeric, set(numeric)) if "{level}" not in before + after
     ]
     taken = {column for by_level, _ in named for column in by_level.values()}
-    alike = {plain(name): name for name in reversed(numeric) if name not in taken}
-    plains = [plain(level) for level in levels]
+    alike = {normalised(name): name for name in reversed(numeric) if name not in taken}
+    plains = [normalised(level) for level in levels]
     if all(plains) and len(set(plains)) == len(plains):
         named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
-                  for before, after in _around(plains, list(alike), set(alike))]
+                  for before, after in _texts_around(plains, list(alike), set(alike))]
     kept = [family_of(by_level, pattern, columns) for by_level, pattern in named]
     return [family for family in kept if family is not None]
 
 
-def _around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+def _texts_around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
     """Yield what stands before and after each level in as many names; the columns of two pairs do not overlap."""
     longest, yielded = max(levels, key=len), set[str]()
     for name in names:
@@ -74,13 +76,13 @@ def _around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Ite
         while at >= 0:
             before, after = name[:at], name[at + len(longest):]
             members = {f"{before}{level}{after}" for level in levels}
-            if members <= known and not members & yielded and _apart(before, after, levels):
+            if members <= known and not members & yielded and _is_word_of_its_own(before, after, levels):
                 yielded |= members
                 yield before, after
             at = name.find(longest, at + 1)
 
 
-def _apart(before: str, after: str, levels: Sequence[str]) -> bool:
+def _is_word_of_its_own(before: str, after: str, levels: Sequence[str]) -> bool:
     """Tell whether a level is a word of its own in a name, so that 'no' is none in 'notes'."""
     outer = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
     return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in outer)
@@ -94,20 +96,20 @@ def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[st
     dummies = not called and all(look.whole and look.high <= 1 for look in looks)
     if dummies or all(look.missing == look.rows for look in looks):
         return None
-    widest, total = _sums(looks)
+    widest, total = _sum_gap_and_mean(looks)
     if any(look.percent_signs for look in looks):
-        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
+        return Family(by_level, "percent", pattern, _sum_gap_and_mean(looks, 100)[0])
     if low >= 0 and high <= 1 and widest <= MOST_ROUNDING:
         return Family(by_level, "probabilities", pattern, widest)
     if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST_ROUNDING:
-        return Family(by_level, "percent", pattern, _sums(looks, 100)[0])
-    scored = any(has(look.name, SCORE_WORDS) for look in looks)
+        return Family(by_level, "percent", pattern, _sum_gap_and_mean(looks, 100)[0])
+    scored = any(has_word(look.name, SCORE_WORDS) for look in looks)
     if not called or any(not words(look.name) for look in looks):
         return None
     return Family(by_level, "loose" if low >= 0 and high <= 1 and not scored else "scores", pattern, widest)
 
 
-def _sums(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
+def _sum_gap_and_mean(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
     """Return by how much the sums over columns differ from the ``whole`` at most, as its share, and their mean."""
     columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
     total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
@@ -121,21 +123,21 @@ def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
     if not columns:
         return []
     # A few rows tell nearly all pairs apart: of 300 columns there are 45,000.
-    first = np.stack([look.values.head(_FEW).to_numpy() for look in columns if look.values is not None])
+    first = np.stack([look.values.head(_FIRST_ROWS).to_numpy() for look in columns if look.values is not None])
     summed: list[tuple[str, str]] = []
     for at, look in enumerate(columns):
-        off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR  # not so of a row without a value
+        off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR_GAP  # not so of a row without a value
         for other in np.flatnonzero(~off.any(axis=1)):
             beside = columns[at + 1 + int(other)]
-            if _sums([look, beside])[0] <= _PAIR:
+            if _sum_gap_and_mean([look, beside])[0] <= _PAIR_GAP:
                 summed.append((look.name, beside.name))
     return summed
 
 
-_FEW = 64
+_FIRST_ROWS = 64
 """The rows by which pairs are tried first."""
 
-_PAIR = 0.0101
+_PAIR_GAP = 0.0101
 """How far two probabilities of two decimals may be from a sum of 1."""
 
 
@@ -188,17 +190,17 @@ def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
     return tuple(renamed)
 
 
-def called(column: str, level: str = "") -> str:
+def model_name_of(column: str, level: str = "") -> str:
     """Return what a model is called after its column."""
     return model_name(column, level) or "model"
 
 
-def reach(look: ColumnLook) -> str:
+def range_text(look: ColumnLook) -> str:
     """Say between which limits the values of a column are."""
     return f"from {look.low:.4g} to {look.high:.4g}"
 
 
-def fractional(look: ColumnLook) -> bool:
+def is_fractional(look: ColumnLook) -> bool:
     """Tell whether a column holds numbers from 0 to 1 that are no levels."""
     return look.within(0, 1) and not look.whole and not look.percent_signs
 

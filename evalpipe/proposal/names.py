@@ -80,12 +80,12 @@ def like_id(name: str) -> bool:
     return bool(said & IDS) or (bool(said) and said <= ROWS)
 
 
-def has(name: str, vocabulary: frozenset[str]) -> bool:
+def has_word(name: str, vocabulary: frozenset[str]) -> bool:
     """Tell whether a name has a word of a vocabulary."""
     return bool(set(words(name)) & vocabulary)
 
 
-def plain(text: str) -> str:
+def normalised(text: str) -> str:
     """Return a name or a level without capitals, with one `_` for all that is no letter and no digit."""
     return "_".join(words(text))
 
@@ -110,7 +110,7 @@ def model_name(name: str, level: str = "") -> str:
     inner = words(level)
     kept = [part for part in _PARTS.split(name) if part and not set(words(part)) <= PREDICTED | {"class", "label"}]
     text = "_".join(kept)
-    if inner and plain(text).endswith("_".join(inner)):
+    if inner and normalised(text).endswith("_".join(inner)):
         kept = kept[: len(kept) - len([part for part in _PARTS.split(level) if part])]
         text = "_".join(kept)
     return text.strip(" -_=@.")
@@ -129,7 +129,7 @@ def named_after(outcome: ColumnLook, columns: Mapping[str, ColumnLook]) -> list[
             and (look.kind == "number" or look.levels) and subject(name) == said]
 
 
-def of_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], taken: Iterable[str]) -> dict[str, str]:
+def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], taken: Iterable[str]) -> dict[str, str]:
     """Return the columns of predictions that are named after another outcome, with its name; none that are ``taken``.
 
     A column that is named after the levels of the outcome is of that outcome, whatever else has the name of a level.

@@ -18,7 +18,7 @@ from evalpipe.proposal.names import (
     EXPOSURES,
     SURE,
     WEIGHTS,
-    has,
+    has_word,
     like_id,
     like_outcome,
     like_prediction,
@@ -69,12 +69,12 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
         return column_of(answers.outcome, columns, "--outcome"), "your answer"
     graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
     named = [look for look in columns.values() if like_outcome(look.name) and look.usable]
-    matched = [look for look in graded if _sure(families(tuple(look.levels), columns, without=look.name))]
-    two = [look for look in graded if (len(look.levels) == 2 or look.two_but_one) and not has(look.name, WEIGHTS)]
+    matched = [look for look in graded if _has_probabilities(families(tuple(look.levels), columns, without=look.name))]
+    two = [look for look in graded if (len(look.levels) == 2 or look.two_but_one) and not has_word(look.name, WEIGHTS)]
     likely = [*named, *(look for look in two if look not in named)]
     event = [] if answers.event is None else [
         look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
-    sure = [look for look in named if has(look.name, SURE)]
+    sure = [look for look in named if has_word(look.name, SURE)]
     evidence = (
         ([look for look in matched if look in named] or matched, "columns of predictions are named after its levels"),
         (sure or (named if len(likely) == 1 else []), "its name is that of an outcome"),
@@ -87,18 +87,17 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
         if len(columns_of_it) == 1:
             return columns_of_it[0], reason
     others = [look for look in columns.values() if look.usable and look not in likely
-              and not like_prediction(look.name) and not has(look.name, WEIGHTS | EXPOSURES)
+              and not like_prediction(look.name) and not has_word(look.name, WEIGHTS | EXPOSURES)
               and not (look.unique and like_id(look.name))]
     candidates = sure or (likely if len(likely) > 1 else [*likely, *others])
-    return _which([look for look in candidates if answers.task in (None, *_possible(look))], columns)
+    return _outcome_question([look for look in candidates if answers.task in (None, *_possible_tasks(look))], columns)
 
 
-def _sure(named: Sequence[Family]) -> bool:
+def _has_probabilities(named: Sequence[Family]) -> bool:
     return any(family.kind in ("probabilities", "percent") for family in named)
 
 
-def _which(candidates: Sequence[ColumnLook], columns: Mapping[str, ColumnLook]) -> Question:
-    """Return the question which column is the outcome."""
+def _outcome_question(candidates: Sequence[ColumnLook], columns: Mapping[str, ColumnLook]) -> Question:
     if not candidates:
         raise UsageError.of("no-outcome", f"none of the {counted(len(columns), 'column')} can be an outcome",
                             "give a file with a column of levels, numbers or counts beside the predictions")
@@ -124,7 +123,7 @@ def described(look: ColumnLook) -> str:
 
 def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers) -> tuple[Task, str] | Question:
     """Return the kind of outcome and the reason, or the question; raises UsageError for an answer that cannot be."""
-    possible = _possible(look)
+    possible = _possible_tasks(look)
     if answers.task is not None:
         task = cast("Task", answers.task)
         if task not in possible:
@@ -139,25 +138,24 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
         return "binary", "the outcome has two levels"
     if len(possible) == 1:
         return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
-    predicted = _sure(families(tuple(look.levels), columns, without=look.name))
+    predicted = _has_probabilities(families(tuple(look.levels), columns, without=look.name))
     if look.kind != "number" and (predicted or not look.two_but_one):
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
     if predicted:
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
     known = f"the outcome {quoted(look.name)} holds {described(look)}"
-    notes = _TASKS
+    notes = _TASK_NOTES
     if look.two_but_one:
-        notes = _TASKS | {"binary": f"two levels; {quoted(look.doubtful)} means that the outcome is missing"}
+        notes = _TASK_NOTES | {"binary": f"two levels; {quoted(look.doubtful)} means that the outcome is missing"}
     return Question("task", known, "what are they?", tuple((task, notes[task]) for task in possible))
 
 
-_TASKS = {"count": "how often something happened", "regression": "a number that was measured",
-          "ordinal": "levels that have an order", "multiclass": "levels that have none",
-          "binary": "two levels, of which one is the event"}
+_TASK_NOTES = {"count": "how often something happened", "regression": "a number that was measured",
+               "ordinal": "levels that have an order", "multiclass": "levels that have none",
+               "binary": "two levels, of which one is the event"}
 
 
-def _possible(look: ColumnLook) -> list[Task]:
-    """Return the kinds of outcome that a column can be."""
+def _possible_tasks(look: ColumnLook) -> list[Task]:
     numbers: list[Task] = [] if look.kind != "number" or look.constant or look.percent_signs else (
         ["count", "regression"] if look.whole and look.low >= 0 else ["regression"])
     if not look.graded:
@@ -170,13 +168,27 @@ def _possible(look: ColumnLook) -> list[Task]:
 
 def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice | Question:
     """Return the levels, and the event of two, or the question for it; raises UsageError for a wrong answer."""
-    _refuse_flags(task, answers)
+    refused = (
+        (answers.event is not None and task != "binary",
+         f"--event is for a binary outcome, not for one of the task {task}",
+         "remove it, or give --outcome or --task too"),
+        (answers.levels is not None and task != "ordinal",
+         f"--levels is for an ordinal outcome, not for one of the task {task}", "remove it, or add --task ordinal"),
+        (answers.order is not None and task not in CLASSES,
+         f"--order is for lists with a number for each level, not for an outcome of the task {task}", "remove it"),
+    )
+    for given, message, hint in refused:
+        if given:
+            raise UsageError.of("not-for-task", message, hint)
     levels = tuple(look.levels)
+    counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
+    if task == "ordinal" and answers.levels is None:  # asked for, since no order of letters is one of grades
+        return Question("levels", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
+                        "what is their order, from the lowest to the highest?", counts, "LOWEST,…,HIGHEST")
     if task == "ordinal":
-        return _order(look, answers)
+        return LevelChoice(in_order("--levels", str(answers.levels), look), answered=True)
     if task != "binary":
         return LevelChoice(levels if task in CLASSES else ())
-    counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
     if answers.event is None:
         return Question("event", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
                         "which of them is the event?", counts)
@@ -187,29 +199,6 @@ def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice
         message = f"{quoted(answers.event)} is no level of the outcome {quoted(look.name)}"
         raise UsageError.of("unknown-level", message, hint, tuple(f"{level}: {rows}" for level, rows in counts))
     return LevelChoice((*(level for level in levels if level != event), event), event, answered=True)
-
-
-def _refuse_flags(task: Task, answers: Answers) -> None:
-    """Refuse an event or an order where the outcome has none."""
-    if answers.event is not None and task != "binary":
-        raise UsageError.of("not-for-task", f"--event is for a binary outcome, not for one of the task {task}",
-                            "remove it, or give --outcome or --task too")
-    if answers.levels is not None and task != "ordinal":
-        raise UsageError.of("not-for-task", f"--levels is for an ordinal outcome, not for one of the task {task}",
-                            "remove it, or add --task ordinal")
-    if answers.order is not None and task not in CLASSES:
-        raise UsageError.of("not-for-task", "--order is for lists with a number for each level, not for an outcome "
-                            f"of the task {task}", "remove it")
-
-
-def _order(look: ColumnLook, answers: Answers) -> LevelChoice | Question:
-    """Return the levels in the order that was given; asks for it, for no order of letters is one of grades."""
-    levels = tuple(look.levels)
-    if answers.levels is None:
-        counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
-        return Question("levels", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
-                        "what is their order, from the lowest to the highest?", counts, _LEVELS)
-    return LevelChoice(in_order("--levels", answers.levels, look), answered=True)
 
 
 def in_order(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
@@ -227,9 +216,6 @@ def in_order(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
     return tuple(meant)
 
 
-_LEVELS = "LOWEST,…,HIGHEST"
-
-
 CENSORED = frozenset({"censored", "censoring", "censor", "cens", "uncensored"})
 """Words for rows whose event was not waited for; a column or a level that has one tells survival data alone."""
 
@@ -243,11 +229,11 @@ EVENTS = frozenset({"event", "status", "death", "dead", "died", "deceased"})
 
 def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Question | None:
     """Return the question of what kind the outcome is where columns look like survival data; None where none do."""
-    sign = None if answers.task is not None else _sign(columns, answers)
+    sign = None if answers.task is not None else _survival_sign(columns, answers)
     if sign is None:
         return None
     known = f"{sign}: {MEANT['survival']}"
-    if any(_two(look) for look in columns.values()):
+    if any(_has_two_levels(look) for look in columns.values()):
         choice = "binary", ("each row is known to have had the event or not; a censored row would count as one without "
                             "it")
     else:
@@ -255,36 +241,34 @@ def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Qu
     return Question("task", known, "is the outcome of another kind?", (choice,))
 
 
-def _sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str | None:
+def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str | None:
     """Say in a clause which columns look like survival data."""
-    two = [look for look in columns.values() if _two(look)]
+    two = [look for look in columns.values() if _has_two_levels(look)]
     for look in two:
-        levels = [level for level in look.levels if has(level, CENSORED)]
+        levels = [level for level in look.levels if has_word(level, CENSORED)]
         if levels:
             return f"{quoted(look.name)} has the level {quoted(levels[0])}"
-        if has(look.name, CENSORED):
+        if has_word(look.name, CENSORED):
             return f"{quoted(look.name)} says which rows are censored"
-    times = [look for look in columns.values() if _time(look)]
+    times = [look for look in columns.values() if _may_be_times(look)]
     for look in times:
-        if _followed(look.name):
+        if _is_follow_up_time(look.name):
             return f"{quoted(look.name)} has the name of a time to an event"
-    events = [look for look in two if has(look.name, EVENTS) and answers.outcome in (None, look.name)]
+    events = [look for look in two if has_word(look.name, EVENTS) and answers.outcome in (None, look.name)]
     alone = [look for look in times if set(words(look.name)) <= TIMES]
     return f"{quoted(alone[0].name)} may be the time to {quoted(events[0].name)}" if alone and events else None
 
 
-def _two(look: ColumnLook) -> bool:
-    """Tell whether a column has two levels and is no prediction."""
+def _has_two_levels(look: ColumnLook) -> bool:
     return look.graded and len(look.levels) == 2 and not like_prediction(look.name)
 
 
-def _time(look: ColumnLook) -> bool:
+def _may_be_times(look: ColumnLook) -> bool:
     """Tell whether a column can hold times: numbers from zero on, more than two, that are no prediction."""
     return look.kind == "number" and look.low >= 0 and look.distinct > 2 and not like_prediction(look.name)
 
 
-def _followed(name: str) -> bool:
-    """Tell whether a name is that of a time that rows were followed for."""
+def _is_follow_up_time(name: str) -> bool:
     said = words(name)
     pairs = set(pairwise(said))
     return (bool(FOLLOWED & set(said)) or bool(pairs & {("follow", "up"), ("time", "to")})

@@ -15,16 +15,16 @@ from evalpipe.proposal.models import (
     KeyLine,
     ModelChoice,
     ModelChoices,
-    called,
     families,
     family_of,
-    fractional,
+    is_fractional,
+    model_name_of,
     pairs,
     predicted_levels,
-    reach,
+    range_text,
 )
-from evalpipe.proposal.names import LEFT_OUT, PERCENTS, SCORES, has, like_id, like_prediction, mentions, plain
-from evalpipe.proposal.outcome import in_order
+from evalpipe.proposal.names import LEFT_OUT, PERCENTS, SCORES, has_word, like_id, like_prediction, mentions, normalised
+from evalpipe.proposal.outcome import column_of, in_order
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.words.spelling import listed, quoted
 
@@ -69,29 +69,33 @@ class BinaryColumns:
 
 def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     """Return the models of a binary outcome, or the question which columns they are."""
-    models, taken, refused = _families(data)
+    models, taken, refused = _models_of_families(data)
     models = [*data.lists, *models]
     classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *taken])
     rest = data.numeric([*taken, *refused, *(look.name for look in classes)])
-    likely = [look for look in rest if fractional(look) and like_prediction(look.name)]
-    question = _pair(data, [look for look in rest if fractional(look)])
+    likely = [look for look in rest if is_fractional(look) and like_prediction(look.name)]
+    question = _pair_question(data, [look for look in rest if is_fractional(look)])
     if question is not None and not models:
         return question
     likely_percents = [look for look in rest if look.percent_signs and is_percent(look)]
     models += [percent(data, look) for look in likely_percents]
     models += [probability(data, look, "its name is that of a prediction, its values are") for look in likely]
     if not models:
-        models = _scaled(data, rest)
-    alone = [look for look in rest if fractional(look)]
+        named = [look for look in rest if like_prediction(look.name) and not (look.whole and look.distinct < 3)]
+        models = [percent(data, look) for look in named if is_percent(look)] or [score(data, look) for look in named]
+    alone = [look for look in rest if is_fractional(look)]
     if not models and len(alone) == 1:
         models = [probability(data, alone[0], "the only column of numbers from 0 to 1:")]
     if len(models) > MOST_MODELS or (not models and len(alone) > 1):
-        return _which_of_event(likely or alone)
+        choices = likely or alone
+        return Question("model", f"{len(choices):,} columns may be predictions",
+                        "which of them are probabilities of the event?",
+                        tuple((look.name, range_text(look)) for look in choices), f"NAME={choices[0].name}")
     models, unclear = with_classes(models, classes)
     return ModelChoices(tuple(models), refused | unclear)
 
 
-def _families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
+def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
     """Return the models whose columns are named after levels, their columns, and those of the other level alone."""
     models, taken, refused = list[ModelChoice](), list[str](), dict[str, str]()
     for family in families(data.levels.levels, data.columns, without=data.outcome.name):
@@ -103,61 +107,55 @@ def _families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[s
         refused |= {column: f"about {quoted(level)}, not about the event"
                     for level, column in family.columns.items() if level != data.event}
         because = f"named after the event; it and {others[0]} sum to 1; values"
-        model = probability(data, look, because) if family.kind == "probabilities" else _by_values(data, look)
+        if family.kind == "probabilities":
+            model = probability(data, look, because)
+        elif is_fractional(look) and not has_word(look.name, SCORES - {"score", "scores"}):
+            model = probability(data, look, "values of")
+        else:
+            model = percent(data, look) if is_percent(look) else score(data, look)
         models.append(replace(model, beside=tuple(family.columns.values())))
     for look in data.numeric(taken):
-        other = next((level for level in data.levels.levels if _is_about(look.name, level)), None)
+        other = next((level for level in data.levels.levels if _mentions_word_level(look.name, level)), None)
         if other is not None and like_prediction(look.name) and other != data.event:
             refused[look.name] = f"about {quoted(other)}, not about the event"
     return models, taken, refused
 
 
-def _is_about(name: str, level: str) -> bool:
+def _mentions_word_level(name: str, level: str) -> bool:
     """Tell whether a name has the words of a level that is no number; `model_1` is not about the level 1."""
-    return mentions(name, level) and not plain(level).replace("_", "").isdecimal()
-
-
-def _by_values(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
-    """Return the model of a column by its values alone."""
-    if fractional(look) and not has(look.name, SCORES - {"score", "scores"}):
-        return probability(data, look, "values of")
-    return percent(data, look) if is_percent(look) else score(data, look)
+    return mentions(name, level) and not normalised(level).replace("_", "").isdecimal()
 
 
 def is_percent(look: ColumnLook) -> bool:
     """Tell whether a column holds what look like percents: they have the sign, come near 100, or their name says it."""
     return look.within(0, 100) and (look.percent_signs or (
-        look.high > 1 and (look.high >= _HIGH or has(look.name, PERCENTS))))
-
-
-def _scaled(data: BinaryColumns, rest: Sequence[ColumnLook]) -> list[ModelChoice]:
-    """Return the models whose columns are called as predictions are and hold percents or scores."""
-    likely = [look for look in rest if like_prediction(look.name) and not (look.whole and look.distinct < 3)]
-    percents = [look for look in likely if is_percent(look)]
-    return [percent(data, look) for look in percents] or [score(data, look) for look in likely]
+        look.high > 1 and (look.high >= _HIGH or has_word(look.name, PERCENTS))))
 
 
 def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
     """Return the model whose column is the event's probability."""
-    line = KeyLine("probability", look.name, f"{because} {reach(look)}")
-    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
+    line = KeyLine("probability", look.name, f"{because} {range_text(look)}")
+    notes = direction(data.outcome, data.event, look)
+    return ModelChoice(model_name_of(look.name, data.event), (line,), (look.name,), notes)
 
 
 def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     """Return the model whose column holds percents."""
     signs = "percents with their sign" if look.percent_signs else "percents"
-    lines = (KeyLine("probability", look.name, f"{signs}, {reach(look)}"),
+    lines = (KeyLine("probability", look.name, f"{signs}, {range_text(look)}"),
              KeyLine("scale", "percent", "each is divided by 100"))
     notes = direction(data.outcome, data.event, look)
     if not look.percent_signs:
-        notes = PERCENT_NOTE.format(column=quoted(look.name), reach=reach(look)), *notes
-    return ModelChoice(called(look.name, data.event), lines, (look.name,), notes)
+        notes = PERCENT_NOTE.format(column=quoted(look.name), reach=range_text(look)), *notes
+    return ModelChoice(model_name_of(look.name, data.event), lines, (look.name,), notes)
 
 
 def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     """Return the model whose column is a raw score, which is a rank."""
-    line = KeyLine("score", look.name, f"values {reach(look)}, a rank; add 'scale: logit' where these are log odds")
-    return ModelChoice(called(look.name, data.event), (line,), (look.name,), direction(data.outcome, data.event, look))
+    reason = f"values {range_text(look)}, a rank; add 'scale: logit' where these are log odds"
+    notes = direction(data.outcome, data.event, look)
+    return ModelChoice(
+        model_name_of(look.name, data.event), (KeyLine("score", look.name, reason),), (look.name,), notes)
 
 
 def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
@@ -177,24 +175,17 @@ def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, .
     return (said,)
 
 
-def _pair(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None:
+def _pair_question(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None:
     """Ask which of two columns that sum to 1 is about the event, where no name says it."""
     summed = [pair for pair in pairs(columns)
-              if not any(_is_about(name, level) for name in pair for level in data.levels.levels)]
+              if not any(_mentions_word_level(name, level) for name in pair for level in data.levels.levels)]
     if not summed:
         return None
     names = list(dict.fromkeys(name for pair in summed for name in pair))
     first, second = map(quoted, summed[0])
     known = f"the columns {first} and {second} sum to 1: two levels' probabilities of a model"
     return Question("model", known, "which of them is the probability of the event?",
-                    tuple((name, reach(data.columns[name])) for name in names), f"NAME={names[-1]}")
-
-
-def _which_of_event(columns: Sequence[ColumnLook]) -> Question:
-    """Return the question which columns are models."""
-    known = f"{len(columns):,} columns may be predictions"
-    return Question("model", known, "which of them are probabilities of the event?",
-                    tuple((look.name, reach(look)) for look in columns), f"NAME={columns[0].name}")
+                    tuple((name, range_text(data.columns[name])) for name in names), f"NAME={names[-1]}")
 
 
 def with_classes(
@@ -205,12 +196,12 @@ def with_classes(
     Columns of classes are models of their own where there are no others.
     """
     if not models:
-        return [class_model(called(look.name), look) for look in classes], {}
+        return [class_model(model_name_of(look.name), look) for look in classes], {}
     given = list(models)
     unclear: dict[str, str] = {}
     for look in classes:
         mine = [at for at, model in enumerate(given) if len(given) == len(classes) == 1
-                or plain(model.name) == plain(called(look.name))]
+                or normalised(model.name) == normalised(model_name_of(look.name))]
         if len(mine) != 1 or "prediction" in {line.key for line in given[mine[0]].lines}:
             unclear[look.name] = "predicted classes of which no name says whose they are"
             continue
@@ -238,7 +229,10 @@ def level_models(
     models = [*lists, *(family_model(family) for family in named)]
     classes = predicted_levels(columns, levels, without=[outcome.name, *taken])
     if len(models) > MOST_MODELS:
-        return _which_of_levels(levels, [family.stem for family in named])
+        return Question(
+            "model", f"{len(named):,} sets of columns are named after the {len(levels)} levels",
+            "which of them are models? Give a pattern, or a column of predicted classes",
+            tuple((family.stem, "a set of columns") for family in named), "NAME=prefix_{level}")
     models, unclear = with_classes(models, classes)
     return ModelChoices(tuple(models), unclear)
 
@@ -249,7 +243,7 @@ def family_model(family: Family) -> ModelChoice:
     size = len(family.columns)
     count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"
     columns = (family.lists,) if family.lists else tuple(family.columns.values())
-    name = called(family.lists or family.stem)
+    name = model_name_of(family.lists or family.stem)
     if family.kind == "scores":
         why = f"{count}; taken for log odds up to a constant, which softmax makes probabilities"
         note = (f"the numbers of {listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; "
@@ -267,13 +261,6 @@ def family_model(family: Family) -> ModelChoice:
     return ModelChoice(name, (line, *scale, again), columns, (note,))
 
 
-def _which_of_levels(levels: Sequence[str], stems: Sequence[str]) -> Question:
-    """Return the question which columns are models."""
-    known = f"{len(stems):,} sets of columns are named after the {len(levels)} levels"
-    return Question("model", known, "which of them are models? Give a pattern, or a column of predicted classes",
-                    tuple((stem, "a set of columns") for stem in stems), "NAME=prefix_{level}")
-
-
 def asked_levels(
     name: str, pattern: str, levels: Sequence[str], columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
@@ -281,10 +268,6 @@ def asked_levels(
 
     Raises UsageError where the columns are not there, or hold something else.
     """
-    from dataclasses import replace
-
-    from evalpipe.proposal.outcome import column_of
-
     if "{level}" not in pattern:
         return class_model(name, column_of(pattern, columns, "--model"))
     by_level = {level: pattern.replace("{level}", level) for level in levels}
@@ -317,7 +300,7 @@ def list_models(
     named = {column: name or None for name, _, column in (text.rpartition("=") for text in answers.models)}
     lists = [look for look in columns.values() if look.kind == "list" and look.lengths == (len(levels), len(levels))
              and (look.name in named if answers.models else True)]
-    families = [family for look in lists if (family := _family(look, levels, sure=look.name in named))]
+    families = [family for look in lists if (family := _list_family(look, levels, sure=look.name in named))]
     if not families:
         if answers.order is not None:
             raise UsageError.of("not-for-data", "--order is for columns of lists with a number for each level, which "
@@ -329,7 +312,7 @@ def list_models(
         return Question("order", f"{what} {'holds' if len(families) == 1 else 'hold'} lists of {len(levels)} numbers, "
                         "one for each level", "in which order do they hold the levels?", counts, _FIRST_TO_LAST)
     order = in_order("--order", answers.order, outcome)
-    return tuple(_model(outcome, family, columns[str(family.lists)], order, named.get(str(family.lists)))
+    return tuple(_list_model(outcome, family, columns[str(family.lists)], order, named.get(str(family.lists)))
                  for family in families)
 
 
@@ -340,7 +323,7 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
         if look.kind == "text" and look.texts.drop_nulls().str.contains(_PRINTED).all():
             refused[look.name] = "arrays as numpy prints them; write lists with commas, as [0.7, 0.2, 0.1]"
         least, most = look.lengths
-        if look.kind != "list" or (least == most == len(levels) and _family(look, levels, sure=False)):
+        if look.kind != "list" or (least == most == len(levels) and _list_family(look, levels, sure=False)):
             continue
         size = counted(least, "number") if least == most else f"{least} to {counted(most, 'number')}"
         why = "which do not sum to 1" if least == most == len(levels) else f"but the outcome has {len(levels)} levels"
@@ -348,10 +331,10 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
     return refused
 
 
-def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
+def _list_family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
     """Tell what the numbers of lists are; None where nothing says that they are predictions, unless it is ``sure``."""
     by_level = {level: f"{look.name}[{level}]" for level in levels}
-    parts = dict(zip(by_level.values(), _parts(look, len(levels)), strict=True))
+    parts = dict(zip(by_level.values(), _list_places(look, len(levels)), strict=True))
     family = family_of(by_level, None, parts)
     if family is None and sure:
         inside = all(part.within(0, 1) for part in parts.values())
@@ -359,18 +342,18 @@ def _family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | 
     return None if family is None else replace(family, lists=look.name)
 
 
-def _parts(look: ColumnLook, size: int) -> list[ColumnLook]:
+def _list_places(look: ColumnLook, size: int) -> list[ColumnLook]:
     """Return what is seen of each place of lists."""
     places = [] if look.lists is None else [look.lists.list.get(place) for place in range(size)]
     return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in places]
 
 
-def _model(
+def _list_model(
     outcome: ColumnLook, family: Family, look: ColumnLook, order: Sequence[str], name: str | None
 ) -> ModelChoice:
     """Return the model of a column of lists, with the order of the levels in them, and a note where it looks wrong."""
     model = family_model(family)
-    lower = [level for level, part in zip(order, _parts(look, len(order)), strict=True)
+    lower = [level for level, part in zip(order, _list_places(look, len(order)), strict=True)
              if direction(outcome, level, part)]
     note = (f"the numbers of {quoted(look.name)} are lower for {listed(lower, 'and')} where that is the outcome: check "
             "the order of the levels")
@@ -390,18 +373,21 @@ def number_models(
     if not likely:
         apart = [look for look in usable if not look.whole]
         if len(apart) != 1:
-            return _which_number(outcome, apart or usable) if usable else ModelChoices(())
-        return ModelChoices((number_model(called(apart[0].name), apart[0], "the only other column of numbers:"),))
+            return _number_question(outcome, apart or usable) if usable else ModelChoices(())
+        only = number_model(model_name_of(apart[0].name), apart[0], "the only other column of numbers:")
+        return ModelChoices((only,))
     if len(likely) > MOST_MODELS:
-        return _which_number(outcome, likely)
-    shown = [look for look in likely if not has(look.name, LEFT_OUT)]
-    models = [number_model(called(look.name), look, "its name is that of a prediction, its values are")
+        return _number_question(outcome, likely)
+    shown = [look for look in likely if not has_word(look.name, LEFT_OUT)]
+    models = [number_model(model_name_of(look.name), look, "its name is that of a prediction, its values are")
               for look in shown]
     refused = {look.name: "a count's prediction is above zero" for look in numeric
                if look not in usable and like_prediction(look.name)}
     left_out = [look for look in likely if look not in shown]
     if len(models) == len(left_out) == 1:
-        models = [_with_left_out(models[0], left_out[0])]
+        model, look = models[0], left_out[0]
+        line = KeyLine("loo_prediction", look.name, f"leave-one-out, as its name says; values {range_text(look)}")
+        models = [replace(model, lines=(*model.lines, line), columns=(*model.columns, look.name))]
         left_out = []
     return ModelChoices(tuple(models), refused | {
         look.name: "leave-one-out predictions of which no name says whose they are" for look in left_out})
@@ -409,19 +395,12 @@ def number_models(
 
 def number_model(name: str, look: ColumnLook, because: str) -> ModelChoice:
     """Return the model whose column is the predicted number."""
-    return ModelChoice(name, (KeyLine("prediction", look.name, f"{because} {reach(look)}"),), (look.name,))
+    return ModelChoice(name, (KeyLine("prediction", look.name, f"{because} {range_text(look)}"),), (look.name,))
 
 
-def _with_left_out(model: ModelChoice, look: ColumnLook) -> ModelChoice:
-    """Add a column of leave-one-out predictions."""
-    line = KeyLine("loo_prediction", look.name, f"leave-one-out, as its name says; values {reach(look)}")
-    return replace(model, lines=(*model.lines, line), columns=(*model.columns, look.name))
-
-
-def _which_number(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Question:
-    """Return the question which columns are models."""
+def _number_question(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Question:
     known = f"{len(columns):,} columns of numbers may be predictions of {quoted(outcome.name)}"
-    return Question("model", known, "which of them are?", tuple((look.name, reach(look)) for look in columns),
+    return Question("model", known, "which of them are?", tuple((look.name, range_text(look)) for look in columns),
                     f"NAME={columns[0].name}")
 
 

@@ -13,13 +13,14 @@ from evalpipe.errors import Problem, UsageError
 from evalpipe.proposal.models import (
     ModelChoice,
     ModelChoices,
-    called,
     families,
-    fractional,
+    is_fractional,
+    model_name_of,
     named_apart,
+    range_text,
     without_doubtful_levels,
 )
-from evalpipe.proposal.names import EXPOSURES, WEIGHTS, further_specs, has, like_id, of_others
+from evalpipe.proposal.names import EXPOSURES, WEIGHTS, further_specs, has_word, like_id, named_after_others
 from evalpipe.proposal.outcome import (
     LevelChoice,
     OutcomeChoice,
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     Fits = Callable[[ColumnLook], bool]
-    Note = Callable[[ColumnLook], str]
 
 FEW = 10
 """The levels that a column has at most to be proposed as a slice."""
@@ -68,6 +68,8 @@ MOST_MONTHS = 24
 
 MOST_SLICES = 8
 """The slices that are proposed at most."""
+
+TOGETHER = ": if rows that share one belong together, intervals resample these"
 
 NAMES_SHOWN = 4
 """The names of columns that a line shows."""
@@ -106,27 +108,26 @@ def other_columns(
     if row_id is not None:
         identity = row_id.name, f"a different value in each of {counted(row_id.rows, 'row')}"
         rest.pop(row_id.name, None)
-    clusters = _take(rest, lambda look: like_id(look.name) and look.kind in ("number", "text") and not look.missing
-                     and 1 < look.distinct < look.rows and (look.kind == "text" or look.whole))
-    weights = _take(rest, lambda look: look.kind == "number" and has(look.name, WEIGHTS) and look.low >= 0
-                    and not look.constant and not look.missing)
-    exposures = _take(rest, lambda look: look.kind == "number" and has(look.name, EXPOSURES) and look.low > 0)
-    slices = _take(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
-                   and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
+    clusters = _take_out(rest, lambda look: like_id(look.name) and look.kind in ("number", "text") and not look.missing
+                         and 1 < look.distinct < look.rows and (look.kind == "text" or look.whole))
+    weights = _take_out(rest, lambda look: look.kind == "number" and has_word(look.name, WEIGHTS) and look.low >= 0
+                        and not look.constant and not look.missing)
+    exposures = _take_out(rest, lambda look: look.kind == "number" and has_word(look.name, EXPOSURES) and look.low > 0)
+    slices = _take_out(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
+                       and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
     few = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
-    dated = _take(rest, lambda look: _period(look) is not None)
+    dated = _take_out(rest, lambda look: _slicing_period(look) is not None)
     periods = {inline({"column": scalar(look.name), "by": period}): counted(count, period)
-               for look in dated[:MOST_SLICES] for period, count in [_period(look) or ("", 0)]}
+               for look in dated[:MOST_SLICES] for period, count in [_slicing_period(look) or ("", 0)]}
     return OtherColumns(
         identity,
-        _noted(clusters, lambda look: f"{counted(look.distinct, 'value')} in {within}: if rows that share one belong "
-               "together, intervals resample these"),
-        _noted(weights, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if rows count more or less than others"),
-        _noted(exposures, lambda look: f"from {look.low:.4g} to {look.high:.4g}: if counts were counted in so much"),
-        tuple(few.items()), tuple(periods.items()), tuple(_left_out(rest, refused, slices[MOST_SLICES:])))
+        tuple((look.name, f"{counted(look.distinct, 'value')} in {within}{TOGETHER}") for look in clusters),
+        tuple((look.name, f"{range_text(look)}: if rows count more or less than others") for look in weights),
+        tuple((look.name, f"{range_text(look)}: if counts were counted in so much") for look in exposures),
+        tuple(few.items()), tuple(periods.items()), tuple(_left_out_lines(rest, refused, slices[MOST_SLICES:])))
 
 
-def _period(look: ColumnLook) -> tuple[str, int] | None:
+def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
     """Return the periods that slice a column of dates, and how many they are; None where it has none or one."""
     read = days(look.texts)
     if look.kind != "date" or read.null_count() > look.texts.null_count():
@@ -136,7 +137,7 @@ def _period(look: ColumnLook) -> tuple[str, int] | None:
     return period if period[1] > 1 else None
 
 
-def _take(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
+def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
     """Take the columns that fit out of the rest."""
     taken = [look for look in rest.values() if fits(look)]
     for look in taken:
@@ -144,11 +145,7 @@ def _take(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
     return taken
 
 
-def _noted(columns: Sequence[ColumnLook], note: Note) -> tuple[tuple[str, str], ...]:
-    return tuple((look.name, note(look)) for look in columns)
-
-
-def _left_out(
+def _left_out_lines(
     rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook]
 ) -> Iterable[str]:
     """Yield a line for each reason why columns are not used."""
@@ -158,15 +155,14 @@ def _left_out(
     if more_slices:
         reasons["few levels, as the slices above"] = [look.name for look in more_slices]
     for look in rest.values():
-        reasons.setdefault(_reason(look), []).append(look.name)
+        reasons.setdefault(_unused_reason(look), []).append(look.name)
     for reason, names in reasons.items():
         shown = ", ".join(clipped(name) for name in names[:NAMES_SHOWN])
         more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
         yield f"{counted(len(names), 'column')} ({reason}): {shown}{more}"
 
 
-def _reason(look: ColumnLook) -> str:
-    """Say why a column is not used."""
+def _unused_reason(look: ColumnLook) -> str:
     if look.kind in ("nested", "list", "empty"):
         return "no values" if look.kind == "empty" else "lists or mappings"
     if look.constant:
@@ -225,8 +221,8 @@ class Proposal:
             absent.append(f"{level}, in {rows}: check that it does not mean a missing value")
         encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
                    if dataset.encoding_note is not None]
-        further = further_specs(of_others(column, self.looked.columns, [look.name for look in self.predicted]).values(),
-                                self.levels.event, self.looked.columns,
+        others = named_after_others(column, self.looked.columns, [look.name for look in self.predicted])
+        further = further_specs(others.values(), self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
         dated = [f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
                  f"'{line}', or add --set {shlex.quote(f'slices=[{line}]')} to the run"
@@ -251,7 +247,7 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
         beside = [column for model in choices.models for column in model.beside]
         looked = looked.fully([*used, *beside, *rows_named])
         answered = replace(answers, outcome=outcome.column.name, task=outcome.task)
-        parts = _parts({name: looked.columns[name] for name in (*used, *beside)}, answered)
+        parts = _choose_parts({name: looked.columns[name] for name in (*used, *beside)}, answered)
         if isinstance(parts, Question):
             return parts
         outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
@@ -280,13 +276,13 @@ def from_first_rows(
     """Return what the rows looked at say, or the next question; raises UsageError for an answer that cannot be."""
     looked = without_keys(looked, answers)
     question = survival_question(looked.columns, answers)
-    parts = _parts(looked.columns, answers) if question is None else question
+    parts = _choose_parts(looked.columns, answers) if question is None else question
     if isinstance(parts, Question) and not looked.whole:
         return replace(parts, known=f"in the first {counted(looked.rows, 'row')} {parts.known}")
     return parts
 
 
-def _parts(
+def _choose_parts(
     columns: Mapping[str, ColumnLook], answers: Answers
 ) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
     """Choose the outcome, its kind, its levels and the models, in this order; the first question is returned."""
@@ -307,16 +303,16 @@ def _parts(
     lists = list_models(column, columns, answers) if outcome.task in CLASSES else ()
     if isinstance(lists, Question):
         return lists
-    choices = (_asked(outcome, levels, columns, lists, answers) if answers.models
-               else _models(outcome, levels, columns, lists))
+    choices = (_models_of_flags(outcome, levels, columns, lists, answers) if answers.models
+               else _models_in_data(outcome, levels, columns, lists))
     if isinstance(choices, Question):
         return choices
     if not choices.models:
-        raise _no_predictions(column, levels, choices, columns)
+        raise _no_predictions_error(column, levels, choices, columns)
     return outcome, levels, choices
 
 
-def _no_predictions(
+def _no_predictions_error(
     column: ColumnLook, levels: LevelChoice, choices: ModelChoices, columns: Mapping[str, ColumnLook]
 ) -> UsageError:
     """Return the error of data without a prediction; columns that look like one say why they are none."""
@@ -333,12 +329,12 @@ def _no_predictions(
         tuple(f"{name}: {why}" for name, why in ({**choices.refused, **signs}).items()))
 
 
-def _models(
+def _models_in_data(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...]
 ) -> ModelChoices | Question:
     """Return the models that the data show, or the question which they are."""
     named = families(levels.levels, columns, without=outcome.column.name)
-    others = of_others(outcome.column, columns, [name for family in named for name in family.columns.values()])
+    others = named_after_others(outcome.column, columns, [name for family in named for name in family.columns.values()])
     coded = {look.name: f"{look.coded[1]} in {counted(look.coded[0], 'row')}, beside numbers from 0 to 1"
              for look in columns.values() if look.coded and look.name != outcome.column.name}
     columns = {name: look for name, look in columns.items() if name not in {*others, *coded}}
@@ -355,7 +351,7 @@ def _models(
     return replace(choices, refused={**choices.refused, **coded, **refused})
 
 
-def _asked(
+def _models_of_flags(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...],
     answers: Answers,
 ) -> ModelChoices:
@@ -366,32 +362,27 @@ def _asked(
     for text in answers.models:
         name, sign, column = text.partition("=")
         if text in columns or not sign:  # a column alone, whose name may hold the sign
-            name, column = called(text), text
+            name, column = model_name_of(text), text
         elif not is_key(name):
             message, hint = bad_key(name, quoted(name))
             raise UsageError.of("bad-name", message, hint)
         if column in refused and column not in of_lists:
             raise UsageError.of("not-predictions", f"the column {quoted(column)} holds no predictions of "
                                 f"{quoted(outcome.column.name)}: {refused[column]}", "name another column")
-        model = of_lists.get(column) or _asked_model(name, column, outcome, levels, columns)
+        model = of_lists.get(column) or _model_of_flag(name, column, outcome, levels, columns)
         model, before = replace(model, name=name), models.get(name)
         if before is not None:
-            model = _together(before, model)
+            same = {line.key for line in before.lines} & {line.key for line in model.lines}
+            if same:
+                raise UsageError.of("model-twice", f"--model gives {quoted(name)} two columns for {min(same)}",
+                                    "give the models different names")
+            model = replace(before, lines=(*before.lines, *model.lines), columns=(*before.columns, *model.columns),
+                            notes=(*before.notes, *model.notes))
         models[name] = model
     return ModelChoices(tuple(models.values()))
 
 
-def _together(first: ModelChoice, second: ModelChoice) -> ModelChoice:
-    """Return one model of two columns; raises UsageError where both are the same."""
-    same = {line.key for line in first.lines} & {line.key for line in second.lines}
-    if same:
-        raise UsageError.of("model-twice", f"--model gives {quoted(first.name)} two columns for {min(same)}",
-                            "give the models different names")
-    return replace(first, lines=(*first.lines, *second.lines), columns=(*first.columns, *second.columns),
-                   notes=(*first.notes, *second.notes))
-
-
-def _asked_model(
+def _model_of_flag(
     name: str, column: str, outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
     """Return the model of a flag; what its column is follows from the values."""
@@ -407,7 +398,7 @@ def _asked_model(
         raise UsageError.of(
             "not-predictions", f"the column {quoted(column)} holds no predictions of {quoted(outcome.column.name)}",
             "name a column of probabilities, scores or its levels")
-    elif fractional(look):
+    elif is_fractional(look):
         model = probability(data, look, "your answer; its values are")
     else:
         model = percent(data, look) if is_percent(look) else score(data, look)
@@ -428,7 +419,7 @@ class Path:
 
 def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
     """Return the error of a command line that leaves questions open, of which the ``first`` is known."""
-    paths = list(_paths(looked, answers))
+    paths = list(_answer_paths(looked, answers))
     if not paths:
         return UsageError(first.problem())
     by_key: dict[str, list[Question]] = {}
@@ -437,14 +428,14 @@ def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
             same = by_key.setdefault(question.key, [])
             if question not in same:
                 same.append(question)
-    problems = [_problem(questions) for questions in by_key.values()]
+    problems = [_question_problem(questions) for questions in by_key.values()]
     if len(problems) > 1:
         line = f"{problems[-1].hint}; all in one line, as in: {' '.join(paths[0].flags)}"
         problems[-1] = replace(problems[-1], hint=line)
     return UsageError(*problems)
 
 
-def _paths(looked: Looked, answers: Answers) -> Iterator[Path]:
+def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
     """Yield the ways to answer all questions: each choice is tried, and what can be no answer is left out."""
     try:
         question = from_first_rows(looked, answers)
@@ -459,11 +450,11 @@ def _paths(looked: Looked, answers: Answers) -> Iterator[Path]:
     order = ",".join(f'"{choice}"' if "," in choice else choice for choice, _ in question.choices)
     tried = [order] if question.key in ("levels", "order") else [choice for choice, _ in question.choices[:SHOWN]]
     for choice in tried:
-        for rest in _paths(looked, question.answered(answers, choice)):
+        for rest in _answer_paths(looked, question.answered(answers, choice)):
             yield Path((question, *rest.questions), (f"{question.flag} {shlex.quote(choice)}", *rest.flags))
 
 
-def _problem(questions: list[Question]) -> Problem:
+def _question_problem(questions: list[Question]) -> Problem:
     """Return the problem of a question, or of one that is another one after each answer to those before."""
     first = questions[0]
     if len(questions) == 1:

@@ -12,9 +12,10 @@ from evalpipe.data.files import SUFFIXES
 from evalpipe.data.formats import SEPARATORS
 from evalpipe.data.problems import counted
 from evalpipe.errors import InternalError, SpecError, UsageError
-from evalpipe.proposal.models import reach
-from evalpipe.proposal.yaml_text import SpecLine, inline, key, laid_out, level, scalar
+from evalpipe.proposal.models import range_text
+from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_text, scalar
 from evalpipe.runs.folder import refuse_to_replace
+from evalpipe.runs.output_folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
 from evalpipe.spec.text import SpecText
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from evalpipe.plan.plan import Plan
     from evalpipe.proposal.columns import DataLook
-    from evalpipe.proposal.models import ModelChoice
     from evalpipe.proposal.propose import Proposal
 
 
@@ -48,13 +48,14 @@ def spec_name(target: str, proposal_path: str) -> str:
 def spec_text(proposal: Proposal, target: str) -> str:
     """Return the text of the spec; its paths start from the folder of ``target``."""
     name = spec_name(target, proposal.looked.datasets[0].path)
-    lines = [*_head(proposal, target), *_identity(proposal, name), *_outcome(proposal), *_rows(proposal),
-             *_datasets(proposal, target), *_models(proposal), *_further(proposal)]
-    return laid_out(lines)
+    lines = [
+        *_head_lines(proposal, target), *_name_lines(proposal, name), *_outcome_lines(proposal),
+        *_row_lines(proposal), *_dataset_lines(proposal, target), *_model_lines(proposal), *_further_lines(proposal),
+    ]
+    return lines_as_text(lines)
 
 
-def _head(proposal: Proposal, target: str) -> Iterator[SpecLine]:
-    """Yield what the file is and how it is run."""
+def _head_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
     shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
     yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
     yield SpecLine(comment=" ")
@@ -66,18 +67,17 @@ def _head(proposal: Proposal, target: str) -> Iterator[SpecLine]:
     yield SpecLine()
 
 
-def _identity(proposal: Proposal, name: str) -> Iterator[SpecLine]:
+def _name_lines(proposal: Proposal, name: str) -> Iterator[SpecLine]:
     yield SpecLine("evalpipe: 1", "the version of this file's format")
     yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
     yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
     yield SpecLine()
 
 
-def _outcome(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield the outcome with its event or levels."""
+def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
     column, levels = proposal.outcome.column, proposal.levels
     yield SpecLine("outcome:")
-    holds = "" if proposal.outcome.task in CLASSES else f"; values {reach(column)}"
+    holds = "" if proposal.outcome.task in CLASSES else f"; values {range_text(column)}"
     yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{holds}")
     if levels.event is not None:
         count = column.levels[levels.event]
@@ -90,7 +90,7 @@ def _outcome(proposal: Proposal) -> Iterator[SpecLine]:
     yield SpecLine()
 
 
-def _rows(proposal: Proposal) -> Iterator[SpecLine]:
+def _row_lines(proposal: Proposal) -> Iterator[SpecLine]:
     """Yield what rows are, and keys that a person may switch on."""
     others = proposal.others
     written = False
@@ -117,40 +117,30 @@ def _rows(proposal: Proposal) -> Iterator[SpecLine]:
         yield SpecLine()
 
 
-def _datasets(proposal: Proposal, target: str) -> Iterator[SpecLine]:
-    """Yield the datasets."""
+def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
     yield SpecLine("datasets:", "paths start from the folder of this file")
     for dataset in proposal.looked.datasets:
         rows = "" if dataset.rows is None else f"{counted(dataset.rows, 'row')}, "
+        folder = Path() if target == NOT_HERE else Path(target).parent
+        path = os.path.relpath(dataset.path, folder).replace(os.sep, "/")
         yield SpecLine(f"  {key(dataset.name)}:")
-        yield SpecLine(f"    path: {scalar(relative(dataset.path, target))}",
-                   f"{rows}{counted(len(dataset.table.columns), 'column')}")
+        yield SpecLine(f"    path: {scalar(path)}",
+                       f"{rows}{counted(len(dataset.table.columns), 'column')}")
         if dataset.encoding_note is not None:
             yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
-        written = _csv(dataset, proposal)
+        written = _csv_keys(dataset, proposal)
         if written:
             yield SpecLine(f"    csv: {inline(written)}", "how the file is written" + (
                 "; null: what counts as missing" if "null" in written else ""))
         if proposal.outcome.column.missing:
-            name = _sql(proposal.outcome.column.name)
+            name = '"{}"'.format(proposal.outcome.column.name.replace('"', '""'))
             condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if proposal.outcome.column.blank else "")
             yield SpecLine(f"    where: {scalar(condition)}",
                        f"{counted(proposal.outcome.column.missing, 'row')} without an outcome")
     yield SpecLine()
 
 
-def _sql(column: str) -> str:
-    """Write the name of a column for a condition."""
-    return '"' + column.replace('"', '""') + '"'
-
-
-def relative(path: str, target: str) -> str:
-    """Return a path from the folder of the spec, with slashes."""
-    folder = Path() if target == NOT_HERE else Path(target).parent
-    return os.path.relpath(path, folder).replace(os.sep, "/")
-
-
-def _csv(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
+def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
     """Return what the spec says of how separated text is written."""
     if not dataset.separated:
         return {}
@@ -165,11 +155,16 @@ def _csv(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
     return written
 
 
-def _models(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield the models, and the threshold of those that give probabilities."""
+def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
     yield SpecLine("models:")
     for model in proposal.models:
-        yield from _model(model)
+        yield SpecLine(f"  {key(model.name)}:")
+        for line in model.lines:
+            if isinstance(line.value, dict):
+                yield SpecLine(f"    {line.key}:", line.reason)
+                yield from (SpecLine(f"      {key(name)}: {scalar(column)}") for name, column in line.value.items())
+            else:
+                yield SpecLine(f"    {line.key}: {as_yaml(line.value)}", line.reason)
     yield SpecLine()
     keys = [{line.key for line in model.lines} for model in proposal.models]
     binary = proposal.outcome.task == "binary"
@@ -178,23 +173,12 @@ def _models(proposal: Proposal) -> Iterator[SpecLine]:
         yield SpecLine()
 
 
-def _model(model: ModelChoice) -> Iterator[SpecLine]:
-    """Yield the keys of a model."""
-    yield SpecLine(f"  {key(model.name)}:")
-    for line in model.lines:
-        if isinstance(line.value, dict):
-            yield SpecLine(f"    {line.key}:", line.reason)
-            yield from (SpecLine(f"      {key(name)}: {scalar(column)}") for name, column in line.value.items())
-        else:
-            yield SpecLine(f"    {line.key}: {as_yaml(line.value)}", line.reason)
-
-
 def as_yaml(value: object) -> str:
     """Write the value of a key of a model that is no mapping: a text, a number, or levels in order."""
     return f"[{', '.join(map(level, value))}]" if isinstance(value, tuple) else scalar(value)
 
 
-def _further(proposal: Proposal) -> Iterator[SpecLine]:
+def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
     """Yield slices as comments, and what is not used."""
     slices, periods = proposal.others.slices, proposal.others.periods
     if slices or periods:
@@ -271,18 +255,13 @@ def write(target: str, text: str, *, force: bool) -> None:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", encoding="utf-8", newline="\n",
                                          delete=False) as fresh:
             fresh.write(text)
+        mask = os.umask(0)  # of new files, which a temporary file does not follow
+        os.umask(mask)
         try:
-            Path(fresh.name).chmod(0o666 & ~_umask())
+            Path(fresh.name).chmod(0o666 & ~mask)
             Path(fresh.name).replace(path)
         finally:
             Path(fresh.name).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError.of("unwritable", f"cannot write '{target}': {error.strerror or error}",
                             "name a file that can be written with -o") from None
-
-
-def _umask() -> int:
-    """Return the mask of new files, which a temporary file does not follow."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

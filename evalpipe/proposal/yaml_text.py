@@ -34,7 +34,7 @@ class SpecLine(NamedTuple):
 
 def key(text: str) -> str:
     """Write a text as a key."""
-    return text if _bare(text) else _in_quotes(text)
+    return text if _needs_no_quotes(text) else _in_quotes(text)
 
 
 def scalar(value: object) -> str:
@@ -44,7 +44,7 @@ def scalar(value: object) -> str:
     if not isinstance(value, str):
         return str(value)
     text = value.replace("${", "$${")
-    return text if _bare(text) else _in_quotes(text)
+    return text if _needs_no_quotes(text) else _in_quotes(text)
 
 
 def level(text: str) -> str:
@@ -57,7 +57,7 @@ def inline(values: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"
 
 
-def _bare(text: str) -> bool:
+def _needs_no_quotes(text: str) -> bool:
     """Tell whether a text is read as itself without quotes; words of YAML 1.1 are quoted too, for other readers."""
     if not _PLAIN.fullmatch(text) or text.lower() in ("yes", "no", "on", "off", "nan", "inf"):
         return False
@@ -68,16 +68,15 @@ def _in_quotes(text: str) -> str:
     """Write a text in quotes, with escapes for what cannot be seen; what holds double quotes stands in single ones."""
     if '"' in text and "'" not in text and text.isprintable():
         return f"'{text}'"
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() or c in JOINERS else _escape(c) for c in quoted)
+    written = ""
+    for character in json.dumps(text, ensure_ascii=False):
+        code = ord(character)
+        seen = character.isprintable() or character in JOINERS
+        written += character if seen else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+    return written
 
 
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
-
-
-def laid_out(lines: Sequence[SpecLine]) -> str:
+def lines_as_text(lines: Sequence[SpecLine]) -> str:
     """Write lines, the comments of those that follow each other in one column."""
     written: list[str] = []
     block: list[SpecLine] = []
@@ -86,13 +85,14 @@ def laid_out(lines: Sequence[SpecLine]) -> str:
             block.append(line)
             continue
         width = max((len(part.text) for part in block if len(part.text) <= MOST_INDENT), default=0)
-        written += [_commented(part, width) for part in block]
-        written += _wrapped(line.comment) if line.comment else [""]
+        written += [f"{part.text:<{width}}  # {printable(part.comment)}" if part.comment else part.text
+                    for part in block]
+        written += _comment_lines(line.comment) if line.comment else [""]
         block = []
     return "\n".join(written).rstrip("\n") + "\n"
 
 
-def _wrapped(comment: str) -> list[str]:
+def _comment_lines(comment: str) -> list[str]:
     """Write a comment in lines, indented as its first begins; code, which is indented, stays in one."""
     shown = printable(comment)
     if shown.startswith(" "):
@@ -100,7 +100,3 @@ def _wrapped(comment: str) -> list[str]:
     indent = "  " if shown.startswith("- ") else ""
     lines = textwrap.wrap(shown, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [f"# {line}" for line in lines]
-
-
-def _commented(line: SpecLine, width: int) -> str:
-    return f"{line.text:<{width}}  # {printable(line.comment)}" if line.comment else line.text

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from evalpipe.base.levels import level_text
 from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.names import has_word
+from evalpipe.proposal.outcome import CENSORED
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
 from evalpipe.proposal.spec_file import as_plain, spec_text, tried
-from evalpipe.proposal.yaml_text import SpecLine, key, laid_out, level, scalar
+from evalpipe.proposal.yaml_text import SpecLine, key, level, lines_as_text, scalar
 from evalpipe.spec.text import SpecText
 from evalpipe.spec.yaml import parse
 
@@ -65,12 +67,13 @@ def test_each_special_text_comes_back(text: str) -> None:
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6))
 def test_no_comment_becomes_a_value(lines: list[tuple[str, str]]) -> None:
-    written = laid_out([SpecLine(f"k{at}: {scalar(text)}", comment) for at, (text, comment) in enumerate(lines)])
+    written = lines_as_text([SpecLine(f"k{at}: {scalar(text)}", comment) for at, (text, comment) in enumerate(lines)])
     assert loaded(written) == {f"k{at}": text for at, (text, _) in enumerate(lines)}
-    assert laid_out([SpecLine(comment=comment) for _, comment in lines]).count("\n") >= 1
+    assert lines_as_text([SpecLine(comment=comment) for _, comment in lines]).count("\n") >= 1
 
 
-NAMES = TEXTS.filter(lambda text: bool(text.strip()) and "\x00" not in text)
+# A name that tells of censored rows asks for the task first.
+NAMES = TEXTS.filter(lambda text: bool(text.strip()) and "\x00" not in text and not has_word(text, CENSORED))
 
 
 @given(NAMES, NAMES, NAMES, NAMES)
