@@ -11,11 +11,11 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.candidates.compute import CandidateRows
 from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
-from evalpipe.data.outcome_checks import bounded
+from evalpipe.data.outcome_checks import check_bounded
 from evalpipe.data.problems import Unreadable, counted, noun, rows_have
 from evalpipe.data.rows import load_candidates
 from evalpipe.data.summary import files_of
-from evalpipe.data.values import MISSING_WORDS, blank, numbers, tell, texts, typed
+from evalpipe.data.values import MISSING_WORDS, blank, infer_type, numbers, texts, typed
 from evalpipe.errors import DataError
 from evalpipe.words.spelling import closest, listed
 
@@ -43,7 +43,7 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
     rows = load_candidates(plan, asked.rows)
     if isinstance(rows, list):
         raise DataError(*rows)
-    columns, ids = Columns(rows), _ids(rows, asked)
+    columns, ids = Columns(rows), _read_ids(rows, asked)
     # The number of each row's candidate, in the order of the ids.
     distinct = ids.unique(maintain_order=True).sort(asked.ids, nulls_last=True)
     number = ids.join(distinct.with_row_index("\0n"), on=asked.ids, how="left", nulls_equal=True,
@@ -59,13 +59,13 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
         np.column_stack([error for _, error in values]), files_of(rows, everything))
 
 
-def _ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
+def _read_ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
     """Return the columns that tell candidates apart; raises DataError for those that hold no single values."""
     columns: list[pl.Series] = []
     problems: list[Problem] = []
     for place, name in enumerate(asked.ids):
         try:
-            columns.append(_id(rows, name))
+            columns.append(_read_id(rows, name))
         except Unreadable as fault:
             problems.append(wrong_type(rows, name, (*HERE, "id", place), fault))
     if problems:
@@ -73,12 +73,12 @@ def _ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _id(rows: RowBlock, name: str) -> pl.Series:
+def _read_id(rows: RowBlock, name: str) -> pl.Series:
     """Return a column of ids in the type that its values have: a number, true or false, or a text."""
     column = rows.frame[name]
     if rows.separated and column.dtype == pl.String:
         csv = rows.dataset.table.named.csv
-        kind = csv.types.get(name) or tell(column, csv.decimal).type
+        kind = csv.types.get(name) or infer_type(column, csv.decimal).type
         return typed(column, kind if kind in ("integer", "number", "boolean") else "text", csv.decimal).alias(name)
     if column.dtype.is_integer() or column.dtype in (pl.Boolean, pl.String):
         return column
@@ -87,7 +87,7 @@ def _id(rows: RowBlock, name: str) -> pl.Series:
 
 def _check_ids(columns: Columns, asked: CandidatesPlan, ids: pl.DataFrame, number: pl.Series) -> None:
     """Report rows without an id, and ids of several rows where each row is a candidate."""
-    rows, loc = columns.rows, (*HERE, "id")
+    loc = (*HERE, "id")
     named = f"column{'s' if len(asked.ids) > 1 else ''} {listed(asked.ids, 'and')}"
     shown = pl.Series([", ".join("empty" if part is None else str(part) for part in row)
                        if any(part is not None for part in row) else None for row in ids.rows()], dtype=pl.String)
@@ -95,12 +95,12 @@ def _check_ids(columns: Columns, asked: CandidatesPlan, ids: pl.DataFrame, numbe
     if empty.any():
         hint = "fill them, or leave such rows out with 'where'"
         message = f"{rows_have(empty)} no id in {named}"
-        columns.problems.append(rows.problem("missing-id", message, loc, hint, mask=empty, values=shown))
+        columns.report("missing-id", message, loc, hint, mask=empty, values=shown)
     twice = pl.Series(number).is_duplicated() & ~empty
     if asked.long is None and twice.any():
         message = f"{rows_have(twice)} an id that another row has too, in {named}"
         hint = "name all columns that tell candidates apart, or leave rows out with 'where'"
-        columns.problems.append(rows.problem("duplicate-id", message, loc, hint, mask=twice, values=shown))
+        columns.report("duplicate-id", message, loc, hint, mask=twice, values=shown)
 
 
 class _GoalReader:
@@ -138,7 +138,7 @@ class _GoalReader:
             hint = (f"did you mean '{close}'? Name it under 'candidates': columns: {{{subject}: {close}}}" if close
                     else f"the column has {listed(known[:12], 'and')}")
             message = f"no row of column '{name}' is of {subject}"
-            self.columns.problems.append(rows.problem("missing-measure", message, goal.loc, hint))
+            self.columns.report("missing-measure", message, goal.loc, hint)
         return here
 
     def _numbers(
@@ -154,9 +154,9 @@ class _GoalReader:
             return None
         strange = values.is_null() & ~blank(written) & here
         refuse(self.columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}",
-               _hint(written.filter(strange), rows))
+               _way_out_of_texts(written.filter(strange), rows))
         values = values.fill_nan(None).set(~here, None)
-        bounded(self.columns, column, loc, values)
+        check_bounded(self.columns, column, loc, values)
         if error:
             wrong = (values < 0).fill_null(value=False)
             refuse(self.columns, column, loc, wrong, "out-of-range", "below zero", "a standard error is 0 or more")
@@ -209,8 +209,7 @@ class _GoalReader:
                 message = f"{goal.column} differs within candidates, in {int(wrong.sum()):,} rows"
             hint = "name all columns that tell candidates apart under 'id', or leave rows out with 'where'"
             values = self.columns.rows.frame[column]
-            self.columns.problems.append(
-                self.columns.rows.problem("duplicate-id", message, (*HERE, "id"), hint, mask=wrong, values=values))
+            self.columns.report("duplicate-id", message, (*HERE, "id"), hint, mask=wrong, values=values)
 
     def _placed(self, given: pl.Series | None, here: pl.Series) -> list[Any]:
         """Return the value of each candidate [n], from the rows that are ``here``."""
@@ -221,7 +220,7 @@ class _GoalReader:
         return placed
 
 
-def _hint(strange: pl.Series, rows: RowBlock) -> str:
+def _way_out_of_texts(strange: pl.Series, rows: RowBlock) -> str:
     """Return the way out of texts where numbers should stand; a cell may be empty."""
     words = strange.str.strip_chars().str.to_lowercase() if len(strange) else strange
     if len(strange) and words.is_in(list(MISSING_WORDS)).all():

@@ -77,19 +77,19 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     tables, predictions = dict[str, DataTable](), dict[tuple[str, str], DataTable]()
     refits: dict[tuple[str, str], tuple[DataTable, ...]] = {}
     wrong_spec = list[Problem]()
-    bootstrap, wrong_data = _bootstrap(sources)
+    bootstrap, wrong_data = _look_at_bootstrap_fits(sources)
     candidates = None
     for name, declared in sources.datasets.items():
-        table, faults, broken = _looked_at(sources, declared, (frames or {}).get(name))
+        table, faults, broken = _look_at_rows(sources, declared, (frames or {}).get(name))
         wrong_spec += faults
         wrong_data += broken
         if table is not None:
             tables[name] = table
-        wrong_data += _predictions(sources.places, declared, predictions, refits)
+        wrong_data += _look_at_predictions(sources.places, declared, predictions, refits)
     wrong_data += uneven_fits(sources, refits)
     wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
     if sources.candidates is not None:
-        candidates, faults, broken = _looked_at(sources, sources.candidates, None)
+        candidates, faults, broken = _look_at_rows(sources, sources.candidates, None)
         wrong_spec += faults
         wrong_data += broken
     # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
@@ -100,30 +100,35 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
         MappingProxyType(refits), MappingProxyType(bootstrap))
 
 
-def _looked_at(
+def _look_at_rows(
     sources: Sources, declared: DatasetSource, frame: pl.DataFrame | None
 ) -> tuple[DataTable | None, list[Problem], list[Problem]]:
     """Look at the rows of a dataset or of candidates; None where they cannot be, with all faults."""
-    looked_at = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
+    looked_at: tuple[DataTable, Schema] | list[Problem]
+    if frame is None:
+        looked_at = _look_at_source(sources.places, declared.source)
+    else:
+        table = DataTable(declared.source, "memory", (), _type_names(frame.schema), (), frame.height)
+        looked_at = table, dict(frame.schema)
     if isinstance(looked_at, list):
         return None, [], looked_at
-    faults, columns, broken = _conditions(sources, declared.conditions, *looked_at)
+    faults, columns, broken = _check_conditions(sources, declared.conditions, *looked_at)
     wrong_spec = [*csv_faults(sources.places, looked_at[0]), *faults]
     return replace(looked_at[0], where_columns=columns), wrong_spec, broken
 
 
-def _held(named: Source, frame: pl.DataFrame) -> tuple[DataTable, Schema]:
-    """Return what is known of a dataset in memory, and the types of its columns."""
-    return DataTable(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
-
-
-def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Problem]:
+def _look_at_source(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Problem]:
     """Return what is known of a dataset in files, and the types of its columns; or why it cannot be read."""
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
     if isinstance(named, QuerySource):
-        return _asked(places, named)
+        from evalpipe.data.sql.query_rows import described
+
+        try:
+            return described(places, named)
+        except DataError as error:
+            return list(error.problems)
     located = find(places, named)
     if isinstance(located, Problem):
         return [located]
@@ -133,20 +138,10 @@ def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Pr
     counts = [rows(path, located.format, named.csv) for path, _ in located.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
-    return DataTable(named, located.format, located.files, _names(schema), (), total), schema
+    return DataTable(named, located.format, located.files, _type_names(schema), (), total), schema
 
 
-def _asked(places: Origin, named: QuerySource) -> tuple[DataTable, Schema] | list[Problem]:
-    """Return what is known of a query, and the types of its columns; or why it cannot be read."""
-    from evalpipe.data.sql.query_rows import described
-
-    try:
-        return described(places, named)
-    except DataError as error:
-        return list(error.problems)
-
-
-def _predictions(
+def _look_at_predictions(
     places: Origin, declared: DatasetSource, tables: dict[tuple[str, str], DataTable],
     refits: dict[tuple[str, str], tuple[DataTable, ...]],
 ) -> list[Problem]:
@@ -155,7 +150,7 @@ def _predictions(
 
     problems: list[Problem] = []
     for model, named in declared.predictions.items():
-        key, looked_at = (declared.name, model), _stored(places, named)
+        key, looked_at = (declared.name, model), _look_at_source(places, named)
         if isinstance(looked_at, list):
             problems += looked_at
         elif not is_pattern(places, named):
@@ -168,13 +163,13 @@ def _predictions(
     return problems
 
 
-def _bootstrap(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable, ...]], list[Problem]]:
+def _look_at_bootstrap_fits(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable, ...]], list[Problem]]:
     """Look at the files of fits to bootstrap samples of the rows that models were fitted to."""
     tables: dict[tuple[str, str], tuple[DataTable, ...]] = {}
     problems: list[Problem] = []
     for name, declared in sources.datasets.items():
         for model, named in declared.bootstrap.items():
-            looked_at = _stored(sources.places, named)
+            looked_at = _look_at_source(sources.places, named)
             if isinstance(looked_at, list):
                 problems += looked_at
             elif len(looked_at[0].files) < FEWEST_FITS:
@@ -207,40 +202,40 @@ def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, S
     return schemas, problems
 
 
-def _conditions(
+def _check_conditions(
     sources: Sources, conditions: Sequence[Condition], table: DataTable, schema: Schema
 ) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
     """Check the conditions on a dataset, its own and those of slices.
 
     Returns the faults of the spec, the columns that conditions mention, and why these cannot be read.
     """
-    from evalpipe.data.where import faults, mentioned
+    from evalpipe.data.where import condition_faults, mentioned_columns
 
-    used = {column for condition in conditions for column in mentioned(condition.text, schema)}
+    used = {column for condition in conditions for column in mentioned_columns(condition.text, schema)}
     columns = tuple(column for column in schema if column in used)
-    types, why, broken = _types(table, columns, sources.places.place(*table.named.loc))
+    types, why, broken = _separated_types(table, columns, sources.places.place(*table.named.loc))
     if broken:
         return [], columns, broken
     problems: list[Problem] = []
     for condition in conditions:
         place = sources.places.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint)
-                     for fault in faults(condition.text, schema | types, why)]
+                     for fault in condition_faults(condition.text, schema | types, why)]
         # A slice by the outcome holds rows of one level alone, on which no measure means what it says.
-        if condition.key != "where" and sources.outcome in mentioned(condition.text, schema):
+        if condition.key != "where" and sources.outcome in mentioned_columns(condition.text, schema):
             message = f"{condition.called} names the outcome's column '{sources.outcome}'"
             hint = "slice by what is known before the outcome is"
             problems.append(Problem("outcome-as-slice", message, place, hint))
     return problems, columns, []
 
 
-def _types(
+def _separated_types(
     table: DataTable, columns: tuple[str, ...], named_at: Place | None
 ) -> tuple[Schema, dict[str, str], list[Problem]]:
     """Tell the types of columns of separated text, why one is text though it holds numbers, and what is broken."""
     from evalpipe.data.files import read
     from evalpipe.data.formats import SEPARATORS
-    from evalpipe.data.values import tell, typed
+    from evalpipe.data.values import infer_type, typed
 
     csv = table.named.csv
     if table.format not in SEPARATORS or not columns:
@@ -255,7 +250,7 @@ def _types(
     types: Schema = {}
     why: dict[str, str] = {}
     for column in pl.concat(parts):
-        guess = tell(column, csv.decimal)
+        guess = infer_type(column, csv.decimal)
         # An empty column is enough to tell the type, without reading the cells again.
         types[column.name] = typed(column.clear(), csv.types.get(column.name, guess.type), csv.decimal).dtype
         if guess.why is not None and column.name not in csv.types:
@@ -291,5 +286,5 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
             yield Problem("unknown-column", message, at or place, hint)
 
 
-def _names(schema: Mapping[str, pl.DataType]) -> Mapping[str, str]:
+def _type_names(schema: Mapping[str, pl.DataType]) -> Mapping[str, str]:
     return MappingProxyType({name: str(kind) for name, kind in schema.items()})

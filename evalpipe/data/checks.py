@@ -15,6 +15,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.data import outcome_checks, slices
 from evalpipe.data.columns import (
     EXACT_SUM,
+    POSITION,
     Columns,
     Rounded,
     allowed_gap,
@@ -26,7 +27,7 @@ from evalpipe.data.columns import (
     refuse,
     wrong_type,
 )
-from evalpipe.data.outcome_checks import bounded
+from evalpipe.data.outcome_checks import check_bounded
 from evalpipe.data.problems import Unreadable, counted, noun, rows_have
 from evalpipe.data.sample import ColumnValues
 from evalpipe.data.slices import MISSING, labels_of, ordered
@@ -53,21 +54,20 @@ def check_row_columns(columns: Columns) -> None:
             values = columns.rows.typed(name)
             values = values.fill_nan(None) if values.dtype.is_float() else values
             numeric = values.dtype.is_numeric()
-            columns.row_columns[name] = ((), values.cast(pl.Float64)) if numeric else _levels_of_column(values)
+            columns.row_columns[name] = ((), values.cast(pl.Float64)) if numeric else _level_places(values)
         except Unreadable as fault:
             columns.problems.append(wrong_type(columns.rows, name, loc, fault))
             continue
         levels, codes = columns.row_columns[name]
         if numeric:
-            bounded(columns, name, loc, codes)
+            check_bounded(columns, name, loc, codes)
         elif loc[2] == "against" and len(levels) > MOST_LEVELS:
             message = (f"column '{name}' of {columns.rows.called} has {len(levels):,} levels, more than the "
                        f"{MOST_LEVELS} that residuals are set against")
-            columns.problems.append(columns.rows.problem(
-                "too-many-levels", message, loc, "group the levels in the data, or name a column of numbers"))
+            columns.report("too-many-levels", message, loc, "group the levels in the data, or name a column of numbers")
 
 
-def _levels_of_column(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
+def _level_places(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
     """Return the labels of the levels in the order of people, dates by time, and the place of each row's, [n]."""
     distinct = values.unique()
     labels = labels_of(distinct)  # of these, for there may be few of them and many rows
@@ -105,18 +105,17 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         outcome_checks.check_numbers(columns)
     else:
         loc: Loc = ("outcome", "column")
-        _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
+        _read_texts(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
         for _, theirs, model in columns.predicted():
-            predictions(theirs, model.name, model)
+            check_model_predictions(theirs, model.name, model)
     for fit, theirs, model in columns.predicted():
         if fit.kind == "bootstrap":
-            _drawn(theirs, model)
-    _of_rows(columns, whole=whole)
+            _check_draw_counts(theirs, model)
+    _check_keys_of_rows(columns, whole=whole)
     return columns
 
 
-def _of_rows(columns: Columns, *, whole: bool) -> None:
-    """Check weights, exposures, clusters, ids and slices of the rows."""
+def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
     rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
@@ -124,16 +123,16 @@ def _of_rows(columns: Columns, *, whole: bool) -> None:
     if plan.exposure is not None:
         outcome_checks.check_exposure(columns, plan.exposure.column)
     if plan.cluster is not None:
-        _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+        _read_texts(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if plan.id is not None and whole:
-        _text(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
-        unique(columns, plan.id)
+        _read_texts(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
+        check_unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
         slices.check(columns, whole=whole)
         check_row_columns(columns)
 
 
-def _drawn(columns: Columns, model: ModelPlan) -> None:
+def _check_draw_counts(columns: Columns, model: ModelPlan) -> None:
     """Check how often the rows were drawn into the sample of a bootstrap fit: whole numbers, some above zero."""
     column, loc = str(model.drawn), ("models", model.name, "optimism", "drawn")
     values = read_once(columns, column, loc, "missing-count", "count")
@@ -144,28 +143,27 @@ def _drawn(columns: Columns, model: ModelPlan) -> None:
            "give how often the row was drawn into the bootstrap sample: 0, 1, 2, …")
     if not (values > 0).any():
         message = f"no row of {columns.rows.called} was drawn into its sample: column '{column}' is 0 throughout"
-        columns.problems.append(columns.rows.problem("nothing-drawn", message, loc,
-                                                    "give how often each row was drawn; 0 where it was not"))
+        columns.report("nothing-drawn", message, loc, "give how often each row was drawn; 0 where it was not")
 
 
-def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
+def check_model_predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     """Check a model's columns of classes, probabilities or scores."""
     if model.probability is not None:
-        _probability(columns, model.probability, ("models", name, "probability"))
+        _read_probabilities(columns, model.probability, ("models", name, "probability"))
     if model.score is not None:
-        _score(columns, model.score, ("models", name, "score"))
+        _read_scores(columns, model.score, ("models", name, "score"))
     names = list(model.level_columns.values())
-    key, read = ("scores", _score) if model.scores else ("probabilities", _probability)
+    key, read = ("scores", _read_scores) if model.scores else ("probabilities", _read_probabilities)
     for column in names:
         read(columns, column, ("models", name, key))
     if names and not model.scores:
-        (_no_sum if model.renormalise else _sums)(columns, name, names)
+        (_check_not_all_zero if model.renormalise else _check_sums)(columns, name, names)
     if model.prediction is not None:
         loc: Loc = ("models", name, "prediction")
-        _text(columns, columns.levels, model.prediction, loc, "missing-prediction", "the prediction column")
+        _read_texts(columns, columns.levels, model.prediction, loc, "missing-prediction", "the prediction column")
 
 
-def _sums(columns: Columns, name: str, names: list[str]) -> None:
+def _check_sums(columns: Columns, name: str, names: list[str]) -> None:
     """Check that the probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
     if any(column not in columns.numbers for column in names):
         return
@@ -187,35 +185,35 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
         return
     message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' do not sum to 1"
     hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
-    columns.problems.append(columns.rows.problem(
+    columns.report(
         "probability-sum", message, ("models", name, "probabilities"), hint, mask=wrong, values=total.round(6),
-        notes=(gap_explained(len(names), places),)))
+        notes=(gap_explained(len(names), places),))
 
 
-def _no_sum(columns: Columns, name: str, names: list[str]) -> None:
+def _check_not_all_zero(columns: Columns, name: str, names: list[str]) -> None:
     """Check that the probabilities of a row, which are divided by their sum, are not all 0."""
     if any(column not in columns.numbers for column in names):
         return
     wrong = pl.select(pl.all_horizontal([columns.numbers[column] == 0 for column in names])).to_series()
     if wrong.fill_null(value=False).any():
         message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' are all 0"
-        columns.problems.append(columns.rows.problem(
+        columns.report(
             "probability-sum", message, ("models", name, "probabilities"), "give the probabilities of all levels",
-            mask=wrong.fill_null(value=False), values=columns.numbers[names[0]]))
+            mask=wrong.fill_null(value=False), values=columns.numbers[names[0]])
 
 
-def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
+def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers.
 
     Of one that the prevalence comes from, outcomes, weights and clusters are checked as those of evaluated rows.
     """
     columns, plan = Columns(rows), rows.plan
-    counted = _counted(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
+    counted = _check_prevalence_columns(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
     for column in rows.dataset.columns:
         if column in counted:
             continue
         if column == plan.id:
-            _text(columns, columns.names, column, ("id",), "missing-id", "the id column")
+            _read_texts(columns, columns.names, column, ("id",), "missing-id", "the id column")
             if column not in {plan.outcome.column, *numbered}:
                 continue
         try:
@@ -227,24 +225,26 @@ def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
         except Unreadable as fault:
             columns.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
     if plan.task in NUMBERS and columns.truth is not None:
-        outcome_checks.bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
+        outcome_checks.check_bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
     return columns
 
 
-def _counted(columns: Columns) -> frozenset[str]:
+def _check_prevalence_columns(columns: Columns) -> frozenset[str]:
     """Check what a prevalence is made of: outcomes, weights and clusters; return the names of their columns."""
     plan = columns.rows.plan
     loc: Loc = ("outcome", "column")
-    _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
+    _read_texts(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
     if plan.weight is not None:
         outcome_checks.check_weights(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
     if plan.cluster is not None:
-        _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+        _read_texts(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     weight = None if plan.weight is None else plan.weight.column
     return frozenset(filter(None, (plan.outcome.column, weight, plan.cluster))) - {plan.id}
 
 
-def _text(columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str) -> None:
+def _read_texts(
+    columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str
+) -> None:
     """Read a column of levels, of ids or of clusters into ``texts_of``; every row must have one."""
     if column in texts_of:
         return
@@ -259,10 +259,10 @@ def _text(columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Lo
     if empty.any():
         message = f"{rows_have(empty)} no value in {called} '{column}'"
         hint = fill_hint(rows, column, loc)
-        columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
+        columns.report(code, message, loc, hint, mask=empty, values=written)
 
 
-def _probability(columns: Columns, column: str, loc: Loc) -> None:
+def _read_probabilities(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of probabilities; every row must have one from 0 to 1."""
     values = read_once(columns, column, loc, "missing-probability", "probability")
     if values is not None and not values.is_between(0, 1).all():
@@ -272,10 +272,10 @@ def _probability(columns: Columns, column: str, loc: Loc) -> None:
                    "give the model's probability in percent")
             return
         refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'probability')} from 0 to 1",
-               _scale_hint(values, outside, str(loc[-1])))
+               _probability_hint(values, outside, str(loc[-1])))
 
 
-def _score(columns: Columns, column: str, loc: Loc) -> None:
+def _read_scores(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of scores; every row must have a finite one."""
     values = read_once(columns, column, loc, "missing-score", "score")
     if values is not None and not values.is_finite().all():
@@ -283,7 +283,7 @@ def _score(columns: Columns, column: str, loc: Loc) -> None:
                "a score is a finite number; find out why it could not be computed")
 
 
-def _scale_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
+def _probability_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
     """Guess from all values what the column that is named under a ``key`` may hold instead of probabilities."""
     finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
@@ -296,17 +296,15 @@ def _scale_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
     return f"give the model's probability of the {'level' if key == 'probabilities' else 'event'}"
 
 
-def identified(rows: RowBlock) -> Columns:
+def check_ids(rows: RowBlock) -> Columns:
     """Turn the ids of rows into texts, and check that each row has one."""
     columns = Columns(rows)
-    _text(columns, columns.names, str(rows.plan.id), ("id",), "missing-id", "the id column")
+    _read_texts(columns, columns.names, str(rows.plan.id), ("id",), "missing-id", "the id column")
     return columns
 
 
-def unique(columns: Columns, column: str) -> None:
+def check_unique(columns: Columns, column: str) -> None:
     """Check that every id stands in one row only."""
-    from evalpipe.data.columns import POSITION
-
     ids = columns.names.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():
         return

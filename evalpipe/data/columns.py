@@ -14,7 +14,18 @@ import numpy as np
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.origin import path_text
 from evalpipe.data.problems import SHOWN, Unreadable, are, cells, counted, more, noun, rows_have, sql_name, with_article
-from evalpipe.data.values import MISSING_WORDS, blank, days, numbers, probabilities, quoted, shown, tell, typed
+from evalpipe.data.values import (
+    MISSING_WORDS,
+    blank,
+    days,
+    decimal_points,
+    infer_type,
+    numbers,
+    probabilities,
+    quoted,
+    shown,
+    typed,
+)
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
@@ -90,8 +101,6 @@ class RowBlock:
 
     def typed(self, column: str) -> pl.Series:
         """Return a column in the type that its values have, shape [n]."""
-        from evalpipe.data.values import typed
-
         values = self.frame[column]
         if column not in self.types:
             return values
@@ -99,8 +108,6 @@ class RowBlock:
 
     def numeric(self, column: str) -> pl.Series:
         """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
-        from evalpipe.data.values import decimal_points
-
         values = self.frame[column]
         written = self.separated and values.dtype == pl.String
         return decimal_points(values, self.dataset.table.named.csv.decimal) if written else values
@@ -166,7 +173,9 @@ class Rounded:
 
 def decimals(columns: Sequence[pl.Series]) -> int | None:
     """Return the number of decimals, from 2 to 9, that all probabilities have; None where they have more."""
-    values = np.concatenate([_written(column).drop_nulls().to_numpy() for column in columns])
+    # Floats of 32 bits count as the shortest decimals that they are read from.
+    exact = [column.cast(pl.String).cast(pl.Float64) if column.dtype == pl.Float32 else column for column in columns]
+    values = np.concatenate([column.drop_nulls().to_numpy() for column in exact])
     if not (np.abs(values) <= 1 + MOST_ROUNDING).all():  # no probabilities: that is told elsewhere
         return None
     for count in _DECIMALS:
@@ -175,11 +184,6 @@ def decimals(columns: Sequence[pl.Series]) -> int | None:
         if (np.abs(scaled - np.rint(scaled)) <= 10.0**count * 1e-14).all():
             return count
     return None
-
-
-def _written(column: pl.Series) -> pl.Series:
-    """Return floats of 32 bits as the shortest decimals that they are read from."""
-    return column.cast(pl.String).cast(pl.Float64) if column.dtype == pl.Float32 else column
 
 
 def allowed_gap(levels: int, places: int | None) -> float:
@@ -196,17 +200,12 @@ def gap_explained(levels: int, places: int | None) -> str:
     return f"a sum may differ from 1 by {allowed_gap(levels, places):.2g}{why}"
 
 
-def rounded_together(parts: Sequence[Rounded]) -> Rounded:
-    """Return what is known of the rounding of a model at several steps or in several fits: all rows, the widest gap."""
-    return Rounded(min(part.decimals for part in parts), sum(part.rows for part in parts),
-                   max(part.gap for part in parts))
-
-
-def rounding_warning(dataset: str, model: str, rounded: Rounded) -> Warned:
-    """Say that probabilities were rounded and are divided by their sum."""
-    message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {rounded.decimals} "
-               f"decimals: in {counted(rounded.rows, 'row')} their sum differs from 1, by up to {rounded.gap:.2g}; "
-               "every row is divided by its sum")
+def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warned:
+    """Say that probabilities of a model, at all steps and in all fits, were rounded and are divided by their sum."""
+    places, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
+    message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {places} "
+               f"decimals: in {counted(sum(part.rows for part in parts), 'row')} their sum differs from 1, by up to "
+               f"{gap:.2g}; every row is divided by its sum")
     return Warned(code="rounded-probabilities", message=message)
 
 
@@ -242,6 +241,13 @@ class Columns:
         """The outcome, levels or numbers; None where it is absent or cannot be used."""
         plan = self.rows.plan
         return (self.numbers if plan.task in NUMBERS else self.levels).get(plan.outcome.column)
+
+    def report(
+        self, code: str, message: str, loc: Loc, hint: str | None = None,
+        *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
+    ) -> None:
+        """Add the problem that `RowBlock.problem` makes."""
+        self.problems.append(self.rows.problem(code, message, loc, hint, mask=mask, values=values, notes=notes))
 
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""
@@ -285,7 +291,7 @@ def read_numbers(
         # NaN says that something was computed and failed, which leaving out its row would hide.
         if loc[0] != "models" and values.is_nan().any():
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
-        columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
+        columns.report(code, message, loc, hint, mask=empty, values=written)
     if strange.any():
         hint = number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
         refuse(columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}", hint)
@@ -301,7 +307,7 @@ def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
         values = days(written)
         if rows.separated and values.null_count() == len(values):  # what the cells are, if they are no dates
             decimal = rows.dataset.table.named.csv.decimal
-            days(typed(written, tell(written, decimal).type, decimal))
+            days(typed(written, infer_type(written, decimal).type, decimal))
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, Unreadable(fault.code, fault.reason, hint)))
         return None
@@ -315,7 +321,7 @@ def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
     if text.filter(strange).str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():
         hint = missing_hint(text.filter(strange), "date", missing=True, separated=rows.separated)
     message = f"{cells(strange)} of column '{column}' {are(strange)} {what}"
-    columns.problems.append(rows.problem("not-a-date", message, loc, hint, mask=strange, values=text))
+    columns.report("not-a-date", message, loc, hint, mask=strange, values=text)
     return None
 
 
@@ -345,7 +351,7 @@ def refuse(
     if wrong.any():
         message = f"{cells(wrong)} of {called} '{column}' {are(wrong)} {what}"
         values = columns.rows.frame[column]
-        columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=values))
+        columns.report(code, message, loc, hint, mask=wrong, values=values)
 
 
 def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:

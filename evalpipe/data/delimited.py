@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evalpipe.base.arraytypes import Values, Wholes
 
 CHUNK = 1 << 24
 _HEAD = 1 << 20
@@ -41,12 +40,12 @@ _DECLARE = "declare its {encoding}, or save the file as UTF-8"
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """The bytes that are no character of Windows' cp1252."""
 
-_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
 def header(path: Path, separator: str, encoding: str | None = None) -> list[str]:
     """Return the names in the first line of a file, in UTF-8 or the ``encoding``; raises Unreadable."""
-    head = next(_chunks(path, _HEAD, encoding), b"")
+    head = next(_utf8_chunks(path, _HEAD, encoding), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
     if len(head) >= _HEAD and b"\n" not in head:
@@ -75,7 +74,7 @@ def _check_names(names: list[str], separator: str) -> None:
     other = next((mark for mark in ";\t,|" if mark != separator and mark in names[0]), None)
     if len(names) == 1 and other is not None:
         hint = f"declare csv: {{separator: {json.dumps(other)}}}"
-        reason = f"its columns are separated by {_NAMES[other]}, not by {_NAMES[separator]}"
+        reason = f"its columns are separated by {_SEPARATOR_NAMES[other]}, not by {_SEPARATOR_NAMES[separator]}"
         raise Unreadable("wrong-separator", reason, hint, 1)
     again = first_repeated(filter(None, names))
     if again is not None:
@@ -87,11 +86,11 @@ def likeliest(path: Path, usual: str, encoding: str | None = None) -> str:
 
     ``usual`` where no mark does. Raises Unreadable.
     """
-    head = next(_chunks(path, _HEAD, encoding), b"")
+    head = next(_utf8_chunks(path, _HEAD, encoding), b"")
     text = head.decode("utf-8-sig", errors="replace")
     lines = io.StringIO(text, newline="").readlines()[:_SNIFFED]
     widths: dict[str, int] = {}
-    for mark in dict.fromkeys((usual, *_NAMES)):
+    for mark in dict.fromkeys((usual, *_SEPARATOR_NAMES)):
         try:
             cells = {len(row) for row in list(csv.reader(lines, delimiter=mark))[:_SNIFFED - 1] if row}
         except csv.Error:
@@ -107,7 +106,7 @@ def likely_encoding(path: Path) -> str | None:
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     plain = utf8 = windows = True
-    for chunk in _chunks(path, CHUNK):
+    for chunk in _utf8_chunks(path, CHUNK):
         if plain and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
         plain &= chunk.isascii()
@@ -132,10 +131,10 @@ def checked(path: Path, separator: str, width: int, encoding: str | None = None)
 
     A quote inside a cell that is not quoted does neither. Raises Unreadable.
     """
-    shape = _Shape(separator, width)
+    shape = _RecordShape(separator, width)
     decoder = codecs.getincrementaldecoder("utf-8")()
     rest, lines = b"", 0
-    for chunk in _chunks(path, CHUNK, encoding):
+    for chunk in _utf8_chunks(path, CHUNK, encoding):
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
@@ -149,7 +148,7 @@ def checked(path: Path, separator: str, width: int, encoding: str | None = None)
     if rest:
         shape.feed(rest + b"\n")
     if shape.odd or shape.inside:
-        _explain(path, separator, width, encoding)
+        _raise_ragged_rows(path, separator, width, encoding)
     # In a file of one column a blank line is an empty cell.
     return frozenset(shape.blank) if width > 1 else frozenset(), not (shape.odd or shape.inside)
 
@@ -160,7 +159,7 @@ def rows(path: Path, encoding: str | None = None) -> int | None:
     None where a quote is not closed. Raises Unreadable.
     """
     count, inside, last = -1, False, b""
-    for chunk in _chunks(path, CHUNK, encoding):
+    for chunk in _utf8_chunks(path, CHUNK, encoding):
         last = chunk[-1:]
         if not inside and b'"' not in chunk:
             count += chunk.count(b"\n")
@@ -174,18 +173,18 @@ def rows(path: Path, encoding: str | None = None) -> int | None:
 
 def as_utf8(path: Path, encoding: str) -> bytes:
     """Return the whole text of a file, in UTF-8; raises Unreadable."""
-    return b"".join(_chunks(path, CHUNK, encoding))
+    return b"".join(_utf8_chunks(path, CHUNK, encoding))
 
 
 def blocks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
     """Yield the rows of a file that can be cut, about so many bytes of whole rows at a time; raises Unreadable."""
     rest, header = b"", True
-    for chunk in _chunks(path, size, encoding):
+    for chunk in _utf8_chunks(path, size, encoding):
         rest += chunk
-        end = _end(rest)
+        end = _row_end(rest)
         if end and header:
-            rest, header = rest[_end(rest, first=True):], False
-            end = _end(rest)
+            rest, header = rest[_row_end(rest, first=True):], False
+            end = _row_end(rest)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -196,7 +195,7 @@ def blocks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes
 def lines(path: Path, size: int) -> Iterator[bytes]:
     """Yield the lines of a file, about so many bytes of whole lines at a time; raises Unreadable."""
     rest = b""
-    for chunk in _chunks(path, size):
+    for chunk in _utf8_chunks(path, size):
         whole, mark, rest = (rest + chunk).rpartition(b"\n")
         if mark:
             yield whole + mark
@@ -204,7 +203,7 @@ def lines(path: Path, size: int) -> Iterator[bytes]:
         yield rest
 
 
-def _end(part: bytes, *, first: bool = False) -> int:
+def _row_end(part: bytes, *, first: bool = False) -> int:
     """Return where the last whole row ends in bytes that begin with a row, or the first; 0 where none does."""
     if b'"' not in part:
         return (part.find(b"\n") if first else part.rfind(b"\n")) + 1
@@ -213,7 +212,7 @@ def _end(part: bytes, *, first: bool = False) -> int:
     return int(ends[0 if first else -1]) + 1 if len(ends) else 0
 
 
-class _Shape:
+class _RecordShape:
     """Counts the cells of each record; ``odd`` tells that one has too many or too few.
 
     A quote opens and closes wherever it stands, which a cell such as 5" contradicts: what seems odd is looked at again.
@@ -238,29 +237,22 @@ class _Shape:
         places = np.flatnonzero(marks)
         ends = np.flatnonzero(codes[places] == _BREAK)
         if len(ends):
-            self._records_of(codes, places, ends)
+            separators = np.diff(ends, prepend=-1) - 1
+            separators[0] += self._cells
+            stops = places[ends]
+            length = np.diff(stops, prepend=self._begin - self._seen - 1) - 1
+            blank = (length == 0) | ((length == 1) & (codes[stops - 1] == _RETURN))
+            self.odd |= bool(((separators != self.width - 1) & ~blank).any())
+            self.blank += (np.flatnonzero(blank) + self._records - 1).tolist()
+            self._records += len(ends)
             self._cells = len(places) - int(ends[-1]) - 1
             self._begin = self._seen + int(places[ends[-1]]) + 1
         else:
             self._cells += len(places)
         self._seen += len(codes)
 
-    def _records_of(self, codes: Values, places: Wholes, ends: Wholes) -> None:
-        """Count the cells of the records that end in ``codes``, the bytes of a part, and note those that are blank.
 
-        ``places`` are those of separators and line breaks among the bytes, ``ends`` those of line breaks among these.
-        """
-        separators = np.diff(ends, prepend=-1) - 1
-        separators[0] += self._cells
-        stops = places[ends]
-        length = np.diff(stops, prepend=self._begin - self._seen - 1) - 1
-        blank = (length == 0) | ((length == 1) & (codes[stops - 1] == _RETURN))
-        self.odd |= bool(((separators != self.width - 1) & ~blank).any())
-        self.blank += (np.flatnonzero(blank) + self._records - 1).tolist()
-        self._records += len(ends)
-
-
-def _explain(path: Path, separator: str, width: int, encoding: str | None) -> None:
+def _raise_ragged_rows(path: Path, separator: str, width: int, encoding: str | None) -> None:
     """Find the rows with too many or too few cells, or the quote that is not closed; raises Unreadable."""
     rows: list[tuple[int, str]] = []
     number = 0
@@ -296,14 +288,14 @@ def refuse_bomb(path: Path) -> None:
     if most is None or path.stat().st_size * 1032 < most:  # DEFLATE cannot do better
         return
     unpacked = 0
-    for chunk in _chunks(path, _HEAD):
+    for chunk in _utf8_chunks(path, _HEAD):
         unpacked += len(chunk)
         if unpacked > most:
             reason = f"it unpacks to more than {most:,} bytes, {MOST_RATIO} times its size"
             raise Unreadable("too-large", reason, "if you trust it, unpack it, or write it as Parquet")
 
 
-def _chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
+def _utf8_chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
     """Yield the bytes of a file, decompressed and from its ``encoding`` into UTF-8.
 
     Raises Unreadable, for lines that are too long too.
@@ -312,7 +304,7 @@ def _chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[byte
     try:
         with _open(path) as file:
             plain = iter(lambda: file.read(size), b"")
-            for chunk in plain if encoding is None else _recoded(plain, encoding):
+            for chunk in plain if encoding is None else _as_utf8_chunks(plain, encoding):
                 end = chunk.rfind(b"\n")
                 line = line + len(chunk) if end < 0 else len(chunk) - end - 1
                 if line > LONGEST_LINE:
@@ -327,7 +319,7 @@ def _chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[byte
         raise Unreadable("unreadable-file", (error.strerror or str(error)).lower()) from None
 
 
-def _recoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def _as_utf8_chunks(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """Yield bytes of text in an encoding as UTF-8; raises Unreadable for the first that are no character of it."""
     decoder = codecs.getincrementaldecoder(encoding)()
     read, lines = 0, 1

@@ -33,11 +33,6 @@ def is_folder(name: str) -> bool:
     return bool(column and sign)
 
 
-def is_left_out(name: str) -> bool:
-    """Tell whether a file or folder among those of columns is no data: hidden, or left by a program (`_SUCCESS`)."""
-    return name.startswith(".") or (name.startswith("_") and not is_folder(name))
-
-
 def named(path: str) -> dict[str, str | None]:
     """Return the columns that the folders of a path name, with their value; None where rows have none."""
     parts = (part.partition("=") for part in PurePosixPath(path).parts[:-1] if is_folder(part))
@@ -55,28 +50,27 @@ def read(
     count: int | None = None,
 ) -> tuple[pl.DataFrame, frozenset[int]]:
     """Read columns as `formats.read` does, and those that are not in the file from the names of its folders."""
-    stored = _stored(path, shown, form, csv, columns)
+    stored = _stored_columns(path, shown, form, csv, columns)
     frame, blank = formats.read(path, form, csv, stored, text, first=first, count=count)
-    return _with_folders(frame, shown, columns), blank
+    return _with_folder_columns(frame, shown, columns), blank
 
 
 def batches(
     path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
 ) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
     """Yield columns of a file of text as `formats.batches` does, and as `read` those that are not in it."""
-    for frame, blank in formats.batches(path, form, csv, _stored(path, shown, form, csv, columns), text):
-        yield _with_folders(frame, shown, columns), blank
+    for frame, blank in formats.batches(path, form, csv, _stored_columns(path, shown, form, csv, columns), text):
+        yield _with_folder_columns(frame, shown, columns), blank
 
 
-def _stored(path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str]) -> Sequence[str]:
-    """Return the columns that the file itself has."""
+def _stored_columns(path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str]) -> Sequence[str]:
     if not named(shown):
         return columns
     stored = formats.schema(path, form, csv)
     return [column for column in columns if column in stored]
 
 
-def _with_folders(frame: pl.DataFrame, shown: str, columns: Sequence[str]) -> pl.DataFrame:
+def _with_folder_columns(frame: pl.DataFrame, shown: str, columns: Sequence[str]) -> pl.DataFrame:
     """Return a frame with the columns that it lacks, which the folders name."""
     folders = named(shown)
     lacking = [column for column in columns if column not in frame.columns]
@@ -149,7 +143,7 @@ def is_pattern(places: Origin, named: Source) -> bool:
 def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     """Return the names of the files at a path, below ``root``, in an order that no file system changes."""
     if (root / written).is_dir():
-        names = _inside(root, written)
+        names = _data_files(root, written)
         if not names:
             hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
             raise _Unfound("no-files", f"the folder {written} holds no data files", hint)
@@ -157,27 +151,28 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     if (root / written).is_file():  # looked for before globs are, for a file may be called as a glob is
         return [str(written)]
     if glob.has_magic(str(written)):
-        _refuse_whole_machine(root, written)
+        fixed = takewhile(lambda part: not glob.has_magic(part), written.parts)
+        top = Path(os.path.realpath(root.joinpath(*fixed)))
+        if "**" in written.parts and top == Path(top.anchor):
+            raise _Unfound("whole-machine", f"{written} looks through every folder of this machine",
+                           "name the folder that the files are in, before '**'")
         matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - for absolute patterns
         names = sorted(name.replace(os.sep, "/") for name in matches if (root / name).is_file())
         if not names:
-            raise _Unfound("no-files", f"no file matches {written}", _nearest(root, written.parent))
+            raise _Unfound("no-files", f"no file matches {written}", _nearest_hint(root, written.parent))
         return names
     if (root / written).exists():
         raise _Unfound("unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
-    raise _missing(path, root, written)
+    if "://" in path:
+        hint = "download it first: evalpipe reads files of this machine only"
+        raise _Unfound("missing-file", f"there is no file {path}", hint)
+    # From the outermost folder inwards: the first that is missing is the one to mend.
+    folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
+    message = f"there is no file {written}" + ("" if folder is None else f", and no folder {folder}")
+    raise _Unfound("missing-file", message, _nearest_hint(root, folder or written))
 
 
-def _refuse_whole_machine(root: Path, written: PurePosixPath) -> None:
-    """Raise _Unfound where a glob looks through all folders of the machine."""
-    fixed = list(takewhile(lambda part: not glob.has_magic(part), written.parts))
-    top = Path(os.path.realpath(root.joinpath(*fixed)))
-    if "**" in written.parts and top == Path(top.anchor):
-        raise _Unfound("whole-machine", f"{written} looks through every folder of this machine",
-                       "name the folder that the files are in, before '**'")
-
-
-def _inside(root: Path, folder: PurePosixPath) -> list[str]:
+def _data_files(root: Path, folder: PurePosixPath) -> list[str]:
     """Return the data files in a folder; those of all its folders `column=value` too, where it has any."""
     entries = sorted((root / folder).iterdir())
     if any(entry.is_dir() and is_folder(entry.name) for entry in entries):
@@ -199,7 +194,8 @@ def _partitions(root: Path, written: PurePosixPath, above: tuple[Path, ...]) -> 
     names: list[str] = []
     for entry in sorted((root / written).iterdir()):
         below = written / entry.name
-        if is_left_out(entry.name):
+        hidden = entry.name.startswith(".")
+        if hidden or (entry.name.startswith("_") and not is_folder(entry.name)):  # left by a program, as `_SUCCESS`
             continue
         if entry.is_dir() and is_folder(entry.name):
             names += _partitions(root, below, (*above, whole))
@@ -226,18 +222,7 @@ def _one_format(named: Source, root: Path, names: list[str]) -> Found:
     return Found(next(iter(formats)), tuple((root / name, name) for name in names))
 
 
-def _missing(path: str, root: Path, written: PurePosixPath) -> _Unfound:
-    """Say what is missing, a folder on the way or the file itself, and what is there instead."""
-    if "://" in path:
-        hint = "download it first: evalpipe reads files of this machine only"
-        return _Unfound("missing-file", f"there is no file {path}", hint)
-    # From the outermost folder inwards: the first that is missing is the one to mend.
-    folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
-    message = f"there is no file {written}" if folder is None else f"there is no file {written}, and no folder {folder}"
-    return _Unfound("missing-file", message, _nearest(root, folder or written))
-
-
-def _nearest(root: Path, missing: PurePosixPath) -> str:
+def _nearest_hint(root: Path, missing: PurePosixPath) -> str:
     """Suggest the entry most like the last part of a path that does not exist."""
     if (root / missing).is_symlink():
         return "it is a link to what is not there"

@@ -24,7 +24,7 @@ from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from evalpipe.data.table import Format
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 STDERR = 2
 
 
-class _Aside:
+class _StderrAside:
     """The standard error turned aside: by the first of the blocks that run at once, until the last of them ends."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Aside:
                     outside.write(b"" if self.raised else held_back.read())
 
 
-_aside = _Aside()
+_aside = _StderrAside()
 
 
 @contextlib.contextmanager
@@ -123,9 +123,9 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
         return dict.fromkeys(delimited.header(path, separator(form, csv), csv.encoding), pl.String())
     if form == "ndjson":
         # The whole file tells the types: a key may be a whole number in all lines but the last.
-        return _guard(path, form, csv, lambda source: dict(
+        return _read_with(path, form, csv, lambda source: dict(
             pl.scan_ndjson(source, infer_schema_length=None).collect_schema()))
-    return _guard(path, form, csv, lambda source: dict(_scan(form, source).collect_schema()))
+    return _read_with(path, form, csv, lambda source: dict(_scan(form, source).collect_schema()))
 
 
 def _scan(form: Format, source: Path | io.BytesIO) -> pl.LazyFrame:
@@ -152,7 +152,7 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
     try:
         if form in SEPARATORS and (csv.encoding is not None or delimited.compressed(path)):
             return delimited.rows(path, csv.encoding)  # polars would hold the whole text
-        return _guard(path, form, csv, counted)
+        return _read_with(path, form, csv, counted)
     except Unreadable:
         return None
 
@@ -171,25 +171,26 @@ def read(
         names = delimited.header(path, separator(form, csv), csv.encoding)
         blank = delimited.check(path, separator(form, csv), len(names), csv.encoding)
         places = [names.index(name) for name in wanted]
-        frame = _guard(path, form, csv, lambda source: pl.read_csv(
+        frame = _read_with(path, form, csv, lambda source: pl.read_csv(
             source, separator=separator(form, csv), infer_schema=False, columns=sorted(places)))
         frame = frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True)))
-        return _without(frame, csv), blank
+        return _with_nulls(frame, csv), blank
     if form == "ndjson":
         overrides = dict.fromkeys(text, pl.String())
-        frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
+        frame = _read_with(path, form, csv, lambda source: pl.scan_ndjson(
             source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
     elif form == "parquet":
-        frame = _parquet(path, csv, wanted, first, count)
+        frame = _read_parquet(path, csv, wanted, first, count)
     else:
-        frame = _guard(path, form, csv, lambda source: _scan(form, source).slice(first, count).select(wanted).collect())
+        frame = _read_with(
+            path, form, csv, lambda source: _scan(form, source).slice(first, count).select(wanted).collect())
     return frame.select(wanted), frozenset()
 
 
-def _parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count: int | None) -> pl.DataFrame:
+def _read_parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count: int | None) -> pl.DataFrame:
     """Read rows of a Parquet file; raises Unreadable with the first rows and the column that are damaged."""
     def part(names: list[str], first: int, count: int | None) -> pl.DataFrame:
-        return _guard(path, "parquet", csv, lambda source: _scan(
+        return _read_with(path, "parquet", csv, lambda source: _scan(
             "parquet", source).select(names).slice(first, count).collect())
 
     def damaged(names: list[str], first: int, count: int) -> bool:
@@ -223,7 +224,11 @@ def batches(
     """
     wanted, before = list(dict.fromkeys(columns)), 0
     if form == "ndjson":
-        yield from ((frame, frozenset()) for frame in _lines(path, form, csv, wanted, text))
+        types = {name: kind for name, kind in schema(path, form, csv).items() if name in wanted}
+        types |= {name: pl.String() for name in text if name in wanted}
+        for block in delimited.lines(path, BLOCK):
+            frame = _with_readable_errors(path, form, csv, partial(pl.read_ndjson, io.BytesIO(block), schema=types))
+            yield frame.select(wanted), frozenset()
         return
     sign = separator(form, csv)
     names = delimited.header(path, sign, csv.encoding)
@@ -234,41 +239,22 @@ def batches(
     places = sorted(names.index(name) for name in wanted)
     header = sign.join(f"c{place}" for place in range(len(names))).encode() + b"\n"
     for block in delimited.blocks(path, BLOCK, csv.encoding):
-        frame = _told(path, form, csv, partial(_of_block, header + block, sign, places))
+        frame = _with_readable_errors(path, form, csv, partial(
+            pl.read_csv, io.BytesIO(header + block), separator=sign, infer_schema=False, columns=places))
         frame = frame.rename(dict(zip(frame.columns, (names[at] for at in places), strict=True)))
         after = before + frame.height
-        yield _without(frame.select(wanted), csv), frozenset(at - before for at in blank if before <= at < after)
+        yield _with_nulls(frame.select(wanted), csv), frozenset(at - before for at in blank if before <= at < after)
         before = after
 
 
-def _lines(
-    path: Path, form: Format, csv: CsvPlan, wanted: Sequence[str], text: Sequence[str]
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a file of ndjson."""
-    types = {name: kind for name, kind in schema(path, form, csv).items() if name in wanted}
-    types |= {name: pl.String() for name in text if name in wanted}
-    for block in delimited.lines(path, BLOCK):
-        yield _told(path, form, csv, partial(_of_lines, block, types)).select(wanted)
-
-
-def _of_lines(block: bytes, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Read lines of JSON as columns of these types."""
-    return pl.read_ndjson(io.BytesIO(block), schema=dict(types))
-
-
-def _of_block(block: bytes, sign: str, places: list[int]) -> pl.DataFrame:
-    """Read rows of separated text under a header as text."""
-    return pl.read_csv(io.BytesIO(block), separator=sign, infer_schema=False, columns=places)
-
-
-def _without(frame: pl.DataFrame, csv: CsvPlan) -> pl.DataFrame:
+def _with_nulls(frame: pl.DataFrame, csv: CsvPlan) -> pl.DataFrame:
     """Make the texts that mean a missing value null."""
     return frame.with_columns(
         column.set(column.str.strip_chars().is_in(list(texts)), None)
         for column in frame if (texts := csv.nulls(column.name)))
 
 
-def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
+def _read_with(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     def on_file() -> Given:
         if form in SEPARATORS and csv.encoding is not None:
@@ -277,10 +263,10 @@ def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.B
         opened = form in TEXT and re.search(r"[*?\[]", str(path))
         return action(io.BytesIO(path.read_bytes()) if opened else path)
 
-    return _told(path, form, csv, on_file)
+    return _with_readable_errors(path, form, csv, on_file)
 
 
-def _told(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -> Given:
+def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -> Given:
     """Run ``action``, which reads the file, and turn whatever it raises into Unreadable."""
     try:
         # polars prints the panics of its readers of binary formats before it raises them.
@@ -288,14 +274,14 @@ def _told(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -
             return action()
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
-            raise _explained(path, form, csv, "its first bytes do not match the format") from None
+            raise _unreadable(path, form, csv, "its first bytes do not match the format") from None
         reason = error.strerror or str(error)
-        raise Unreadable("unreadable-file", _lower(reason)) from None
+        raise Unreadable("unreadable-file", _lower_first(reason)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:
-        raise _explained(path, form, csv, sentence(error)) from None
+        raise _unreadable(path, form, csv, sentence(error)) from None
 
 
-def _explained(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadable:
+def _unreadable(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadable:
     reason = reason.replace(str(path), path.name)
     if path.stat().st_size == 0:
         return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
@@ -305,10 +291,11 @@ def _explained(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadabl
         return _bad_line(path) or Unreadable("corrupt-file", what, hint)
     if form == "parquet":
         reason = reason.removeprefix("parquet: ").removeprefix("File out of specification: ")
-        return Unreadable("corrupt-file", f"it is not a whole Parquet file: {_lower(reason)}", "write or copy it again")
+        return Unreadable(
+            "corrupt-file", f"it is not a whole Parquet file: {_lower_first(reason)}", "write or copy it again")
     if form == "ipc":
         hint = "write or copy it again, in the IPC file format (Feather version 2)"
-        return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
+        return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower_first(reason)}", hint)
     sign = separator(form, csv)
     names = delimited.header(path, sign, csv.encoding)
     delimited.check(path, sign, len(names), csv.encoding)  # says which row, if it can
@@ -323,20 +310,20 @@ def _bad_line(path: Path) -> Unreadable | None:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
-                value = json.loads(line, parse_constant=_refuse) if line.strip() else {}
+                value = json.loads(line, parse_constant=_refuse_constant) if line.strip() else {}
             except UnicodeDecodeError:
                 return Unreadable("not-utf8", f"line {number} is not UTF-8 text", "save it as UTF-8", number)
             except RecursionError:
                 return Unreadable("corrupt-file", f"line {number} is nested too deeply", hint, number)
             except ValueError as error:
                 reason = getattr(error, "msg", None) or str(error)
-                return Unreadable("corrupt-file", f"line {number} is not JSON: {_lower(reason)}", hint, number)
+                return Unreadable("corrupt-file", f"line {number} is not JSON: {_lower_first(reason)}", hint, number)
             if not isinstance(value, dict):
                 return Unreadable("corrupt-file", f"line {number} is JSON but not an object", hint, number)
     return None
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
 
 
@@ -346,5 +333,5 @@ def sentence(error: BaseException) -> str:
     return first.rstrip(".") or type(error).__name__
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

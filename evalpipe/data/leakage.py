@@ -26,7 +26,7 @@ FEWEST = 5
 """So many rows unlike all others it takes to tell."""
 
 
-def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
+def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
     """Yield a problem when rows are in ``other`` too: by id, else by all columns read from both.
 
     Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
@@ -34,47 +34,47 @@ def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
     """
     calibrating = other.rows.dataset.role == "calibrate"
     if columns.rows.plan.id is None and calibrating:
-        yield from _without_id(columns, other)
+        yield from _shared_without_id(columns, other)
         return
     keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
-    both = _twins(columns, other, keys)
+    both = _rows_in_both(columns, other, keys)
     if both is None:
         return
-    columns.compared[other.rows.name] = _named(keys)
+    columns.compared[other.rows.name] = _shown_keys(keys)
     if both.height:
-        yield _problem(columns, other, both, keys)
+        yield _shared_rows_problem(columns, other, both, keys)
 
 
-def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
+def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
     # Rows of one place in one file are the same whatever they look like; no chance is in that.
-    same = _of_one_file(columns, other)
+    same = _rows_of_one_file(columns, other)
     if same.height:
-        yield _problem(columns, other, same, [])
+        yield _shared_rows_problem(columns, other, same, [])
         return
-    keys = sorted(_values(other).keys() & _values(columns).keys())
-    both = _twins(columns, other, keys)
+    keys = sorted(_column_values(other).keys() & _column_values(columns).keys())
+    both = _rows_in_both(columns, other, keys)
     if both is None:
         return
-    columns.compared[other.rows.name] = _named(keys)
+    columns.compared[other.rows.name] = _shown_keys(keys)
     if not both.height:
         return
-    if _more_than_chance(columns, other, keys):
-        yield _problem(columns, other, both, keys)
+    if _more_twins_than_chance(columns, other, keys):
+        yield _shared_rows_problem(columns, other, both, keys)
         return
     count = both.height
     columns.warnings.append(Warned(
         code="alike-rows",
         message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' {'looks' if count == 1 else 'look'} like "
-                f"rows of dataset '{other.rows.name}', on which {_use(other)}, in all columns read; declare 'id' to "
-                "decide whether they are the same",
+                f"rows of dataset '{other.rows.name}', on which {_calibration_use(other)}, in all columns read; "
+                "declare 'id' to decide whether they are the same",
     ))
 
 
-def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
+def _more_twins_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
     """Tell whether nearly all rows that are unlike all others of their dataset have such a twin in the other."""
     alone = [
-        pl.DataFrame({key: _values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
+        pl.DataFrame({key: _column_values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
         for side in (columns, other)
     ]
     if alone[0].height < FEWEST:
@@ -82,7 +82,7 @@ def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool
     return alone[0].join(alone[1], on=keys, how="semi", nulls_equal=True).height > ALIKE * alone[0].height
 
 
-def _values(columns: Columns) -> dict[str, pl.Series]:
+def _column_values(columns: Columns) -> dict[str, pl.Series]:
     """Return all columns that were read, those of files of predictions too; the id is a text, whatever else it is."""
     identity = columns.rows.plan.id
     values = columns.names | columns.levels | columns.numbers
@@ -93,9 +93,9 @@ def _values(columns: Columns) -> dict[str, pl.Series]:
     return values
 
 
-def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
+def _rows_in_both(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
     """Return the rows that are in ``other`` too, with where they stand in both; None where a key is not known."""
-    here, there = _values(columns), _values(other)
+    here, there = _column_values(columns), _column_values(other)
     if any(key not in values for key in keys for values in (here, there)):
         return None
     left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
@@ -107,21 +107,18 @@ def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | 
     return left.join(right, on=keys, how="inner", nulls_equal=True).sort(POSITION)
 
 
-def _of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
+def _rows_of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
     """Return the rows that both datasets have from the same place of files with the same bytes."""
-    left, right = (_placed(side, name) for side, name in ((columns, POSITION), (other, THERE)))
-    return left.join(right, on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
+    sides: list[pl.DataFrame] = []
+    for side, name in ((columns, POSITION), (other, THERE)):
+        sha256 = pl.Series([source.sha256 for source in side.rows.sources], dtype=pl.String)
+        at = side.rows.frame[POSITION]
+        rows = pl.DataFrame({"file": sha256.gather(at // FILE), "row": at % FILE, name: at})
+        sides.append(rows.filter(pl.col("file").is_not_null()))
+    return sides[0].join(sides[1], on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
 
 
-def _placed(columns: Columns, name: str) -> pl.DataFrame:
-    """Return the file of each row, by the digest of its bytes, its row there, and its position under ``name``."""
-    hashes = pl.Series([source.sha256 for source in columns.rows.sources], dtype=pl.String)
-    at = columns.rows.frame[POSITION]
-    frame = pl.DataFrame({"file": hashes.gather(at // FILE), "row": at % FILE, name: at})
-    return frame.filter(pl.col("file").is_not_null())
-
-
-def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
+def _shared_rows_problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
     plan, there = columns.rows.plan, other.rows
     rows = []
     for record in both.head(SHOWN).iter_rows(named=True):
@@ -131,35 +128,33 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
     count = both.height
     calibrating = there.dataset.role == "calibrate"
-    named = f"dataset '{there.name}', on which {_use(other)}" if calibrating else (
+    named = f"dataset '{there.name}', on which {_calibration_use(other)}" if calibrating else (
         f"the reference dataset '{there.name}'")
     message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {named}"
-    hint, notes = _way_out(columns, other), more(count)
+    hint, notes = _shared_rows_hint(columns, other), more(count)
     if plan.id is None and keys:
         hint = (
             "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
             "look alike"
         )
-        notes += (f"compared by {', '.join(_named(keys))}",)
+        notes += (f"compared by {', '.join(_shown_keys(keys))}",)
     place = plan.places.place("datasets", columns.rows.name)
     notes += (f"named at {place}",) if place is not None else ()
     return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
 
 
-def _named(keys: list[str]) -> list[str]:
-    """Return what people call the keys of `_values`: a column of a model's own file is "model.column"."""
+def _shown_keys(keys: list[str]) -> list[str]:
+    """Return what people call the keys of `_column_values`: a column of a model's own file is "model.column"."""
     return [key.replace("\0", ".") for key in keys]
 
 
-def _use(other: Columns) -> str:
-    """Say what a dataset to calibrate on is for."""
+def _calibration_use(other: Columns) -> str:
     fitted = other.rows.plan.recalibrate.dataset == other.rows.name
     return "recalibrators are fitted" if fitted else "thresholds are chosen"
 
 
-def _way_out(columns: Columns, other: Columns) -> str:
-    """Return what to do about rows that two datasets share, which depends on what these are for."""
-    if other.rows.dataset.role == "calibrate" and _use(other).startswith("thresholds"):
+def _shared_rows_hint(columns: Columns, other: Columns) -> str:
+    if other.rows.dataset.role == "calibrate" and _calibration_use(other).startswith("thresholds"):
         return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
     if other.rows.dataset.role == "calibrate":
         return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"

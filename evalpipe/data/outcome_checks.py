@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
-from evalpipe.data.columns import read_once, refuse
+from evalpipe.data.columns import POSITION, read_once, refuse
 from evalpipe.data.problems import SHOWN, are, cells, counted, more, noun, sql_name
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
@@ -28,7 +28,7 @@ _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")
 
 
-def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
+def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
     """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
 
     The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
@@ -40,14 +40,14 @@ def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Column
         _check_written_twice(columns, settled)
     event = settled[0] if settled else str(plan.outcome.event)
     # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
-    _write_alike((*evaluated, *references), settled or [event])
+    _write_as_declared_levels((*evaluated, *references), settled or [event])
     for columns in evaluated if settled else ():
-        columns.problems.extend(_undeclared(columns, settled))
+        columns.problems.extend(_undeclared_levels(columns, settled))
     if len(settled) < 2:
-        settled = [event, f"not {event}" if settled else _found(plan, event, evaluated)]
-        _write_alike((*evaluated, *references), settled)
+        settled = [event, f"not {event}" if settled else _other_level(plan, event, evaluated)]
+        _write_as_declared_levels((*evaluated, *references), settled)
     for columns in evaluated:
-        _check_predictions(columns, settled)
+        _check_predicted_levels(columns, settled)
     return tuple(settled)
 
 
@@ -62,7 +62,7 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
             yield holder, model.prediction, ("models", model.name, "prediction"), "prediction"
 
 
-def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
+def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
     """Write values that are one of the levels stored in another way as that level."""
     for columns in datasets:
         for holder, column, _, _ in _level_columns(columns):
@@ -88,26 +88,24 @@ def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
                        f"{shown(value)}, which are the same value")
             hint = "write it in one way, or list both under outcome.levels if they are different levels"
             mask = (values == value).fill_null(value=False)
-            holder.problems.append(
-                holder.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values))
+            holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
             break
 
 
-def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
-    """Find values of the outcome that are none of the declared levels."""
+def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
     truth = columns.truth
     if truth is None:
         return
     wrong = (~truth.is_in(list(declared))).fill_null(value=False)
     if wrong.any():
         column = columns.rows.plan.outcome.column
-        what = _listed(truth.filter(wrong))
+        what = _first_values(truth.filter(wrong))
         message = f"{cells(wrong)} of the outcome column '{column}' {are(wrong)} not among outcome.levels: {what}"
-        hint = _meant(truth.filter(wrong), declared)
+        hint = _closest_level_hint(truth.filter(wrong), declared)
         yield columns.rows.problem("undeclared-level", message, _OUTCOME, hint, mask=wrong, values=truth)
 
 
-def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
+def _other_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
     """Tell the other level from the data, when the spec does not declare it."""
     first: dict[str, str] = {}
     for columns in evaluated:
@@ -119,15 +117,20 @@ def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
         there = {level: find_level(other, list(first)) or other for level, other in there.items()}
         truth = columns.levels[plan.outcome.column] = truth.replace(there)
         others = list(dict.fromkeys(there.values()))
-        problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
+        problem = _event_absent(columns, event, others) or _more_than_two_levels(columns, event, others)
         if problem is not None:
             columns.problems.append(problem)
             continue
         for level in others:
             if first and level not in first:
-                columns.problems.append(_differ(columns, level, *next(iter(first.items()))))
+                other, dataset = next(iter(first.items()))
+                message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
+                           f" but {shown(other)} in dataset '{dataset}'")
+                hint = "a binary outcome has the same two levels in all datasets; write them alike"
+                mask = (truth == level).fill_null(value=False)
+                columns.report("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
             first.setdefault(level, columns.rows.name)
-    return next(iter(first), None) or _predicted(plan, event, evaluated) or f"not {event}"
+    return next(iter(first), None) or _level_predicted_beside(plan, event, evaluated) or f"not {event}"
 
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
@@ -140,12 +143,11 @@ def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Proble
     message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
     guess = same or meant_level(event, others)
     hint = f"did you mean {shown(guess)}?" if guess else "name the level that counts as the event"
-    notes = _levels(columns, truth, others)
+    notes = _level_notes(columns, truth, others)
     return columns.rows.problem("event-absent", message, _EVENT, hint, notes=notes)
 
 
-def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
-    """Find an outcome that has more than two levels though it is binary."""
+def _more_than_two_levels(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
     if len(others) < 2:
         return None
     truth, column = columns.levels[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
@@ -153,14 +155,12 @@ def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | 
     like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
         "declare the two under outcome.levels to find the rows that have another, or leave those out with 'where'")
-    levels = _levels(columns, truth, [event, *others])
+    levels = _level_notes(columns, truth, [event, *others])
     return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=levels)
 
 
-def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
+def _level_notes(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
     """Say how often each level occurs, and where first."""
-    from evalpipe.data.columns import POSITION
-
     notes = []
     for level in levels[:SHOWN]:
         mask = (truth == level).fill_null(value=False)
@@ -169,16 +169,7 @@ def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[
     return (*notes, *more(len(levels)))
 
 
-def _differ(columns: Columns, level: str, other: str, dataset: str) -> Problem:
-    truth = columns.levels[columns.rows.plan.outcome.column]
-    message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
-               f" but {shown(other)} in dataset '{dataset}'")
-    mask = (truth == level).fill_null(value=False)
-    hint = "a binary outcome has the same two levels in all datasets; write them alike"
-    return columns.rows.problem("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
-
-
-def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
+def _level_predicted_beside(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
     """Return the level that the models predict beside the event, if it is one."""
     named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
     sources = [(columns.of(name).levels, column) for columns in evaluated for name, column in named]
@@ -187,39 +178,31 @@ def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | No
     return levels.pop() if len(levels) == 1 else None
 
 
-def _check_predictions(columns: Columns, levels: Sequence[str]) -> None:
-    """Report predicted levels that the outcome does not have."""
+def _check_predicted_levels(columns: Columns, levels: Sequence[str]) -> None:
     for holder, column, loc, called in _level_columns(columns):
         values = holder.levels.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
-            what = _listed(values.filter(wrong))
+            what = _first_values(values.filter(wrong))
             message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
-            hint = _meant(values.filter(wrong), levels)
-            holder.problems.append(
-                holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values))
+            hint = _closest_level_hint(values.filter(wrong), levels)
+            holder.report("unknown-prediction", message, loc, hint, mask=wrong, values=values)
 
 
-def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
-    """Suggest the level that the first strange value comes nearest to."""
+def _closest_level_hint(wrong: pl.Series, levels: Sequence[str]) -> str:
     first = str(wrong[0])
     guess = meant_level(first, levels)
     if guess is None:
-        return f"the levels are {_joined([shown(level) for level in levels])}"
+        named = [shown(level) for level in levels]
+        named = [*named[:12], "others"] if len(named) > 13 else named
+        return f"the levels are {', '.join(named[:-1])} and {named[-1]}"
     if first.strip() == guess.strip():
         return f"did you mean {shown(guess)}" + (", without the space?" if first != first.strip() else "?")
     same = first.strip().casefold() == guess.strip().casefold()
     return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
 
 
-def _joined(words: Sequence[str]) -> str:
-    """Join words: "a, b and c"; where there are very many, the first."""
-    named = [*words[:12], "others"] if len(words) > 13 else words
-    return f"{', '.join(named[:-1])} and {named[-1]}"
-
-
-def _listed(values: pl.Series) -> str:
-    """Return the first of the values that occur, for a message."""
+def _first_values(values: pl.Series) -> str:
     levels = values.unique().sort().to_list()
     return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
 
@@ -232,7 +215,7 @@ EXTREME = "too large or too small to compute with"
 def check_numbers(columns: Columns) -> None:
     """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
     plan = columns.rows.plan
-    truth = _finite(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
+    truth = _read_finite_numbers(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
     if truth is not None and plan.task == "count":
         wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
         refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
@@ -249,41 +232,40 @@ def check_predicted_numbers(columns: Columns, name: str, model: ModelPlan) -> No
         if column is None:
             continue
         loc: Loc = ("models", name, kind)
-        values = _finite(columns, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
+        called = "rate" if kind == "rate" else "prediction"
+        values = _read_finite_numbers(columns, column, loc, "missing-prediction", called)
         if values is not None and columns.rows.plan.task == "count":
             wrong = (values <= 0).fill_null(value=False)
             refuse(columns, column, loc, wrong, "prediction-range", "not above zero",
                    f"{_MEANT_NUMBER[kind]} is a number above zero; was a logarithm written?")
     if model.leverage is not None:
-        _leverages(columns, model.leverage, ("models", name, "leverage"))
+        loc = ("models", name, "leverage")
+        values = read_once(columns, model.leverage, loc, "missing-leverage", "leverage")
+        if values is not None:
+            # A row of leverage 1 alone decides its prediction.
+            wrong = ~values.fill_nan(None).is_between(0, 1, closed="left").fill_null(value=True)
+            refuse(columns, model.leverage, loc, wrong, "leverage-range",
+                   "no leverage, which is at least 0 and below 1",
+                   "name the diagonal of the hat matrix; a row of leverage 1 has no leave-one-out residual")
 
 
-def _leverages(columns: Columns, column: str, loc: Loc) -> None:
-    """Check the leverages of a linear fit, of which none is 1: that of a row which alone decides its prediction."""
-    values = read_once(columns, column, loc, "missing-leverage", "leverage")
-    if values is not None:
-        wrong = ~values.fill_nan(None).is_between(0, 1, closed="left").fill_null(value=True)
-        refuse(columns, column, loc, wrong, "leverage-range", "no leverage, which is at least 0 and below 1",
-               "name the diagonal of the hat matrix; a row of leverage 1 has no leave-one-out residual")
-
-
-def _finite(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+def _read_finite_numbers(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
     """Read a column of finite numbers once; None where it cannot be read, or was before."""
     values = read_once(columns, column, loc, code, called)
     if values is not None:
-        bounded(columns, column, loc, values)
+        check_bounded(columns, column, loc, values)
     return values
 
 
-def bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
+def check_bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
     """Report numbers that are not finite, or too large or too small to compute with."""
     endless = values.is_infinite().fill_null(value=False)
     refuse(columns, column, loc, endless, "infinite-value", "not finite", "find out why it could not be computed")
-    refuse(columns, column, loc, extreme(values), "extreme-value", EXTREME,
+    refuse(columns, column, loc, is_extreme(values), "extreme-value", EXTREME,
            f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}")
 
 
-def extreme(values: pl.Series) -> pl.Series:
+def is_extreme(values: pl.Series) -> pl.Series:
     """Return which finite values are too large or too small to compute with, shape [n]; zero and no value are not."""
     size = values.fill_nan(None).abs()
     return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
@@ -300,26 +282,21 @@ def check_exposure(columns: Columns, column: str) -> None:
     called = "the exposure column"
     refuse(columns, column, loc, wrong, "exposure-range", f"not {noun(wrong, 'positive finite number')}",
            f"a row without exposure says nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
-    refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
+    refuse(columns, column, loc, is_extreme(defined) & ~wrong, "extreme-value", EXTREME,
            "give the exposure in another unit, and rates per that unit", called)
     # Rates and exposures that were refused by themselves give no products worth a second problem.
-    if not columns.problems:
-        _check_expected(columns, values)
-
-
-def _check_expected(columns: Columns, exposure: pl.Series) -> None:
-    """Report the models whose rates give expected counts that cannot be computed with."""
+    if columns.problems:
+        return
     for _, theirs, model in columns.predicted():
         if model.rate is None or (theirs.problems is not columns.problems and theirs.problems):
             continue
-        counts = theirs.numbers[model.rate] * exposure
-        wrong = extreme(counts)
+        wrong = is_extreme(theirs.numbers[model.rate] * values)
         if wrong.any():
             message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"
             hint = f"expected counts are from {SMALLEST:g} to {LARGEST:g}; is the rate per unit of the exposure?"
-            loc: Loc = ("models", model.name, "rate")
-            theirs.problems.append(theirs.rows.problem("extreme-value", message, loc, hint, mask=wrong,
-                                                       values=theirs.rows.frame[model.rate]))
+            theirs.report(
+                "extreme-value", message, ("models", model.name, "rate"), hint, mask=wrong,
+                values=theirs.rows.frame[model.rate])
 
 
 COUNTED = 2**53
@@ -352,16 +329,8 @@ def check_weights(columns: Columns, column: str, *, whole: bool, part: bool = Fa
     values = read_once(columns, column, loc, "missing-weight", "weight")
     if values is None:
         return
-    before = len(columns.problems)
-    _refuse_weights(columns, column, loc, values, whole=whole, part=part)
-    columns.weight = values
-    if not whole and len(columns.problems) == before:
-        columns.weight = _scaled(columns, values)
-
-
-def _refuse_weights(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool, part: bool) -> None:
-    """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
     rows, problems, called = columns.rows, columns.problems, "the weight column"
+    before = len(problems)
     defined = values.fill_nan(None)
     wrong = ((defined < 0) | defined.is_infinite()).fill_null(value=False)
     refuse(columns, column, loc, wrong, "weight-range", "negative or infinite",
@@ -375,9 +344,10 @@ def _refuse_weights(columns: Columns, column: str, loc: Loc, values: pl.Series, 
     if not part and defined.null_count() == 0 and not (defined != 0).any():
         message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
         problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
+    columns.weight = values if whole or len(problems) > before else _scaled_weights(columns, values)
 
 
-def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
+def _scaled_weights(columns: Columns, values: pl.Series) -> pl.Series:
     """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
     largest = float(values.max() or 0.0)  # type: ignore[arg-type]
     power = math.frexp(largest)[1]

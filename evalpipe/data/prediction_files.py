@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import fill_hint, wrong_type
 from evalpipe.data.problems import Unreadable, are, cells, counted, noun, rows_have
-from evalpipe.data.values import blank, differing, numbers, shown, texts
+from evalpipe.data.values import blank, cells_differ, numbers, shown, texts
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
@@ -23,7 +23,7 @@ from evalpipe.tasks import NUMBERS
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns, RowBlock
@@ -34,7 +34,7 @@ LARGEST_STEP = 2**53
 """The largest step: whole numbers are exact in double precision up to it."""
 
 
-def divided(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[Fit, RowBlock], list[Problem]]:
+def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[Fit, RowBlock], list[Problem]]:
     """Divide the rows of a file by step, ascending.
 
     Only rows that are ``evaluated`` need other steps than the one that is shown. A model without steps has one part.
@@ -42,21 +42,26 @@ def divided(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[
     shown_fit = Fit(model.name)
     if model.step is None:
         return {shown_fit: rows}, []
-    steps, problems = _steps(rows, model, model.step)
+    steps, problems = _read_steps(rows, model, model.step)
     if problems or not len(steps):
         return {shown_fit: rows}, problems
     parts = {int(step): part.drop("\0step") for (step,), part in
              rows.frame.with_columns(steps.alias("\0step")).partition_by("\0step", as_dict=True).items()}
     shown = max(parts) if model.at is None else model.at
     if shown not in parts:
-        return {}, [_unknown(rows, model.name, shown, sorted(parts))]
+        known = sorted(parts)
+        closest = min(known, key=lambda step: (abs(step - shown), step))
+        has = f"step {known[0]} alone" if len(known) == 1 else (
+            f"{counted(len(known), 'step')}, {known[0]} to {known[-1]}")
+        message = f"{rows.called} has no step {shown}: it has {has}"
+        loc = ("models", model.name, "step", "at")
+        return {}, [rows.problem("unknown-step", message, loc, f"did you mean {closest}?")]
     asked = sorted(parts) if evaluated else [shown]
     return {shown_fit if step == shown else Fit(model.name, "step", step):
             replace(rows, frame=parts[step], step=step) for step in asked}, []
 
 
-def _steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series, list[Problem]]:
-    """Read the step of each row, a whole number from 0 on."""
+def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series, list[Problem]]:
     loc: Loc = ("models", model.name, "step")
     written = rows.frame[column]
     try:
@@ -78,21 +83,7 @@ def _steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series, li
     return values.cast(pl.Int64, strict=False), problems
 
 
-def _unknown(rows: RowBlock, model: str, asked: int, steps: Sequence[int]) -> Problem:
-    """Report a step to be shown that the file does not have."""
-    closest = min(steps, key=lambda step: (abs(step - asked), step))
-    message = f"{rows.called} has no step {asked}: it has {_listed_steps(steps)}"
-    return rows.problem("unknown-step", message, ("models", model, "step", "at"), f"did you mean {closest}?")
-
-
-def _listed_steps(steps: Sequence[int]) -> str:
-    """Say which steps there are: their number, and the first and the last."""
-    if len(steps) == 1:
-        return f"step {steps[0]} alone"
-    return f"{counted(len(steps), 'step')}, {steps[0]} to {steps[-1]}"
-
-
-def in_short(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
+def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
     """Return the faults of files, by the fit; of a model's steps, those of the first that has any."""
     problems: list[Problem] = []
     of_steps: dict[str, dict[int, list[Problem]]] = {}
@@ -112,10 +103,10 @@ def in_short(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock])
 def step_faults(columns: Columns) -> list[Problem]:
     """Return what is wrong with the values that models predict at their steps, in short."""
     by_fit = {fit: part.problems for fit, part in columns.models.items() if part.rows.step is not None}
-    return in_short(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
+    return first_step_faults(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
 
 
-def shown_apart(predicted: Iterable[Columns]) -> Iterator[Problem]:
+def differing_last_steps(predicted: Iterable[Columns]) -> Iterator[Problem]:
     """Yield a problem for each model whose last step differs between datasets, which then would show two models."""
     last: dict[str, list[RowBlock]] = {}
     for columns in predicted:
@@ -131,10 +122,10 @@ def shown_apart(predicted: Iterable[Columns]) -> Iterator[Problem]:
                 yield replace(second, step=None).problem("steps-differ", message, ("models", model, "step"), hint)
 
 
-_CODE = "misaligned-rows"
+_MISALIGNED = "misaligned-rows"
 
 
-def match(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
+def match_rows(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
@@ -143,22 +134,23 @@ def match(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list
     faults: dict[Fit, list[Problem]] = {}
     places: list[pl.Series] = []
     for fit, theirs in files.items():
-        at, faults[fit] = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
+        at, faults[fit] = (_match_by_position(rows, theirs) if rows.plan.id is None
+                           else _match_by_id(rows, theirs, rows.plan.id))
         places += [] if at is None else [at.alias(row_of(fit))]
-    return replace(rows, frame=rows.frame.with_columns(places)), in_short(faults, files)
+    return replace(rows, frame=rows.frame.with_columns(places)), first_step_faults(faults, files)
 
 
-def take(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
+def attach_predictions(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
     faults: dict[Fit, list[Problem]] = {}
     models: dict[Fit, RowBlock] = {}
     for fit, theirs in files.items():
         at = rows.frame[row_of(fit)]
         if at.null_count():
-            faults[fit] = _unmatched(rows, theirs, at.is_null())
+            faults[fit] = _rows_without_prediction(rows, theirs, at.is_null())
         else:
             models[fit] = replace(theirs, frame=theirs.frame[at])
-    return replace(rows, models=MappingProxyType(models)), in_short(faults, files)
+    return replace(rows, models=MappingProxyType(models)), first_step_faults(faults, files)
 
 
 def row_of(fit: Fit) -> str:
@@ -166,34 +158,34 @@ def row_of(fit: Fit) -> str:
     return f"\0row of {fit.model}\0{fit.kind} {fit.number}"
 
 
-def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
+def _match_by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
     """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
     here, there, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
     if here != there:
         message = f"{theirs.called} has {counted(there, 'row')}, but the dataset has {here:,}"
-        hint = f"{_identify(rows, theirs)}, or write one row for each"
-        return None, [theirs.problem(_CODE, message, loc, hint)]
+        hint = f"{_id_hint(rows, theirs)}, or write one row for each"
+        return None, [theirs.problem(_MISALIGNED, message, loc, hint)]
     # A file in another order would give each row the prediction of another, and nothing else would tell.
     for column in theirs.dataset.compared:
-        differ = differing(rows.frame[column], theirs.frame[column])
+        differ = cells_differ(rows.frame[column], theirs.frame[column])
         if differ.any():
-            return None, [_differ(rows, theirs, column, differ)]
+            return None, [_differing_rows(rows, theirs, column, differ)]
     return pl.int_range(here, dtype=pl.Int64, eager=True), []
 
 
-def _differ(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
+def _differing_rows(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
     """Report a shared column whose values differ between rows of the same position."""
     own, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
                f"of {counted(len(differ), 'row')}")
-    hint = f"{_identify(rows, theirs)}, or write the file's rows in the order of the dataset"
-    problem = theirs.problem(_CODE, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
+    hint = f"{_id_hint(rows, theirs)}, or write the file's rows in the order of the dataset"
+    problem = theirs.problem(_MISALIGNED, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
     pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
     return replace(problem, rows=tuple((row, f"{value}, but {shown(value_here)} in the dataset")
                                        for (row, value), value_here in pairs))
 
 
-def _identify(rows: RowBlock, theirs: RowBlock) -> str:
+def _id_hint(rows: RowBlock, theirs: RowBlock) -> str:
     """Suggest the shared column that identifies a row: complete, and no value twice, on either side."""
     for column in theirs.dataset.compared:
         values = (rows.frame[column], theirs.frame[column])
@@ -202,16 +194,16 @@ def _identify(rows: RowBlock, theirs: RowBlock) -> str:
     return "name the column that identifies a row under 'id', so that rows are matched by it"
 
 
-def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
-    wanted, fault = _ids(rows, column)
-    ids, other = _ids(theirs, column)
+def _match_by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
+    wanted, fault = _read_ids(rows, column)
+    ids, other = _read_ids(theirs, column)
     if wanted is None or ids is None:
         return None, [*fault, *other]
     present = ids.is_not_null()
     again = present & ~ids.is_first_distinct()
     # Looked for among all rows of the dataset, of which `where` has left out none yet.
     strange = present & ~ids.is_in(wanted.drop_nulls().implode())
-    problems = _faults(theirs, column, ids, again=again, strange=strange)
+    problems = _id_problems(theirs, column, ids, again=again, strange=strange)
     # A join promises no order unless it is told to keep that of its left side.
     places = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(present)
     matched = pl.DataFrame({"id": wanted}).join(
@@ -220,15 +212,14 @@ def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | N
     return matched["at"], problems
 
 
-def _ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
-    """Read the ids of rows as text."""
+def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
     try:
         return texts(rows.frame[column]), []
     except Unreadable as fault:
         return None, [wrong_type(rows, column, ("id",), fault)]
 
 
-def _faults(
+def _id_problems(
     theirs: RowBlock, column: str, ids: pl.Series, *, again: pl.Series, strange: pl.Series
 ) -> list[Problem]:
     """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
@@ -240,11 +231,11 @@ def _faults(
          "remove them, or name the file that belongs to this dataset"),
     )
     loc = theirs.dataset.table.named.loc
-    return [theirs.problem(_CODE, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
+    return [theirs.problem(_MISALIGNED, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
             for mask, what, hint in refused if mask.any()]
 
 
-def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
+def _rows_without_prediction(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
     """Report rows of the dataset for which a file has no prediction; they have an id, or are reported for that."""
     column = str(rows.plan.id)
     ids = texts(rows.frame[column])
@@ -256,11 +247,11 @@ def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Pro
     if int(lacking.sum()) == 1:
         message = f"1 row has no prediction: its id is not in {theirs.called}{theirs.at_step}"
     hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
-    return [rows.problem(_CODE, message, loc, hint, mask=lacking, values=ids)]
+    return [rows.problem(_MISALIGNED, message, loc, hint, mask=lacking, values=ids)]
 
 
 _NUMBER = r"(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|null|NaN|nan)"
-_TEXT = rf"^\s*\[\s*(?:{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*)?\]\s*$"
+_LIST_TEXT = rf"^\s*\[\s*(?:{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*)?\]\s*$"
 """A list as text: numbers with a decimal point between brackets, separated by commas; of null and NaN there is none."""
 
 _EXAMPLE = "write the numbers of all levels between brackets, separated by commas: [0.7, 0.2, 0.1]"
@@ -273,27 +264,27 @@ def split_lists(
 
     A list of a row that counts has as many numbers as there are levels; else it is a problem.
     """
-    rows, problems = _split(rows, None)
+    rows, problems = _split_columns(rows, None)
     faults: dict[Fit, list[Problem]] = {}
     parts: dict[Fit, RowBlock] = {}
     for fit, theirs in files.items():
-        parts[fit], faults[fit] = _split(theirs, rows.frame[row_of(fit)])
-    return rows, parts, problems + in_short(faults, parts)
+        parts[fit], faults[fit] = _split_columns(theirs, rows.frame[row_of(fit)])
+    return rows, parts, problems + first_step_faults(faults, parts)
 
 
-def _split(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
+def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
     """Split the columns of lists of some rows; of those that are ``counting``, from 0, lists must be whole."""
     problems: list[Problem] = []
     parts: dict[str, dict[str, pl.Series]] = {}
-    for model in _listed(rows):
+    for model in _models_of_lists(rows):
         column = str(model.list_column)
         if column in parts:
             continue
-        lists, faults = _lists(rows, model, column)
+        lists, faults = _read_lists(rows, model, column)
         if not faults and lists is not None:
             asked = pl.repeat(value=True, n=len(lists), eager=True) if counting is None else (
                 pl.int_range(len(lists), eager=True).is_in(counting.drop_nulls().implode()))
-            faults = list(_uneven(rows, model, column, lists, asked))
+            faults = list(_wrong_length_lists(rows, model, column, lists, asked))
             parts[column] = {name: lists.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(
                 model.level_columns[level] for level in model.order)}
         problems += faults
@@ -305,7 +296,7 @@ def _split(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[P
     return replace(rows, frame=frame, dataset=replace(rows.dataset, columns=tuple(dict.fromkeys(names)))), []
 
 
-def _listed(rows: RowBlock) -> Iterator[ModelPlan]:
+def _models_of_lists(rows: RowBlock) -> Iterator[ModelPlan]:
     """Yield the models whose lists are in these rows: those of a file of predictions, or without one."""
     model_of_file = rows.dataset.table.named.model
     for model in rows.plan.models.values():
@@ -314,15 +305,15 @@ def _listed(rows: RowBlock) -> Iterator[ModelPlan]:
             yield model
 
 
-def _lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | None, list[Problem]]:
+def _read_lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | None, list[Problem]]:
     """Read a column as lists of single values, those that are written as text too; null where there is none."""
-    written, loc = rows.frame[column], _loc(model)
+    written, loc = rows.frame[column], _lists_loc(model)
     taken = [name for name in model.level_columns.values() if name in rows.frame.columns]
     if taken:
         message = f"column '{column}' of {rows.called} is read as a column for each level, but it has '{taken[0]}' too"
         return None, [rows.problem("taken-name", message, loc, "rename one of the two")]
     if written.dtype == pl.String:
-        lists, strange = _of_text(written)
+        lists, strange = _lists_in_texts(written)
         if not strange.any():
             return lists, []
         message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'list')} of numbers"
@@ -337,10 +328,10 @@ def _lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | N
                                                            _EXAMPLE))]
 
 
-def _of_text(written: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _lists_in_texts(written: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return the lists that texts are, null for an empty cell, and which cells are neither."""
     empty = blank(written)
-    strange = ~empty & ~written.str.contains(_TEXT).fill_null(value=False)
+    strange = ~empty & ~written.str.contains(_LIST_TEXT).fill_null(value=False)
     inside = written.set(empty | strange, None).str.strip_chars().str.strip_prefix("[").str.strip_suffix("]")
     texts = inside.str.split(",").list.eval(pl.element().str.strip_chars())
     numbers = texts.list.eval(pl.element().replace(["null", ""], None).cast(pl.Float64))
@@ -353,12 +344,13 @@ def listed_numbers(cells: pl.Series) -> pl.Series | None:
         return cells.cast(pl.List(pl.Float64)) if cells.dtype.inner.is_numeric() else None
     if cells.dtype != pl.String or blank(cells).all():
         return None
-    lists, strange = _of_text(cells)
+    lists, strange = _lists_in_texts(cells)
     return None if strange.any() else lists
 
 
-def _uneven(rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, asked: pl.Series) -> Iterator[Problem]:
-    """Report the lists that do not hold a number for each level."""
+def _wrong_length_lists(
+    rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, asked: pl.Series
+) -> Iterator[Problem]:
     lengths = lists.list.len()
     wrong = ((lengths != len(model.order)) & asked).fill_null(value=False)
     if wrong.any():
@@ -366,23 +358,22 @@ def _uneven(rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, ask
         message = (f"{counted(count, 'list')} of column '{column}' {'does' if count == 1 else 'do'} not hold "
                    f"{counted(len(model.order), 'number')}, one for each level")
         hint = f"give one number for each level, in the order {listed(model.order, 'and')}"
-        problem = rows.problem("list-length", message, _loc(model), hint, mask=wrong, values=lengths)
+        problem = rows.problem("list-length", message, _lists_loc(model), hint, mask=wrong, values=lengths)
         yield replace(problem, rows=tuple((row, f"a length of {length}") for row, length in problem.rows))
 
 
-def _loc(model: ModelPlan) -> Loc:
-    """Return where a model names its column of lists."""
+def _lists_loc(model: ModelPlan) -> Loc:
     return ("models", model.name, "scores" if model.scores else "probabilities")
 
 
-def complete(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Problem:
+def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Problem:
     """Keep the rows for which every model has a prediction, and count those that each model lacks.
 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
     """
     own = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
-    lacking = {model: reduce(or_, (_lacks(rows, theirs, fit) for fit, theirs in {**files, **own}.items()
+    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in {**files, **own}.items()
                                    if fit.model == model)) for model in rows.plan.models}
     absent = reduce(or_, lacking.values())
     if absent.all():
@@ -394,7 +385,7 @@ def complete(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Proble
     return replace(rows, frame=frame, incomplete=int(absent.sum()), lacking=MappingProxyType(counts))
 
 
-def _lacks(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
+def _rows_lacking(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
     """Return for which rows a model has no prediction, at its step where it has steps; [n].
 
     A row without an id is another fault.
@@ -408,12 +399,12 @@ def _lacks(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
     source = rows if theirs is None else theirs
     for kind, column in plan.models[fit.model].columns.items():
         cells = source.frame[column]
-        empty = _empty(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
+        empty = _without_value(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
         mask |= empty if at is None else empty.gather(at).fill_null(value=False)
     return mask
 
 
-def _empty(cells: pl.Series, *, numeric: bool) -> pl.Series:
+def _without_value(cells: pl.Series, *, numeric: bool) -> pl.Series:
     """Return which cells hold no prediction, shape [n]: empty ones, and NaN where a number is expected."""
     if cells.dtype.is_float():
         return cells.is_null() | cells.is_nan().fill_null(value=False)

@@ -11,7 +11,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage, outcome_checks, prediction_files, rows, sample_arrays
 from evalpipe.data.columns import POSITION, Columns
 from evalpipe.data.prediction_files import split_lists
-from evalpipe.data.rows import whole
+from evalpipe.data.rows import load_whole
 from evalpipe.errors import DataError, Problem
 from evalpipe.tasks import NUMBERS
 
@@ -30,14 +30,11 @@ def training_mean_of(plan: Plan, references: Sequence[Columns]) -> float | None:
     """
     if plan.task not in NUMBERS:
         return None
-    if plan.exposure is not None:
-        return _rate(plan.exposure.column, references)
-    outcomes = [columns.truth for columns in references if columns.truth is not None]
-    values = pl.concat(outcomes).drop_nulls().drop_nans() if outcomes else pl.Series(dtype=pl.Float64)
-    return float(values.to_numpy().mean()) if len(values) else None
-
-
-def _rate(exposure: str, references: Sequence[Columns]) -> float | None:
+    if plan.exposure is None:
+        outcomes = [columns.truth for columns in references if columns.truth is not None]
+        values = pl.concat(outcomes).drop_nulls().drop_nans() if outcomes else pl.Series(dtype=pl.Float64)
+        return float(values.to_numpy().mean()) if len(values) else None
+    exposure = plan.exposure.column
     frames = [
         pl.DataFrame({"count": columns.truth, "exposure": columns.numbers[exposure]})
         for columns in references if columns.truth is not None and exposure in columns.numbers
@@ -55,7 +52,7 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
 
     Raises DataError with every problem of every dataset.
     """
-    texts, numeric = () if plan.id is None else (plan.id,), _numeric(plan)  # an id is read as it is written
+    texts, numeric = () if plan.id is None else (plan.id,), _number_columns(plan)  # an id is read as it is written
     problems: dict[str, list[Problem]] = {}
     read_columns: dict[str, Columns] = {}
     for dataset in plan.datasets:
@@ -63,36 +60,28 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         if isinstance(loaded, list):
             problems[dataset.name] = loaded
             continue
-        columns = checks.loose(loaded, numeric) if dataset.role == "reference" else checks.check(loaded)
+        columns = checks.check_reference(loaded, numeric) if dataset.role == "reference" else checks.check(loaded)
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     predicted = [columns for columns in read_columns.values() if columns.rows.dataset.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
     sources = [columns for columns in references if plan.gives_prevalence(columns.rows.name)]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
-    levels = () if plan.task in NUMBERS else outcome_checks.settle(plan, [*predicted, *sources], references)
-    _compare(predicted, references)
+    levels = () if plan.task in NUMBERS else outcome_checks.settle_levels(plan, [*predicted, *sources], references)
+    calibrating = [columns for columns in predicted if columns.rows.dataset.role == "calibrate"]
     for columns in predicted:
+        evaluated = columns.rows.dataset.role == "evaluate"
+        for other in (*references, *(calibrating if evaluated else ())):  # with which no row may be shared
+            columns.problems.extend(leakage.shared_rows(columns, other))
         columns.problems.extend(prediction_files.step_faults(columns))
     all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
-    all_problems += prediction_files.shown_apart(predicted)
+    all_problems += prediction_files.differing_last_steps(predicted)
     if all_problems:
         raise DataError(*all_problems)
     training_mean = training_mean_of(plan, references)
     return tuple(sample_arrays.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
 
 
-def _compare(predicted: Sequence[Columns], references: Sequence[Columns]) -> None:
-    """Report rows that datasets share and must not."""
-    for columns in predicted:
-        for reference in references:
-            columns.problems.extend(leakage.shared(columns, reference))
-        if columns.rows.dataset.role == "evaluate":
-            for calibrating in (other for other in predicted if other.rows.dataset.role == "calibrate"):
-                columns.problems.extend(leakage.shared(columns, calibrating))
-
-
-def _numeric(plan: Plan) -> frozenset[str]:
-    """Return the columns that hold numbers."""
+def _number_columns(plan: Plan) -> frozenset[str]:
     weight = {plan.weight.column} if plan.weight is not None else set()
     exposure = {plan.exposure.column} if plan.exposure is not None else set()
     numbers = plan.task in NUMBERS
@@ -114,14 +103,14 @@ def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFra
     None; of a raw score it is both. Raises DataError with every problem.
     """
     (dataset,), (name,) = plan.datasets, plan.models
-    rows, problems = whole(plan, dataset, frame, ())
+    rows, problems = load_whole(plan, dataset, frame, ())
     if rows is None:
         raise DataError(*problems)
     parts, _, problems = split_lists(rows, {})
     if problems:
         raise DataError(*problems)
     columns, model = Columns(parts), plan.models[name]
-    check = outcome_checks.check_predicted_numbers if plan.task in NUMBERS else checks.predictions
+    check = outcome_checks.check_predicted_numbers if plan.task in NUMBERS else checks.check_model_predictions
     check(columns, name, model)
     if columns.problems:
         raise DataError(*columns.problems)
@@ -131,10 +120,10 @@ def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFra
     )
     if plan.task in NUMBERS:
         chances, scores = [by_kind["predicted"].to_numpy()], []
-    score = _table(scores) if scores and (chances or model.score is not None) else None
-    return rows.frame.drop(POSITION), _table(chances or scores), score
+    score = _as_table(scores) if scores and (chances or model.score is not None) else None
+    return rows.frame.drop(POSITION), _as_table(chances or scores), score
 
 
-def _table(columns: list[Values]) -> Floats:
+def _as_table(columns: list[Values]) -> Floats:
     """Return one column [n], or several as a table [n, K]."""
     return np.asarray(columns[0] if len(columns) == 1 else np.column_stack(columns), float)

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
+from evalpipe.data.files import batches, read
+from evalpipe.data.prediction_files import attach_predictions, complete_cases, match_rows, split_by_step, split_lists
 from evalpipe.data.problems import Unreadable, are, cells, counted
+from evalpipe.data.values import CALLED, infer_type, not_of_type, quoted, texts
+from evalpipe.data.where import evaluate_condition
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import QuerySource
 
@@ -29,42 +33,38 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
     applied.
     """
-    from evalpipe.data.prediction_files import complete, match, split_lists, take
-
-    own, problems = whole(plan, dataset, frame, text)
-    files, faults = _predictions(plan, dataset, text)
+    own, problems = load_whole(plan, dataset, frame, text)
+    files, faults = _prediction_files(plan, dataset, text)
     problems += faults
     if own is None or problems:
         return problems
     # Before `where`, for positions are those of whole files.
-    own, problems = match(own, files)
-    kept = problems or _kept(own)
+    own, problems = match_rows(own, files)
+    kept = problems or _rows_that_meet_where(own)
     if isinstance(kept, list):
         return kept
     kept, parts, problems = split_lists(kept, files)
     if problems:
         return problems
     # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
-    completed = complete(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
+    completed = complete_cases(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
     if not isinstance(completed, RowBlock):
         return [completed]
-    kept, problems = take(completed, parts)
+    kept, problems = attach_predictions(completed, parts)
     return problems or kept
 
 
-def _predictions(
+def _prediction_files(
     plan: Plan, dataset: DatasetPlan, text: Sequence[str]
 ) -> tuple[dict[Fit, RowBlock], list[Problem]]:
     """Read the files of predictions for a dataset, by the fit that they are of."""
-    from evalpipe.data.prediction_files import divided
-
     files: dict[Fit, RowBlock] = {}
     problems: list[Problem] = []
     for fit, part in dataset.prediction_files.items():
-        rows, faults = whole(plan, part, None, text)
+        rows, faults = load_whole(plan, part, None, text)
         problems += faults
         if rows is not None and fit.is_shown:
-            parts, faults = divided(rows, plan.models[fit.model], evaluated=dataset.role == "evaluate")
+            parts, faults = split_by_step(rows, plan.models[fit.model], evaluated=dataset.role == "evaluate")
             files |= parts
             problems += faults
         elif rows is not None:
@@ -84,27 +84,25 @@ def load_part(
     place = plan.places.place(*dataset.table.named.loc)
     try:
         if count is None:
-            types = _types_of(plan, dataset, file)
-        for frame in _batches(plan, dataset, file, first, count):
+            types = _column_types_of_file(plan, dataset, file)
+        for frame in _row_batches(plan, dataset, file, first, count):
             sources = tuple(
                 SourceFile(shown, None, frame.height if number == file else 0)
                 for number, (_, shown) in enumerate(dataset.table.files))
             rows = RowBlock(plan, dataset, frame, sources, types=types, file=file)
             problems = _not_of_type(rows)
-            yield problems or _kept(rows, none_left=True)
+            yield problems or _rows_that_meet_where(rows, none_left=True)
     except Unreadable as fault:
         yield [fault.problem(dataset.table.files[file][1], place)]
 
 
-def _batches(
+def _row_batches(
     plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None, columns: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
     """Yield rows of a file with their `POSITION`, blank lines left out, some at a time; raises Unreadable.
 
     All ``columns`` of a plan are read unless some are named.
     """
-    from evalpipe.data.files import batches, read
-
     path, shown = dataset.table.files[file]
     text = () if plan.id is None else (plan.id,)
     read_from = (path, shown, dataset.table.format, dataset.table.named.csv,
@@ -116,83 +114,73 @@ def _batches(
     frames = batches(*read_from) if dataset.table.format in TEXT_FORMATS else (
         read(*read_from, first=begin, count=rows) for begin, rows in ranges)
     for frame, blank_lines in frames:
-        numbered = _numbered(frame, file, first)
+        numbered = _with_positions(frame, file, first)
         # Counted from the first of these rows.
         at = numbered[POSITION] - (file * FILE + first + 1)
         yield numbered.filter(~at.is_in(list(blank_lines))) if blank_lines else numbered
         first += frame.height
 
 
-def _types_of(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellType | None]:
+def _column_types_of_file(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that slices are about from all rows of a file of separated text."""
-    from evalpipe.data.values import tell
-
     csv, table = dataset.table.named.csv, dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
     sliced = [column for column in plan.slices.typed if column in dataset.columns]
     untyped = [column for column in dict.fromkeys((*table.where_columns, *sliced)) if column not in csv.types]
     values: dict[str, pl.Series] = {}
-    for frame in _batches(plan, dataset, file, 0, None, untyped) if untyped else ():
+    for frame in _row_batches(plan, dataset, file, 0, None, untyped) if untyped else ():
         for column in untyped:
             seen = values.get(column, frame[column].clear())
             values[column] = pl.concat([seen, frame[column].unique(maintain_order=True)]).unique(maintain_order=True)
-    types = {column: tell(cells, csv.decimal).type for column, cells in values.items()}
+    types = {column: infer_type(cells, csv.decimal).type for column, cells in values.items()}
     return MappingProxyType(types | {column: csv.types[column] for column in (*table.where_columns, *sliced)
                                     if column in csv.types})
 
 
 def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:
     """Read the planned columns of the table of candidates, and keep the rows that meet its ``where``."""
-    rows, problems = whole(plan, dataset, None, ())
-    return problems if rows is None else _kept(rows)
+    rows, problems = load_whole(plan, dataset, None, ())
+    return problems if rows is None else _rows_that_meet_where(rows)
 
 
-def whole(
+def load_whole(
     plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[RowBlock | None, list[Problem]]:
     """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
     named_at = plan.places.place(*dataset.table.named.loc)
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared)))
-    parts, sources, problems = _files(dataset, columns, text, named_at)
-    if frame is not None:
-        parts.append(_numbered(frame.select(columns), 0))
-        sources.append(SourceFile(None, None, frame.height))
-    if problems:
-        return None, problems
-    try:
-        joined = _joined(parts, dataset)
-    except pl.exceptions.PolarsError:
-        message = f"the files of {dataset.table.named.called} hold different types in the same column"
-        hint = "write each column with one type in all files"
-        return None, [Problem("types-differ", message, named_at, hint, notes=_types(parts))]
-    rows = RowBlock(plan, dataset, joined, tuple(sources))
-    problems = _not_of_type(rows)
-    return (None, problems) if problems else (replace(rows, types=_told(rows)), [])
-
-
-def _files(
-    dataset: DatasetPlan, columns: Sequence[str], text: Sequence[str], named_at: Place | None
-) -> tuple[list[pl.DataFrame], list[SourceFile], list[Problem]]:
-    """Read columns of all files of a dataset: their rows, what each file is, and the problems of those that cannot."""
     parts: list[pl.DataFrame] = []
     sources: list[SourceFile] = []
     problems: list[Problem] = []
     for path, shown_path in dataset.table.files:
         try:
-            part, source = _file(dataset, path, shown_path, columns, text, len(sources))
+            part, source = _read_file(dataset, path, shown_path, columns, text, len(sources))
         except Unreadable as fault:
             problems.append(fault.problem(shown_path, named_at))
         else:
             parts.append(part)
             sources.append(source)
-    return parts, sources, problems
+    if frame is not None:
+        parts.append(_with_positions(frame.select(columns), 0))
+        sources.append(SourceFile(None, None, frame.height))
+    if problems:
+        return None, problems
+    try:
+        joined = _files_together(parts, dataset)
+    except pl.exceptions.PolarsError:
+        message = f"the files of {dataset.table.named.called} hold different types in the same column"
+        hint = "write each column with one type in all files"
+        kinds = {name: sorted({str(part[name].dtype) for part in parts}) for name in parts[0].columns}
+        notes = tuple(f"column '{name}': {', '.join(types)}" for name, types in kinds.items() if len(types) > 1)
+        return None, [Problem("types-differ", message, named_at, hint, notes=notes)]
+    rows = RowBlock(plan, dataset, joined, tuple(sources))
+    problems = _not_of_type(rows)
+    return (None, problems) if problems else (replace(rows, types=_column_types(rows)), [])
 
 
-def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
+def _column_types(rows: RowBlock) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that conditions, slices and residuals are about, of separated text."""
-    from evalpipe.data.values import tell
-
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
@@ -200,21 +188,19 @@ def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
     asked = (*table.where_columns, *rows.plan.slices.typed, *residuals)
     columns = [column for column in asked if column in rows.frame.columns]
     return MappingProxyType({
-        column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type
+        column: csv.types[column] if column in csv.types else infer_type(rows.frame[column], csv.decimal).type
         for column in columns
     })
 
 
 def _not_of_type(rows: RowBlock) -> list[Problem]:
     """Find the cells that are not of the type that is declared for their column."""
-    from evalpipe.data.values import CALLED, quoted, strange
-
     problems: list[Problem] = []
     named = rows.dataset.table.named
     for column, kind in named.csv.types.items():
         if column not in rows.frame.columns or kind == "text":
             continue
-        wrong = strange(rows.frame[column], kind, named.csv.decimal)
+        wrong = not_of_type(rows.frame[column], kind, named.csv.decimal)
         if wrong.any():
             message = f"{cells(wrong)} of column '{column}' of {named.called} {are(wrong)} not {CALLED[kind]}"
             hint = ("correct the type or the cells; a text that means a missing value is declared, as in csv: "
@@ -224,39 +210,29 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
     return problems
 
 
-def _file(
+def _read_file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
     """Read columns of one file, blank lines left out; raises Unreadable."""
-    from evalpipe.data.files import read
-
-    sha256 = dataset.table.contents[number] if dataset.table.contents else _digest(path)
+    try:
+        sha256 = dataset.table.contents[number] if dataset.table.contents else file_sha256(path)
+    except OSError as error:
+        raise Unreadable("unreadable-file", (error.strerror or str(error)).lower()) from None
     part, blank_lines = read(path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text)
-    part = _numbered(part, number)  # before blank lines go, so that messages count rows as the file does
+    part = _with_positions(part, number)  # before blank lines go, so that messages count rows as the file does
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
     return part, SourceFile(shown_path, sha256, part.height)
 
 
-def _digest(path: Path) -> str:
-    """Return the sha256 of a file's bytes; raises Unreadable."""
-    try:
-        return file_sha256(path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Unreadable("unreadable-file", reason) from None
-
-
-def _numbered(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
+def _with_positions(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
     """Return rows of file ``number``, of which ``before`` come before them, with their `POSITION`."""
     first = number * FILE + before + 1
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
 
-def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
+def _files_together(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
     """Put the files together; a column that only some hold as text, a category or true/false is text in all."""
-    from evalpipe.data.values import texts
-
     if len(parts) == 1:
         return parts[0]
     kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
@@ -267,20 +243,14 @@ def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame
     return pl.concat(alike, how="vertical_relaxed")
 
 
-def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
-    """Return the columns that have several types in the files, each with these, for the notes of a problem."""
-    kinds = {name: sorted({str(part[name].dtype) for part in parts}) for name in parts[0].columns}
-    return tuple(f"column '{name}': {', '.join(types)}" for name, types in kinds.items() if len(types) > 1)
-
-
-def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem]:
+def _rows_that_meet_where(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem]:
     """Keep the rows that meet ``where`` and note which meet the conditions of slices.
 
     A problem when none is left, unless ``none_left`` allows it.
     """
     if rows.frame.height == 0 and not none_left:
-        return [without_rows(rows.called, rows.dataset.table.named, rows.plan, rows.place)]
-    conditions = _conditions(rows)
+        return [no_rows_problem(rows.called, rows.dataset.table.named, rows.plan, rows.place)]
+    conditions = _rows_that_meet_conditions(rows)
     if isinstance(conditions, list):
         return conditions
     flags = conditions.pop("where", None)
@@ -289,21 +259,20 @@ def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem
     frame = rows.frame.select([*rows.dataset.columns, *hidden]).with_columns(
         column.fill_null(value=False).alias(f"\0{name}") for name, column in conditions.items())
     if flags is None:
-        return replace(rows, frame=frame, unknown=_unknown(conditions))
+        return replace(rows, frame=frame, unknown=_unknown_counts(conditions))
     # Of slices, only the rows that are left are counted as unknown.
-    unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
+    unknown = _unknown_counts({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
     if not flags.any() and not none_left:
         place = rows.plan.places.place(*next(entry.loc for entry in rows.dataset.conditions if entry.key == "where"))
-        return [met_by_none(rows.called, place, rows.frame.height, unknown["where"])]
+        return [none_meets_where(rows.called, place, rows.frame.height, unknown["where"])]
     return replace(rows, frame=frame.filter(flags), unknown=unknown)
 
 
-def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
-    """Count the rows for which each condition is unknown, as a value is missing."""
+def _unknown_counts(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
 
 
-def without_rows(called: str, named: Source, plan: Plan, place: Place | None) -> Problem:
+def no_rows_problem(called: str, named: Source, plan: Plan, place: Place | None) -> Problem:
     """Return the problem of a file without rows at a ``place``, or of a query that returns none."""
     if isinstance(named, QuerySource):
         hint = "check its conditions and 'parameters', and whether the rows are there yet"
@@ -311,7 +280,7 @@ def without_rows(called: str, named: Source, plan: Plan, place: Place | None) ->
     return Problem("no-rows", f"{called} has no rows", place, "was it written to the end?")
 
 
-def met_by_none(called: str, place: Place | None, read: int, unknown: int) -> Problem:
+def none_meets_where(called: str, place: Place | None, read: int, unknown: int) -> Problem:
     """Return the problem of a condition that no row meets of so many; for ``unknown`` rows it cannot be told."""
     notes = [f"{counted(read, 'row')} {'was' if read == 1 else 'were'} read"]
     if unknown:
@@ -320,16 +289,14 @@ def met_by_none(called: str, place: Place | None, read: int, unknown: int) -> Pr
                    notes=tuple(notes))
 
 
-def _conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:
+def _rows_that_meet_conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:
     """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
-    from evalpipe.data.where import judge
-
     frame = pl.DataFrame([rows.typed(column) for column in rows.dataset.table.where_columns])
     flags: dict[str, pl.Series] = {}
     problems: list[Problem] = []
     for condition in rows.dataset.conditions:
         try:
-            flags[condition.key] = judge(frame if frame.width else rows.frame, condition.text)
+            flags[condition.key] = evaluate_condition(frame if frame.width else rows.frame, condition.text)
         except Unreadable as fault:
             place = rows.plan.places.place(*condition.loc)
             problems.append(Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint))

@@ -13,10 +13,10 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, prediction_files, slices
-from evalpipe.data.columns import FILE, POSITION, Rounded, rounded_together, rounding_warning
+from evalpipe.data.columns import FILE, POSITION, Rounded, rounding_warning
 from evalpipe.data.outcome_checks import uneven_weights
 from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
-from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
+from evalpipe.data.summary import absent_levels, input_files, one_cluster, summarise, unknown_conditions
 from evalpipe.plan.sources import Fit
 from evalpipe.tasks import MANY, NUMBERS
 
@@ -37,7 +37,7 @@ def in_order(table: pl.DataFrame) -> pl.DataFrame:
     The columns up to the first of floats, scores as a rule, tell nearly all rows apart. Sorting by these, and by all
     columns only the rows that are left tied, takes half of the time and a part of the memory.
     """
-    leading = _leading(table)
+    leading = _columns_to_first_float(table)
     if not leading or any(table[name].null_count() for name in leading):
         return table.sort(table.columns)
     order = np.lexsort([table[name].to_numpy() for name in reversed(leading)])
@@ -48,7 +48,7 @@ def in_order(table: pl.DataFrame) -> pl.DataFrame:
     return table[order]
 
 
-def _leading(table: pl.DataFrame) -> list[str]:
+def _columns_to_first_float(table: pl.DataFrame) -> list[str]:
     """Return the columns up to the first of floats; none where there is none, or a text comes before."""
     for place, (name, kind) in enumerate(table.schema.items()):
         if kind.is_float():
@@ -80,62 +80,64 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
     kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
     frame = ordered(columns, levels)
-    truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
-    exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
+    truth, weight = _column_array(frame, "truth"), _float_array(frame, "weight") if kind is not None else None
+    exposure = _float_array(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
-    models, refits, bootstrap = ({}, {}, {}) if role == "reference" else _models(columns, frame, len(levels))
-    cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = (*unknown_conditions(rows.name, rows.unknown), *columns.warnings, *_of_predictions(columns))
+    models, refits, bootstrap = (
+        ({}, {}, {}) if role == "reference" else _predictions_of_models(columns, frame, len(levels)))
+    cluster = _column_array(frame, "cluster") if "cluster" in frame.columns else None
+    warnings = (*unknown_conditions(rows.name, rows.unknown), *columns.warnings, *_prediction_warnings(columns))
     if role == "evaluate":
         warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven_weights(summary))
     whole = Sample(
-        rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
-        MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
-        slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
-        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap), folds=slices.folds(columns, frame),
-        row_columns=checks.row_column_values(columns, frame),
+        rows.name, role, plan.task, levels, truth, weight, kind, summary, input_files(columns),
+        MappingProxyType(models), warnings, baseline, cluster, slices.requested_slices(columns, frame),
+        slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
+        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
+        folds=slices.resampling_folds(columns, frame), row_columns=checks.row_column_values(columns, frame),
     )
-    return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
+    return replace(whole, steps=_shown_steps(columns, whole)) if role == "evaluate" else whole
 
 
-def _steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
+def _shown_steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
     """Return the steps of the models that have steps."""
     steps: dict[str, dict[int, Sample]] = {}
     for fit, part, model in columns.predicted():
         if part.rows.step is not None:
             by_step = steps.setdefault(model.name, {})
             if not fit.is_shown:
-                by_step[part.rows.step] = _at_step(columns, part, model, whole)
+                by_step[part.rows.step] = _sample_at_step(columns, part, model, whole)
     shown = {name: columns.of(name).rows.step or 0 for name in steps}
     return MappingProxyType({
         name: ShownStep(shown[name], MappingProxyType(others)) for name, others in steps.items()})
 
 
-def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
+def _sample_at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
     """Return the rows of a sample with what ``part`` holds of a model's predictions at a step, in canonical order."""
-    predictions = _kinds(columns, part, model, whole.levels)
-    frame = _sorted(columns, _outcome(columns, whole.levels) | {f"{kind} 0": at for kind, at in predictions.items()})
-    weight = None if whole.weight is None else _floats(frame, "weight")
-    exposure = None if whole.exposure is None else _floats(frame, "exposure")
+    predictions = _predictions_by_kind(columns, part, model, whole.levels)
+    predicted = {f"{kind} 0": values for kind, values in predictions.items()}
+    frame = _weighing_rows(columns, _outcome_columns(columns, whole.levels) | predicted)
+    weight = None if whole.weight is None else _float_array(frame, "weight")
+    exposure = None if whole.exposure is None else _float_array(frame, "exposure")
     models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
-    return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
-                   warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
+    return replace(whole, truth=_column_array(frame, "truth"), weight=weight, exposure=exposure, models=models,
+                   files=(), warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
                    row_columns=MappingProxyType({}))
 
 
-def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
+def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     dict[str, Predictions], dict[str, tuple[Refit, ...]], dict[str, tuple[BootstrapFit, ...]],
 ]:
     """Return the predictions of every model, and by model those of its other fits and of its bootstrap fits."""
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
-    for number, (fit, part, model) in enumerate(_fits(columns)):
+    for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
         predictions = predictions_of(frame, number, model, levels)
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":
-            drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _floats(frame, f"drawn {number}"))
+            drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _float_array(frame, f"drawn {number}"))
             bootstrap[model.name] = (*bootstrap.get(model.name, ()), drawn)
         else:
             refit = Refit(str(part.rows.sources[0].path), predictions)
@@ -143,12 +145,12 @@ def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     return models, refits, bootstrap
 
 
-def _fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
+def _predicted_fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
     """Yield the columns that hold predictions of a fit, each model's first; of steps the one that is shown."""
     yield from (predicted for predicted in columns.predicted() if predicted[0].kind != "step")
 
 
-def _of_predictions(columns: Columns) -> Iterator[Warned]:
+def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
     """Warn of predictions that are missing, and of those that were rounded, at any step and in any fit."""
     rows = columns.rows
     if rows.incomplete:
@@ -158,7 +160,7 @@ def _of_predictions(columns: Columns) -> Iterator[Warned]:
         rounded.setdefault(model.name, []).extend(part.rounded[name] for name in part.rounded if name == model.name)
     for name, parts in rounded.items():
         if parts:
-            yield rounding_warning(rows.name, name, rounded_together(parts))
+            yield rounding_warning(rows.name, name, parts)
 
 
 def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
@@ -170,26 +172,26 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
     if columns.rows.dataset.role == "reference" and not plan.gives_prevalence(columns.rows.name):
-        return pl.DataFrame({"truth": _coded(plan.task, truth, levels).alias("truth").drop_nulls()}).sort("truth")
-    frame = _outcome(columns, levels)
+        return pl.DataFrame({"truth": _level_codes(plan.task, truth, levels).alias("truth").drop_nulls()}).sort("truth")
+    frame = _outcome_columns(columns, levels)
     if plan.cluster is not None:
         frame["cluster"] = columns.names[plan.cluster]
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
     predicted = columns.rows.dataset.role != "reference"
-    given, further = _all_predictions(columns, levels) if predicted else ({}, {})
+    given, further = _prediction_columns(columns, levels) if predicted else ({}, {})
     # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
     # in all else: no number depends on them.
-    frame |= given | slices.held(columns) | further | checks.row_columns_held(columns)
+    frame |= given | slices.slice_columns(columns) | further | checks.row_columns_held(columns)
     if plan.part(row_file_plan) is not None and columns.rows.dataset.role == "evaluate":
-        frame["id"] = _ids(columns).alias("id")
-    return _sorted(columns, frame, sort=sort)
+        frame["id"] = _row_names(columns).alias("id")
+    return _weighing_rows(columns, frame, sort=sort)
 
 
-def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
     """Return the outcome of each row, its weight and its exposure, where there are any."""
     plan, truth = columns.rows.plan, columns.truth
     assert truth is not None  # noqa: S101 - evaluated rows have an outcome
-    frame = {"truth": _coded(plan.task, truth, levels).alias("truth")}
+    frame = {"truth": _level_codes(plan.task, truth, levels).alias("truth")}
     if columns.weight is not None:
         frame["weight"] = columns.weight
     if plan.exposure is not None:
@@ -197,7 +199,7 @@ def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
     return frame
 
 
-def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
+def _weighing_rows(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
     """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers.
 
     Unless asked to ``sort``, in the order that they have, with clusters by name.
@@ -210,7 +212,7 @@ def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = Tr
     return in_order(table) if sort else table
 
 
-def _ids(columns: Columns) -> pl.Series:
+def _row_names(columns: Columns) -> pl.Series:
     """Return what names each row, [n]: its id, else its number in its file, after that of the file where many are."""
     rows = columns.rows
     if rows.plan.id is not None:
@@ -222,14 +224,14 @@ def _ids(columns: Columns) -> pl.Series:
     return pl.select(pl.concat_str(at // FILE + 1, pl.lit(":"), numbers)).to_series()
 
 
-def _all_predictions(
+def _prediction_columns(
     columns: Columns, levels: tuple[str, ...]
 ) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
     """Return the columns of all models' predictions, each under its kind and a number, "score 0"; other fits apart."""
     given: dict[str, pl.Series] = {}
     further: dict[str, pl.Series] = {}
-    for number, (fit, part, model) in enumerate(_fits(columns)):
-        by_kind = _kinds(columns, part, model, levels)
+    for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
+        by_kind = _predictions_by_kind(columns, part, model, levels)
         if fit.kind == "bootstrap":
             by_kind["drawn"] = part.numbers[str(model.drawn)]
         named = given if fit.is_shown else further
@@ -237,7 +239,9 @@ def _all_predictions(
     return given, further
 
 
-def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+def _predictions_by_kind(
+    columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]
+) -> dict[str, pl.Series]:
     """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts.
 
     Without a row a linear fit predicts what leaves it the residual over 1 - leverage: Allen (1974).
@@ -252,7 +256,7 @@ def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str,
     return by_kind
 
 
-def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
+def _level_codes(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
     """Turn levels into whether they are the event, or their place in the order; numbers stay."""
     if task in NUMBERS:
         return values
@@ -273,22 +277,22 @@ def predicted(
     values = columns.numbers
     rescale = rescale or model.renormalise
     if plan.task in MANY:
-        by_kind |= _of_each_level(model, values, rescale=rescale)
+        by_kind |= _level_predictions(model, values, rescale=rescale)
     else:
-        ranking = _ranking(model, values, rescale=rescale)
+        ranking = _binary_score(model, values, rescale=rescale)
         if ranking is not None:
             by_kind["score"] = ranking  # never the logistic function of a score, which would round it to ties
         if ranking is not None and model.scale is not None:
-            by_kind["chance"] = _logistic(ranking)
+            by_kind["chance"] = pl.Series(ranking.name, expit(ranking.to_numpy()))
     if model.prediction is not None:
         given = values if plan.task in NUMBERS else columns.levels
-        by_kind["predicted"] = _coded(plan.task, given[model.prediction], levels)
+        by_kind["predicted"] = _level_codes(plan.task, given[model.prediction], levels)
     if model.loo_prediction is not None:
         by_kind["left out"] = values[model.loo_prediction]
     return by_kind
 
 
-def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
+def _binary_score(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
     """Return what ranks the rows of a binary outcome: the event's score, divided by its norm if any, or probability.
 
     Of the scores of both levels it is their difference, whose logistic function is their softmax.
@@ -303,7 +307,7 @@ def _ranking(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool
     return pl.Series(column, values[column].to_numpy() / model.norm)
 
 
-def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
+def _level_predictions(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
     """Return the scores of all levels, if any, and their probabilities: of scores the softmax.
 
     Others are divided by their sum if asked.
@@ -320,22 +324,18 @@ def _of_each_level(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale
     return scores | {f"chance of {place}": chances[place] for place in chances.columns}
 
 
-def _logistic(score: pl.Series) -> pl.Series:
-    """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
-    return pl.Series(score.name, expit(score.to_numpy()))
-
-
 def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
     """Return the predictions of the ``number``-th model, of one level or ``levels``, in a frame of `ordered`."""
     def column(kind: str) -> Values | None:
-        return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
+        return _column_array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
     def tables(kind: str) -> Floats:
-        return _frozen(np.column_stack([_floats(frame, f"{kind} of {place} {number}") for place in range(levels)]))
+        columns = [_float_array(frame, f"{kind} of {place} {number}") for place in range(levels)]
+        return _read_only(np.column_stack(columns))
 
     if f"chance of 0 {number}" in frame.columns:
         score = tables("score") if model.scores else None
-        return _of_levels(tables("chance"), score, column("predicted"), model.zone)
+        return _predictions_of_levels(tables("chance"), score, column("predicted"), model.zone)
     predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone
     # A model that gives the probability itself is ranked by it, so the score is the probability.
     if chance is None and "probabilities" in model.gives:
@@ -349,35 +349,33 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
     return replace(predictions.classified(cut, written), threshold=written, cut=cut)
 
 
-def _of_levels(chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None) -> Predictions:
+def _predictions_of_levels(
+    chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None
+) -> Predictions:
     """Return predictions of several levels; the classes are those of the highest score, or probability."""
-    reported, tied = None if zone is None else _frozen(reportable_rows(zone, chances)), 0
+    reported, tied = None if zone is None else _read_only(reportable_rows(zone, chances)), 0
     if predicted is None:
         highest = chances if scores is None else scores
-        predicted = _frozen(highest.argmax(axis=1).astype(np.intp))
+        predicted = _read_only(highest.argmax(axis=1).astype(np.intp))
         # Rows in the equivocal zone have no class, so a tie there decides nothing.
-        tied = _tied(highest if reported is None else highest[reported])
+        highest = highest if reported is None else highest[reported]
+        tied = int(((highest == highest.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
     return Predictions(
         scores, chances, predicted, tied=tied, reportable=reported, zone=zone, log_odds=scores is not None)
 
 
-def _tied(chances: Floats) -> int:
-    """Count the rows whose highest probability several levels share."""
-    return int(((chances == chances.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-
-
-def _array(frame: pl.DataFrame, name: str) -> Values:
+def _column_array(frame: pl.DataFrame, name: str) -> Values:
     """Return a column as an array: flags, places of levels, or numbers."""
     values = np.ascontiguousarray(frame[name].to_numpy())
-    return _frozen(values.astype(np.intp) if values.dtype.kind in "iu" else values)
+    return _read_only(values.astype(np.intp) if values.dtype.kind in "iu" else values)
 
 
-def _floats(frame: pl.DataFrame, name: str) -> Floats:
+def _float_array(frame: pl.DataFrame, name: str) -> Floats:
     """Return a column as an array of numbers."""
-    return _frozen(np.ascontiguousarray(frame[name].to_numpy(), dtype=np.float64))
+    return _read_only(np.ascontiguousarray(frame[name].to_numpy(), dtype=np.float64))
 
 
-def _frozen(array: Values) -> Values:
+def _read_only(array: Values) -> Values:
     """Make an array read-only: samples are shared by all that is computed of them."""
     array.flags.writeable = False
     return array

@@ -16,7 +16,7 @@ from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
 from evalpipe.data.problems import Unreadable, rows_have
 from evalpipe.data.sample import SlicedRows
-from evalpipe.data.summary import counting
+from evalpipe.data.summary import weighted_above_zero
 from evalpipe.data.values import shown, texts
 from evalpipe.words.spelling import closest_level
 
@@ -32,7 +32,7 @@ MISSING = "(missing)"
 """The label of rows without a value: null or NaN, in separated text an empty cell."""
 EMPTY = "(empty)"
 """The label of rows whose value is the empty text."""
-_OWN = r'^("*\((?:missing|empty)\)"*)$'
+_LOOKS_LIKE_OWN = r'^("*\((?:missing|empty)\)"*)$'
 
 
 def check(columns: Columns, *, whole: bool = True) -> None:
@@ -40,19 +40,19 @@ def check(columns: Columns, *, whole: bool = True) -> None:
 
     Of a part of a dataset, not the ``whole``, reference levels may be absent.
     """
-    counts = counting(columns)
+    counts = weighted_above_zero(columns)
     for loc, sliced in columns.rows.plan.slices.named:
         if sliced not in columns.graded:
-            read = _cut if sliced.cuts else _levels
+            read = _read_intervals if sliced.cuts else _read_levels
             graded = read(columns, sliced, loc, counts)
             if graded is not None:
                 columns.graded[sliced] = graded
-    _folds(columns, counts)
+    _check_folds(columns, counts)
     if whole:
-        _references(columns, counts)
+        _check_references(columns, counts)
 
 
-def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
+def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column by its levels, those that occur, or by the periods of its dates; missing values last.
 
     Numbers are in order of size, texts in natural order, which is that of time where they name periods.
@@ -74,7 +74,7 @@ def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -
     if len(levels) > columns.rows.plan.slices.max_levels:
         message, hint = too_many(columns.rows.plan, columns.rows.called, sliced, levels)
         notes = (f"the first are {', '.join(shown(level) for level in levels[:5])}",)
-        columns.problems.append(columns.rows.problem("too-many-levels", message, loc, hint, notes=notes))
+        columns.report("too-many-levels", message, loc, hint, notes=notes)
         return None
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
     places = {label: place for place, label in enumerate(labels)}
@@ -96,7 +96,7 @@ def labelled(column: pl.Series) -> pl.Series:
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return labels
     written = column.cast(pl.String)
-    return written.str.replace(_OWN, '"${1}"').set((written == "").fill_null(value=False), EMPTY)
+    return written.str.replace(_LOOKS_LIKE_OWN, '"${1}"').set((written == "").fill_null(value=False), EMPTY)
 
 
 def periods(days: pl.Series, length: str) -> list[str]:
@@ -118,17 +118,17 @@ def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str])
                    " 'slice_rules.max_levels'")
         return message, "folds of a few rows have no value of most measures; join them, or raise 'max_levels'"
     if sliced.by is not None:
-        longer = _longer(sliced.by, levels, most)
+        longer = _longer_period(sliced.by, levels, most)
         way = "leave rows out with 'where'" if longer is None else (
             f"take a longer period: {{column: {sliced.column}, by: {longer}}}")
         return message, f"{way}, or raise 'max_levels'"
-    numeric = all(_number(level) is not None for level in levels)
+    numeric = all(_as_number(level) is not None for level in levels)
     hint = (f"cut the numbers into intervals: {{column: {sliced.column}, cuts: […, …]}}" if numeric
             else "group the levels in the data, or raise 'max_levels'")
     return message, hint
 
 
-def _longer(length: str, labels: Sequence[str], most: int) -> str | None:
+def _longer_period(length: str, labels: Sequence[str], most: int) -> str | None:
     """Return the next longer period; of days the first of which there are few enough. None of years."""
     longer = [other for place, other in enumerate(LENGTHS) if length in LENGTHS[:place]]
     if length != "day":
@@ -140,7 +140,7 @@ def _longer(length: str, labels: Sequence[str], most: int) -> str | None:
 def ordered(levels: Iterable[str]) -> list[str]:
     """Sort levels: by size where all are numbers, else as people read them, "a2" before "a10"."""
     texts = sorted(levels)
-    sizes = [_number(level) for level in texts]
+    sizes = [_as_number(level) for level in texts]
     by_size = [size for size in sizes if size is not None]
     if len(by_size) == len(texts):
         return [level for _, level in sorted(zip(by_size, texts, strict=True))]
@@ -148,7 +148,7 @@ def ordered(levels: Iterable[str]) -> list[str]:
         (int(part), "") if odd % 2 else (0, part) for odd, part in enumerate(re.split(r"(\d+)", level))])
 
 
-def _number(text: str) -> float | None:
+def _as_number(text: str) -> float | None:
     """Read a number; a text that means none, such as "nan", has no place among numbers."""
     try:
         return None if math.isnan(float(text)) else float(text)
@@ -156,7 +156,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _cut(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
+def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column of numbers by the interval each is in; a number at a cut is in the interval above it."""
     values = read_numbers(columns, cut.column, loc, None, "number")
     if values is None:
@@ -179,7 +179,7 @@ def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
     return (f"< {written[0]}", *between, f">= {written[-1]}")
 
 
-def _folds(columns: Columns, counts: pl.Series) -> None:
+def _check_folds(columns: Columns, counts: pl.Series) -> None:
     """Find rows without a fold, and a column that has one fold alone."""
     rows, planned = columns.rows, columns.rows.plan.slices.folds
     graded = None if planned is None else columns.graded.get(planned)
@@ -189,16 +189,16 @@ def _folds(columns: Columns, counts: pl.Series) -> None:
     absent = counts & (graded.codes == graded.labels.index(MISSING)) if MISSING in graded.labels else ~counts & counts
     if absent.any():
         message = f"{rows_have(absent)} no fold in column '{planned.column}'"
-        columns.problems.append(rows.problem(
+        columns.report(
             "missing-fold", message, loc, fill_hint(rows, planned.column, loc), mask=absent,
-            values=rows.frame[planned.column]))
+            values=rows.frame[planned.column])
     elif len(graded.labels) == 1:
         message = f"column '{planned.column}' of {rows.called} has one fold alone, {shown(graded.labels[0])}"
         hint = "name the column that tells the folds apart, or remove 'folds'"
-        columns.problems.append(rows.problem("one-fold", message, loc, hint))
+        columns.report("one-fold", message, loc, hint)
 
 
-def _references(columns: Columns, counts: pl.Series) -> None:
+def _check_references(columns: Columns, counts: pl.Series) -> None:
     """Find reference levels that no row has."""
     plan = columns.rows.plan
     reference = plan.slices.reference
@@ -217,42 +217,39 @@ def _references(columns: Columns, counts: pl.Series) -> None:
             listed = ", ".join(shown(label) for label in occurring[:12]) + (", …" if len(occurring) > 12 else "")
             hint = f"did you mean {shown(guess)}?" if guess else f"the slices with rows are {listed}"
             loc: Loc = ("slice_rules", "reference", column)
-            columns.problems.append(columns.rows.problem("reference-absent", message, loc, hint))
+            columns.report("reference-absent", message, loc, hint)
 
 
-def held(columns: Columns) -> dict[str, pl.Series]:
+def slice_columns(columns: Columns) -> dict[str, pl.Series]:
     """Return what slices need of each row, as columns: the places of labels, and whether a condition is met."""
     if columns.rows.dataset.role != "evaluate":
         return {}
-    places = {_key(columns, sliced): graded.codes for sliced, graded in columns.graded.items()}
-    flags = {name: columns.rows.frame[f"\0{name}"] for name in _conditions(columns).values()}
+    places = {_places_column(columns, sliced): graded.codes for sliced, graded in columns.graded.items()}
+    conditions = [entry.title for entry in columns.rows.plan.slices.slicings if entry.condition is not None]
+    flags = {f"slice {title}": columns.rows.frame[f"\0slice {title}"] for title in conditions}
     return places | flags
 
 
-def _key(columns: Columns, sliced: ColumnPlan) -> str:
+def _places_column(columns: Columns, sliced: ColumnPlan) -> str:
     """Return the name of the column that holds the places of a slice's labels."""
     return f"slice part {list(columns.graded).index(sliced)}"
 
 
-def _conditions(columns: Columns) -> dict[int, str]:
-    """Return the columns that hold which rows meet the condition of a slice, by the number of the slicing."""
-    named = enumerate(columns.rows.plan.slices.slicings)
-    return {number: f"slice {entry.title}" for number, entry in named if entry.condition is not None}
-
-
-def asked(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
-    """Return the slices that the spec asks for; ``frame`` holds the columns of `held` for the rows of the sample."""
+def requested_slices(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
+    """Return the slices that the spec asks for; ``frame`` holds `slice_columns` of the rows of the sample."""
     if columns.rows.dataset.role != "evaluate":
         return ()
-    conditions = _conditions(columns)
-    return tuple(
-        _condition(frame, entry.title, conditions[number]) if number in conditions
-        else _combined(columns, frame, entry.columns)
-        for number, entry in enumerate(columns.rows.plan.slices.slicings)
-    )
+    sliced: list[SlicedRows] = []
+    for entry in columns.rows.plan.slices.slicings:
+        if entry.condition is None:
+            sliced.append(_combined(columns, frame, entry.columns))
+        else:
+            codes = np.where(frame[f"slice {entry.title}"].to_numpy(), 0, -1)
+            sliced.append(SlicedRows(entry.title, ({entry.title: "true"},), _read_only_codes(codes)))
+    return tuple(sliced)
 
 
-def searched(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
+def slices_to_search(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
     """Return the slices by each single column of the search for the worst ones."""
     worst = columns.rows.plan.slices.worst
     if worst is None or columns.rows.dataset.role != "evaluate":
@@ -260,26 +257,20 @@ def searched(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
     return tuple(_combined(columns, frame, (sliced,)) for sliced in worst.columns)
 
 
-def folds(columns: Columns, frame: pl.DataFrame) -> SlicedRows | None:
+def resampling_folds(columns: Columns, frame: pl.DataFrame) -> SlicedRows | None:
     """Return the folds of resampling; None where no column numbers them."""
     planned = columns.rows.plan.slices.folds
     return None if planned is None or columns.rows.dataset.role != "evaluate" else _combined(columns, frame, (planned,))
 
 
-def _condition(frame: pl.DataFrame, name: str, column: str) -> SlicedRows:
-    """Return the slice of the rows that meet a condition."""
-    codes = np.where(frame[column].to_numpy(), 0, -1)
-    return SlicedRows(name, ({name: "true"},), _whole(codes))
-
-
 def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[ColumnPlan]) -> SlicedRows:
     """Combine columns: all labels of a single one, of several the combinations that occur, the first changing last."""
     labels = [columns.graded[sliced].labels for sliced in combination]
-    places = [frame[_key(columns, sliced)].to_numpy() for sliced in combination]
+    places = [frame[_places_column(columns, sliced)].to_numpy() for sliced in combination]
     names = [sliced.column for sliced in combination]
     title = " × ".join(names)
     if len(names) == 1:
-        return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _whole(places[0]))
+        return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _read_only_codes(places[0]))
     sizes = [len(of_column) for of_column in labels]
     # One number for each combination, in the order of the labels, so that slices sort as their columns do.
     occurring, codes = np.unique(np.ravel_multi_index(places, sizes), return_inverse=True)
@@ -288,10 +279,10 @@ def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[Colum
         {name: of_column[place] for name, of_column, place in zip(names, labels, row, strict=True)}
         for row in combinations
     )
-    return SlicedRows(title, combined, _whole(codes))
+    return SlicedRows(title, combined, _read_only_codes(codes))
 
 
-def _whole(codes: Values) -> Wholes:
+def _read_only_codes(codes: Values) -> Wholes:
     """Return codes as a read-only array of whole numbers."""
     wholes = np.ascontiguousarray(codes, dtype=np.intp)
     wholes.flags.writeable = False

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from evalpipe.data.columns import Columns, RowBlock
 
 
-def files(columns: Columns) -> tuple[InputFile, ...]:
+def input_files(columns: Columns) -> tuple[InputFile, ...]:
     """Return the files that were read, each with the rows that count; a file that serves several models once."""
-    counts = counting(columns)
+    counts = weighted_above_zero(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
-    for rows, times in ((columns.rows, 1), *_of_models(columns.rows)):
+    for rows, times in ((columns.rows, 1), *_blocks_of_models(columns.rows)):
         for file in files_of(rows, pl.concat([counts] * times)):
             same = by_path.setdefault((file.role, file.path), file)
             merged = list(dict.fromkeys((*same.columns, *file.columns)))
@@ -32,7 +32,7 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
     return tuple(by_path.values())
 
 
-def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
+def _blocks_of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
     """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
     for fit, block in rows.models.items():
         if block.step is None:
@@ -43,7 +43,7 @@ def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
 
 
 def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
-    """Return the files of rows, each with the number of its rows for which ``counting`` is true."""
+    """Return the files of rows, each with the number of its rows for which ``weighted_above_zero`` is true."""
     asked = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
     parts = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
              for part in model.level_columns.values()}
@@ -58,18 +58,11 @@ def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     )
 
 
-def counting(columns: Columns) -> pl.Series:
+def weighted_above_zero(columns: Columns) -> pl.Series:
     """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
     if columns.weight is None:
         return pl.repeat(value=True, n=columns.rows.frame.height, eager=True)
     return (columns.weight > 0).fill_null(value=False)
-
-
-def _matched(rows: RowBlock) -> list[Matched]:
-    """Say of each model whose predictions are in a file of their own how its rows were matched."""
-    by = "position" if rows.plan.id is None else "id"
-    return [Matched(model=fit.model, by=by, agree=list(block.dataset.compared))
-            for fit, block in rows.models.items() if fit.is_shown]
 
 
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
@@ -79,7 +72,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     height = frame.height if has_outcome else rows.frame.height
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
     total = float(weights.sum()) if has_outcome else float(height)
-    counts = _counts(frame, levels, weights, plan.task) if has_outcome else []
+    counts = _level_counts(frame, levels, weights, plan.task) if has_outcome else []
     events = counts[0].weight if plan.task == "binary" and has_outcome else 0.0
     before = sum(source.rows for source in rows.sources)
     compared = rows.dataset.role == "reference" and columns.weight is None
@@ -97,14 +90,16 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         # Kish (1965): so many rows of equal weight tell as much as these; counts are rows themselves.
         n_effective=None if whole or "weight" not in frame.columns else float(weights.sum()**2 / (weights**2).sum()),
         outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
-        **_exposed(frame, weights),
-        matched=_matched(rows),
+        **_exposure_summary(frame, weights),
+        matched=[
+            Matched(model=fit.model, by="position" if plan.id is None else "id", agree=list(block.dataset.compared))
+            for fit, block in rows.models.items() if fit.is_shown],
         excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
         compared=dict(columns.compared) if rows.dataset.role == "evaluate" else {},
     )
 
 
-def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
+def _exposure_summary(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
     """Return the total exposure, and the count for each unit of it; nothing where none is declared."""
     if "exposure" not in frame.columns or not len(weights):
         return {}
@@ -112,8 +107,7 @@ def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
     return {"total_exposure": total, "rate": float((weights * frame["truth"].to_numpy()).sum()) / total}
 
 
-def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
-    """Count the rows of each level, and total their weights."""
+def _level_counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
     truth = frame["truth"].to_numpy()
     codes = np.where(truth.astype(bool), 0, 1) if task == "binary" else truth
     masks = [codes == place for place in range(len(levels))]

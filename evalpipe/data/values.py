@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_numpy import np
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import Unreadable
 from evalpipe.words.spelling import clipped
@@ -39,7 +40,7 @@ def texts(column: pl.Series) -> pl.Series:
         return numbers.cast(pl.String).zip_with(~whole, numbers.cast(pl.Int64, strict=False).cast(pl.String))
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         hint = "a level or an id is a text, a whole number, or true or false"
-        raise Unreadable("wrong-type", f"holds {_called(kind)}, not single values", hint)
+        raise Unreadable("wrong-type", f"holds {_kind_called(kind)}, not single values", hint)
     plain = column.dt.to_string("iso") if kind == pl.Duration else column.cast(pl.String)
     return plain.set(plain == "", None)
 
@@ -54,7 +55,7 @@ def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
         return column.cast(pl.Float64) + 0.0  # -0 becomes 0, so that equal numbers are the same bytes
     if kind == pl.String and as_text:
         return column.str.strip_chars().cast(pl.Float64, strict=False) + 0.0
-    raise Unreadable("wrong-type", f"holds {_called(kind)}, not numbers", "write it as a column of numbers")
+    raise Unreadable("wrong-type", f"holds {_kind_called(kind)}, not numbers", "write it as a column of numbers")
 
 
 def days(column: pl.Series) -> pl.Series:
@@ -68,7 +69,7 @@ def days(column: pl.Series) -> pl.Series:
         written = column.cast(pl.String).str.strip_chars()
         column = written.str.extract(_MOMENT).str.to_date("%Y-%m-%d", strict=False)
     elif kind not in (pl.Date, pl.Datetime, pl.Null):
-        raise Unreadable("wrong-type", f"holds {_called(kind)}, not dates")
+        raise Unreadable("wrong-type", f"holds {_kind_called(kind)}, not dates")
     # `dt.date` takes the day of a time where its zone is.
     day = column.cast(pl.Date) if kind == pl.Null else column.dt.date()
     return day.set(~day.dt.year().is_between(1, 9999), None)
@@ -79,8 +80,6 @@ def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
 
     25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable as `numbers`.
     """
-    import numpy as np
-
     written = column.str.replace(r"\s*%\s*$", "") if column.dtype == pl.String else column
     percents = numbers(written, as_text=as_text or column.dtype == pl.String)
     # numpy, because polars multiplies by 1/100, which is no double.
@@ -97,7 +96,7 @@ def blank(column: pl.Series) -> pl.Series:
     return column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
 
 
-def differing(left: pl.Series, right: pl.Series) -> pl.Series:
+def cells_differ(left: pl.Series, right: pl.Series) -> pl.Series:
     """Return where two columns of single values differ, shape [n], whatever types they are stored as.
 
     Numbers are equal by value, also where one is written as text; of two floats of unlike precision the coarser counts.
@@ -106,17 +105,17 @@ def differing(left: pl.Series, right: pl.Series) -> pl.Series:
     kinds = (left.dtype, right.dtype)
     if all(kind.is_integer() for kind in kinds):
         return left.ne_missing(right)
-    words = [_words(column) for column in (left, right)]
+    words = [_comparable_texts(column) for column in (left, right)]
     if any(kind.is_temporal() for kind in kinds):
-        words = [_moments(text) for text in words]
+        words = [_comparable_moments(text) for text in words]
     # 0.1 as Float32 is not 0.1 as Float64; compared as the coarser they are the same cell.
     exact = pl.Float32 if pl.Float32 in kinds else pl.Float64
-    values = [_values(column, text).cast(exact) for column, text in zip((left, right), words, strict=True)]
+    values = [_comparable_numbers(column, text).cast(exact) for column, text in zip((left, right), words, strict=True)]
     both = values[0].is_not_null() & values[1].is_not_null()
     return (words[0].ne_missing(words[1]) & ~both) | (both & values[0].ne_missing(values[1]))
 
 
-def _words(column: pl.Series) -> pl.Series:
+def _comparable_texts(column: pl.Series) -> pl.Series:
     """Return the text of each value in small letters where it is true or false; null for an empty cell or NaN."""
     plain = column.fill_nan(None) if column.dtype.is_float() else column
     text = plain.cast(pl.String).str.strip_chars()
@@ -125,13 +124,13 @@ def _words(column: pl.Series) -> pl.Series:
     return small.zip_with(small.is_in(["true", "false"]).fill_null(value=False), text)
 
 
-def _moments(text: pl.Series) -> pl.Series:
+def _comparable_moments(text: pl.Series) -> pl.Series:
     """Write dates and times alike: without T, the zone UTC, a fraction of nothing and a time of midnight."""
     plain = text.str.replace(r"^(\d{4}-\d\d-\d\d)T", "${1} ").str.replace(r"(Z|UTC|\+00:00|\+0000)$", "")
     return plain.str.replace(r"(:\d\d)\.0+$", "${1}").str.replace(r"^(\d{4}-\d\d-\d\d) 00:00(:00)?$", "${1}")
 
 
-def _values(column: pl.Series, words: pl.Series) -> pl.Series:
+def _comparable_numbers(column: pl.Series, words: pl.Series) -> pl.Series:
     """Return the number of each value, also of true and false; null for what is none."""
     numeric = column.dtype.is_numeric() or column.dtype == pl.Boolean
     numbers = (column if numeric else words).cast(pl.Float64, strict=False)
@@ -149,7 +148,7 @@ def shown(value: object) -> str:
     return f"'{clipped(value)}'"
 
 
-def _called(kind: pl.DataType) -> str:
+def _kind_called(kind: pl.DataType) -> str:
     if kind.is_nested():
         return "lists or mappings"
     if kind in (pl.Date, pl.Datetime):
@@ -191,7 +190,7 @@ class Told:
     why: str | None = None
 
 
-def tell(column: pl.Series, decimal: str) -> Told:
+def infer_type(column: pl.Series, decimal: str) -> Told:
     """Tell the type of a column of text from all of its values; None where it has none."""
     present = column.drop_nulls().unique(maintain_order=True)
     cells = present.str.strip_chars()
@@ -210,11 +209,11 @@ def tell(column: pl.Series, decimal: str) -> Told:
     odd = ~(numeric | cells.str.contains(_NAN) | cells.str.contains(_INFINITE))
     if not numeric.any() or odd.any():
         absent = cells.str.contains(_NAN).all()
-        return Told("number") if absent else Told("text", _why(column.name, cells, numeric, odd))
-    return _lossless(column.name, cells, plain, numeric)
+        return Told("number") if absent else Told("text", _why_text(column.name, cells, numeric, odd))
+    return _number_or_text(column.name, cells, plain, numeric)
 
 
-def _lossless(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> Told:
+def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> Told:
     """Refuse numbers that would not be told apart, or not be kept."""
     long = plain.filter(plain.str.contains(_LONG))
     if len(long):
@@ -229,8 +228,7 @@ def _lossless(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series)
     return Told("number")
 
 
-def _why(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str | None:
-    """Say why a column with numbers is text."""
+def _why_text(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str | None:
     strange = cells.filter(odd)
     digits = strange.str.contains(r"^[+-]?\d")
     if not numeric.any() and not digits.any():
@@ -262,15 +260,10 @@ def typed(column: pl.Series, kind: CellType | None, decimal: str) -> pl.Series:
     if kind == "boolean":
         words = cells.str.to_lowercase()
         return (words == "true").set(~words.is_in(["true", "false"]), None)
-    fits = cells.str.contains(_DATE if kind == "date" else _DATETIME)
-    return _dated(cells.set(~fits, None), kind)
-
-
-def _dated(cells: pl.Series, kind: CellType) -> pl.Series:
-    """Read dates, or times without a zone, with seconds or without."""
+    cells = cells.set(~cells.str.contains(_DATE if kind == "date" else _DATETIME), None)
     if kind == "date":
         return cells.str.to_date("%Y-%m-%d", strict=False)
-    full = cells.str.replace("T", " ", literal=True).str.replace(r"^(\S+ \d\d:\d\d)$", "${1}:00")
+    full = cells.str.replace("T", " ", literal=True).str.replace(r"^(\S+ \d\d:\d\d)$", "${1}:00")  # with seconds
     return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False).cast(pl.Datetime("us"))
 
 
@@ -282,7 +275,6 @@ def decimal_points(cells: pl.Series, decimal: str) -> pl.Series:
     return cells.set(cells.str.contains(".", literal=True), "?").str.replace(",", ".", literal=True)
 
 
-def strange(column: pl.Series, kind: CellType, decimal: str) -> pl.Series:
+def not_of_type(column: pl.Series, kind: CellType, decimal: str) -> pl.Series:
     """Return which cells are neither empty nor of a declared type, shape [n]."""
-    empty = column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
-    return typed(column, kind, decimal).is_null() & ~empty
+    return typed(column, kind, decimal).is_null() & ~blank(column)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from evalpipe.data.condition.values import Value
 
 
-def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
+def mentioned_columns(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns that a condition mentions, in the order of ``columns``."""
     # Any word may be a column, CAST and AND too; one that is meant as a word costs a column that is read unused.
     words = names_in(text)
     return tuple(column for column in columns if column in words)
 
 
-def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[WrongCondition]:
+def condition_faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[WrongCondition]:
     """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
     try:
         value, unknown = _read(text, schema, why)
@@ -69,7 +69,7 @@ def _unknown_column(name: str, text: str, schema: Mapping[str, object]) -> Wrong
     return WrongCondition("unknown-column", f"names the column '{name}', which the data do not have", hint)
 
 
-def judge(frame: pl.DataFrame, text: str) -> pl.Series:
+def evaluate_condition(frame: pl.DataFrame, text: str) -> pl.Series:
     """Return for each row whether it meets the condition, shape [n]; null where that is unknown, as a value is missing.
 
     Raises Unreadable when a cell does not fit the condition.

@@ -15,7 +15,6 @@ from evalpipe.errors import InternalError, SpecError, UsageError
 from evalpipe.proposal.models import range_text
 from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_text, scalar
 from evalpipe.runs.folder import refuse_to_replace
-from evalpipe.runs.output_folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
 from evalpipe.spec.text import SpecText

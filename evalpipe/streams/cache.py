@@ -34,9 +34,8 @@ from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, asked
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.base.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Wholes
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import Part
 
@@ -60,22 +59,26 @@ class DamagedError(Exception):
 
 def encode(tables: Tables) -> bytes:
     """Return tables as bytes, the same for equal tables in whatever order their parts were added."""
-    arrays: list[Wholes] = []
+    asked = tables.asked
+    arrays: list[Wholes] = [np.array(asked.edges).view(np.int64)]
     header = {
-        "asked": _asked(tables.asked, arrays),
+        "asked": {"edges": len(asked.edges), "totals": list(map(_option_json, asked.totals)), "models": asked.models},
         "rows": dict(sorted(tables.rows.items())), "levels": dict(sorted(tables.levels.items())),
-        "counts": [[*key, [_counted(group, cells, arrays) for group, cells in _ordered(groups)]]
+        "counts": [[*key, [_group_counts(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.counts.items())],
-        "fractions": [[model, *_sparse(totals, arrays)] for model, totals in sorted(tables.fractions.items())],
-        "singles": [[model, *_differing(singles, arrays)] for model, singles in sorted(tables.singles.items())],
-        "totals": [[*key[:2], _option(key[2]), [[_group(group), _whole(sums)] for group, sums in _ordered(groups)]]
+        "fractions": [[model, *_sparse(totals, totals != 0, arrays)]
+                      for model, totals in sorted(tables.fractions.items())],
+        "singles": [[model, *_sparse(singles.view(np.int64), ~np.isinf(singles), arrays)]
+                    for model, singles in sorted(tables.singles.items())],
+        "totals": [[*key[:2], _option_json(key[2]),
+                    [[_group_json(group), _sums_json(sums)] for group, sums in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.totals.items(), key=repr)],
-        "keys": _keys(tables, arrays),
-        "clusters": [[*key, [_counted(group, cells, arrays) for group, cells in _ordered(groups)]]
+        "keys": None if tables.keys is None else _appended(tables.keys.view(np.int64), arrays),
+        "clusters": [[*key, [_group_counts(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
                      for key, groups in sorted(tables.clusters.items())],
     }
     text = json.dumps(header, separators=(",", ":")).encode()
-    content = zlib.compress(b"".join([len(text).to_bytes(_LENGTH), text, *map(_packed, arrays)]), _LEVEL)
+    content = zlib.compress(b"".join([len(text).to_bytes(_LENGTH), text, *map(_bytes_by_rank, arrays)]), _LEVEL)
     return MAGIC + hashlib.sha256(content).digest() + content
 
 
@@ -89,90 +92,79 @@ def decode(data: bytes) -> Tables:
     header, arrays = json.loads(whole[_LENGTH : _LENGTH + length]), _Arrays(whole[_LENGTH + length :])
     asked = header["asked"]
     edges = tuple(arrays.next(asked["edges"]).view(np.float64).tolist())
-    tables = Tables(Asked(edges, tuple(map(_option_of, asked["totals"])), tuple(asked["models"])))
+    tables = Tables(Asked(edges, tuple(map(_option_from, asked["totals"])), tuple(asked["models"])))
     tables.rows = header["rows"]
     tables.levels = {level: (rows, weight) for level, (rows, weight) in header["levels"].items()}
     for slicing, model, groups in header["counts"]:
-        tables.counts[slicing, model] = {_group_of(group): arrays.cells(size) for group, size in groups}
+        tables.counts[slicing, model] = {_group_from(group): arrays.cells(size) for group, size in groups}
     for model, size, places in header["fractions"]:
-        tables.fractions[model] = arrays.sparse(size, places)
+        tables.fractions[model] = arrays.sparse(np.zeros(size, np.int64), places)
     for model, size, places in header["singles"]:
-        tables.singles[model] = arrays.differing(size, places)
+        bits = arrays.sparse(np.full(size, np.inf).view(np.int64), places)
+        tables.singles[model] = bits.view(np.float64)
     for slicing, model, option, groups in header["totals"]:
-        tables.totals[slicing, model, _option_of(option)] = {
-            _group_of(group): _sums_of(**sums) for group, sums in groups}
+        tables.totals[slicing, model, _option_from(option)] = {
+            _group_from(group): _sums_from(**sums) for group, sums in groups}
     tables.keys = None if header["keys"] is None else arrays.next(header["keys"]).view(np.uint64)
     for slicing, model, groups in header["clusters"]:
-        tables.clusters[slicing, model] = {_group_of(group): arrays.cells(size) for group, size in groups}
+        tables.clusters[slicing, model] = {_group_from(group): arrays.cells(size) for group, size in groups}
     return tables
 
 
-def _keys(tables: Tables, arrays: list[Wholes]) -> int | None:
-    """Add the keys of clusters, and return how many there are; None where rows are not of clusters."""
-    arrays += [] if tables.keys is None else [tables.keys.view(np.int64)]
-    return None if tables.keys is None else len(tables.keys)
+def _appended(array: Wholes, arrays: list[Wholes]) -> int:
+    """Add an array, and return its length."""
+    arrays.append(array)
+    return len(array)
 
 
-def _asked(asked: Asked, arrays: list[Wholes]) -> dict[str, Any]:
-    arrays.append(np.array(asked.edges).view(np.int64))
-    return {"edges": len(asked.edges), "totals": list(map(_option, asked.totals)), "models": asked.models}
-
-
-def _option(option: tuple[str, tuple[tuple[str, Any], ...]]) -> list[Any]:
+def _option_json(option: tuple[str, tuple[tuple[str, Any], ...]]) -> list[Any]:
     return [option[0], [list(pair) for pair in option[1]]]
 
 
-def _option_of(written: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+def _option_from(written: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
     return written[0], tuple((key, value) for key, value in written[1])
 
 
-def _group(group: RowGroup) -> list[Any]:
+def _group_json(group: RowGroup) -> list[Any]:
     return [group.labels, group.event, group.picked]
 
 
-def _group_of(written: list[Any]) -> RowGroup:
+def _group_from(written: list[Any]) -> RowGroup:
     labels, event, picked = written
     return RowGroup(
         None if labels is None else tuple((column, label) for column, label in labels), event,
         tuple(None if state is None else (state[0], state[1]) for state in picked))
 
 
-def _ordered(groups: Mapping[RowGroup, Held]) -> Iterator[tuple[RowGroup, Held]]:
+def _ordered_groups(groups: Mapping[RowGroup, Held]) -> Iterator[tuple[RowGroup, Held]]:
     """Yield groups with what they have in an order of their own."""
-    yield from sorted(groups.items(), key=lambda entry: json.dumps(_group(entry[0])))
+    yield from sorted(groups.items(), key=lambda entry: json.dumps(_group_json(entry[0])))
 
 
-def _counted(group: RowGroup, cells: CellCounts, arrays: list[Wholes]) -> list[Any]:
+def _group_counts(group: RowGroup, cells: CellCounts, arrays: list[Wholes]) -> list[Any]:
     # Distances between neighbouring cells are small numbers, which take fewer bytes than the cells.
     arrays += [np.diff(cells.cells, prepend=0), cells.counts]
-    return [_group(group), len(cells.cells)]
+    return [_group_json(group), len(cells.cells)]
 
 
-def _sparse(totals: Wholes, arrays: list[Wholes]) -> tuple[int, int]:
-    """Add the cells that have a total, and these; return how many cells there are, and how many have one."""
-    places = np.flatnonzero(totals)
-    arrays += [np.diff(places, prepend=0), totals[places]]
-    return len(totals), len(places)
+def _sparse(values: Wholes, kept: Flags, arrays: list[Wholes]) -> tuple[int, int]:
+    """Add the places of the values that are kept, and these; return how many values there are, and how many of them."""
+    places = np.flatnonzero(kept)
+    arrays += [np.diff(places, prepend=0), values[places]]
+    return len(values), len(places)
 
 
-def _differing(singles: Floats, arrays: list[Wholes]) -> tuple[int, int]:
-    """Add the cells that have rows, and the bits of the values of these; return how many cells there are, and have."""
-    places = np.flatnonzero(~np.isinf(singles))
-    arrays += [np.diff(places, prepend=0), singles[places].view(np.int64)]
-    return len(singles), len(places)
-
-
-def _whole(sums: ExactSums) -> dict[str, Any]:
+def _sums_json(sums: ExactSums) -> dict[str, Any]:
     """Return the totals of a single group: it has few, which the header holds."""
     return {"size": sums.size, "top": sums.top, "terms": sums.terms, "windows": [
         [window, (totals / unit(window)).astype(np.int64).tolist()] for window, totals in sorted(sums.windows.items())]}
 
 
-def _sums_of(size: int, top: int | None, terms: int, windows: list[Any]) -> ExactSums:
+def _sums_from(size: int, top: int | None, terms: int, windows: list[Any]) -> ExactSums:
     return ExactSums(size, {window: np.array(totals) * unit(window) for window, totals in windows}, top, terms)
 
 
-def _packed(array: Wholes) -> bytes:
+def _bytes_by_rank(array: Wholes) -> bytes:
     """Return the first bytes of all numbers, then their second bytes, and so on: most are zero, and compress well."""
     words = np.ascontiguousarray(array, "<i8")
     return words.view(np.uint8).reshape(-1, _WORD).T.tobytes()
@@ -194,21 +186,15 @@ class _Arrays:
     def cells(self, size: int) -> CellCounts:
         return CellCounts(np.cumsum(self.next(size)), self.next(size))
 
-    def sparse(self, size: int, places: int) -> Wholes:
-        at, totals = np.cumsum(self.next(places)), np.zeros(size, np.int64)
-        totals[at] = self.next(places)
-        return totals
-
-    def differing(self, size: int, places: int) -> Floats:
-        at, singles = np.cumsum(self.next(places)), np.full(size, np.inf)
-        singles[at] = self.next(places).view(np.float64)
-        return singles
+    def sparse(self, values: Wholes, places: int) -> Wholes:
+        """Set the values at so many places, and return them all."""
+        at = np.cumsum(self.next(places))
+        values[at] = self.next(places)
+        return values
 
 
 def versions() -> dict[str, str]:
     """Return the versions of what computes tables; others may round otherwise."""
-    import numpy as np
-
     from evalpipe.version import VERSION
 
     return {"evalpipe": VERSION, "numpy": np.__version__, "polars": pl.__version__}
@@ -227,7 +213,10 @@ def asked_sha256(plan: Plan, dataset: DatasetPlan, asked: Asked) -> str:
         "weight": None if weight is None else [weight.column, weight.kind],
         "exposure": None if exposure is None else exposure.column,
         "rows": [plan.id, plan.cluster, plan.complete_case],
-        "models": [_model(model) for model in plan.models.values()],
+        "models": [
+            [model.name, [dict(model.columns), dict(model.level_columns)], model.scores, sorted(model.percents),
+             model.scale, model.norm, model.renormalise, sorted(model.gives), model.threshold.number, repr(model.zone)]
+            for model in plan.models.values()],
         "slices": [repr(plan.slices.slicings), repr([column for _, column in plan.slices.named])],
     })
 
@@ -238,13 +227,6 @@ def key_of(sha256: str, shown: str, part: Part, asked: str) -> str:
     Of the path that is ``shown`` for the file only the columns count that its folders name.
     """
     return _sha256([sha256, named(shown), part.first, part.rows, asked])
-
-
-def _model(model: ModelPlan) -> list[Any]:
-    columns = [dict(model.columns), dict(model.level_columns)]
-    return [model.name, columns, model.scores, sorted(model.percents), model.scale, model.norm, model.renormalise,
-            sorted(model.gives),
-            model.threshold.number, repr(model.zone)]
 
 
 def _sha256(value: Any) -> str:
@@ -291,7 +273,12 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         """Look at the entries that are there."""
         self.folder = folder
-        self.entries = {entry.key: entry for path in sorted(folder.glob(f"*{SUFFIX}")) if (entry := _entry(path))}
+        self.entries: dict[str, CacheEntry] = {}
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            with suppress(OSError, ValueError, TypeError), path.open("rb") as file:  # whose first line says what it is
+                entry = CacheEntry(**json.loads(file.readline()))
+                key = path.name.removesuffix(SUFFIX)
+                self.entries[key] = replace(entry, key=key, bytes=path.stat().st_size)
 
     def get(self, key: str) -> Tables | None:
         """Return the tables of an entry; None where it cannot be read, or is damaged: then it is removed."""
@@ -310,13 +297,13 @@ class Cache:
         about = {name: value for name, value in asdict(entry).items() if name != "bytes"}
         with self._written():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
+            _write_whole(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
 
     def finish(self, used: list[str]) -> None:
         """Note which entries a run used that has read all its parts."""
         with self._written():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
+            _write_whole(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
 
     def used(self) -> frozenset[str] | None:
         """Return the keys that the last whole run used; None before there is one."""
@@ -358,17 +345,7 @@ def sweep(folder: Path) -> None:
                 left.unlink()
 
 
-def _entry(path: Path) -> CacheEntry | None:
-    """Return what an entry is of; None where its first line does not say so."""
-    try:
-        with path.open("rb") as file:
-            entry = CacheEntry(**json.loads(file.readline()))
-        return replace(entry, key=path.name.removesuffix(SUFFIX), bytes=path.stat().st_size)
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _replace(path: Path, content: bytes) -> None:
+def _write_whole(path: Path, content: bytes) -> None:
     """Write a file under another name, and give it its own when it is whole."""
     number, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
@@ -423,11 +400,11 @@ def fresh_parts(plan: Plan, folder: Path) -> dict[str, list[PartState]]:
     """
     cache, wanted = Cache(folder), asked(plan)
     known = {(entry.dataset, entry.file, entry.size, entry.changed): entry for entry in cache.entries.values()}
-    return {dataset.name: list(_states(cache, known, dataset, asked_sha256(plan, dataset, wanted)))
+    return {dataset.name: list(_part_states(cache, known, dataset, asked_sha256(plan, dataset, wanted)))
             for dataset in plan.datasets if dataset.role != "reference"}
 
 
-def _states(
+def _part_states(
     cache: Cache, known: dict[tuple[str, str, int, int], CacheEntry], dataset: DatasetPlan, what: str
 ) -> Iterator[PartState]:
     for part in parts_of(dataset):

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.base.levels import find_level
 from evalpipe.data.outcome_checks import COUNTED, COUNTS, sums_to
-from evalpipe.data.rows import met_by_none, without_rows
+from evalpipe.data.rows import no_rows_problem, none_meets_where
 from evalpipe.data.sample import Sample
 from evalpipe.data.slices import MISSING, intervals, ordered, too_many
 from evalpipe.data.summary import unknown_conditions
@@ -18,7 +18,7 @@ from evalpipe.errors import DataError, Place, Problem
 from evalpipe.plan.drawing import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.grid import UNITS
-from evalpipe.streams.tables import clusters_of, grouped
+from evalpipe.streams.tables import are_grouped, clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,20 +39,16 @@ def summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, wh
     counts = [LevelCount(level=level, rows=tables.levels.get(level, (0, 0))[0],
                          weight=float(tables.levels.get(level, (0, 0))[1])) for level in levels]
     total = math.fsum(count.weight for count in counts)
+    clusters: dict[str, Any] = {}
+    if tables.keys is not None:
+        error = 1 / math.sqrt(GROUPS - 1) if are_grouped(tables.keys) else None  # where the number is an estimate
+        clusters = {"clusters": clusters_of(tables.keys), "clusters_error": error}
     return DatasetSummary(
         name=dataset.name, role=dataset.role, trained_on=dataset.trained_on, where=dataset.where, rows=rows,
         excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),
         excluded_zero_weight=tables.rows.get("kept", 0) - used, n=round(total) if whole else used,
         events=round(counts[0].weight) if whole else counts[0].rows, total_weight=total,
-        prevalence=counts[0].weight / total if total else None, levels=counts, **_clusters(tables))
-
-
-def _clusters(tables: Tables) -> dict[str, Any]:
-    """Return how many clusters there are, and the error of that where it is an estimate; nothing without any."""
-    if tables.keys is None:
-        return {}
-    error = 1 / math.sqrt(GROUPS - 1) if grouped(tables.keys) else None
-    return {"clusters": clusters_of(tables.keys), "clusters_error": error}
+        prevalence=counts[0].weight / total if total else None, levels=counts, **clusters)
 
 
 def rows_of(tables: Tables, what: str) -> int:
@@ -60,7 +56,7 @@ def rows_of(tables: Tables, what: str) -> int:
     return sum(count for name, count in tables.rows.items() if name.startswith(f"{what} "))
 
 
-def files(dataset: DatasetPlan, rows: Mapping[str, int], sha256: Sequence[str]) -> tuple[InputFile, ...]:
+def input_files_of(dataset: DatasetPlan, rows: Mapping[str, int], sha256: Sequence[str]) -> tuple[InputFile, ...]:
     """Return the files that were read, with the ``rows`` that were "read" and "used" of each, by its number."""
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
     return tuple(
@@ -70,7 +66,7 @@ def files(dataset: DatasetPlan, rows: Mapping[str, int], sha256: Sequence[str]) 
         for number, ((_, shown), digest) in enumerate(zip(dataset.table.files, sha256, strict=True)))
 
 
-def reference(plan: Plan, ids: Identities, levels: tuple[str, ...], sha256: Sequence[str]) -> Sample:
+def reference_sample(plan: Plan, ids: Identities, levels: tuple[str, ...], sha256: Sequence[str]) -> Sample:
     """Return a reference dataset without rows, which its summary counts."""
     dataset, rows = ids.dataset, ids.rows
     assert dataset.role == "reference"  # noqa: S101
@@ -86,29 +82,30 @@ def reference(plan: Plan, ids: Identities, levels: tuple[str, ...], sha256: Sequ
         prevalence=events / ids.outcomes.total() if ids.outcomes else None)
     warnings = unknown_conditions(dataset.name, {"where": rows["unknown where"]})
     return Sample(dataset.name, "reference", plan.task, levels, np.zeros(0, bool), None, None, summary,
-                  files(dataset, rows, sha256), warnings=warnings)
+                  input_files_of(dataset, rows, sha256), warnings=warnings)
 
 
-def unknown(dataset: DatasetPlan, tables: Tables) -> dict[str, int]:
+def unknown_condition_counts(dataset: DatasetPlan, tables: Tables) -> dict[str, int]:
     """Return how many rows lack a value that a condition needs, by the condition, in the order of the spec."""
     return {condition.key: tables.rows.get(f"unknown {condition.key}", 0) for condition in dataset.conditions}
 
 
-def labels(plan: Plan, dataset: DatasetPlan, slicing: SlicingPlan, number: int, tables: Tables) -> tuple[Labels, ...]:
+def slice_labels(
+    plan: Plan, dataset: DatasetPlan, slicing: SlicingPlan, number: int, tables: Tables
+) -> tuple[Labels, ...]:
     """Return the labels of the slices of a slicing in their order; raises DataError where there are too many."""
     if slicing.condition is not None:
         return (((slicing.title, "true"),),)
     groups = next(counted for (place, _), counted in tables.counts.items() if place == number)
     occurring = {group.labels for group in groups if group.labels is not None}
-    by_column = [_of_column(plan, dataset, named, {dict(labels)[named.column] for labels in occurring})
+    by_column = [_column_labels(plan, dataset, named, {dict(labels)[named.column] for labels in occurring})
                  for named in slicing.columns]
     combined = (tuple(zip((named.column for named in slicing.columns), chosen, strict=True))
                 for chosen in product(*by_column))
     return tuple(combination for combination in combined if len(by_column) == 1 or combination in occurring)
 
 
-def _of_column(plan: Plan, dataset: DatasetPlan, named: ColumnPlan, occurring: set[str]) -> tuple[str, ...]:
-    """Return the labels of one column."""
+def _column_labels(plan: Plan, dataset: DatasetPlan, named: ColumnPlan, occurring: set[str]) -> tuple[str, ...]:
     missing = (MISSING,) if MISSING in occurring else ()
     if named.cuts:
         return (*intervals(named.cuts), *missing)
@@ -132,7 +129,7 @@ def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
     return Warned(code="rows-not-compared", message=message)
 
 
-def levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -> tuple[str, ...]:
+def settled_levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -> tuple[str, ...]:
     """Return the event and the other level of all datasets.
 
     Raises DataError where nothing is left of one, where weights are too large to count, or where levels differ.
@@ -140,7 +137,7 @@ def levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -> tuple[
     event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
     first: dict[str, str] = {}
     for dataset, tables in datasets:
-        problem = _nothing_left(plan, dataset, tables) or _too_many(plan, dataset, tables)
+        problem = _nothing_left(plan, dataset, tables) or _too_many_observations(plan, dataset, tables)
         if problem is None and len(plan.outcome.levels) < 2:
             problem = _other_level(plan, dataset, tables, event, first)
         if problem is not None:
@@ -168,7 +165,7 @@ def _other_level(
             message = (f"the outcome has the level '{level}' in dataset '{dataset.name}' but '{other}' in dataset "
                        f"'{named}'")
             hint = "a binary outcome has the same two levels in all datasets; write them alike"
-            return Problem("levels-differ", message, _place(dataset), hint)
+            return Problem("levels-differ", message, _place_of_files(dataset), hint)
         if not first:
             first[level] = dataset.name
     return None
@@ -176,25 +173,26 @@ def _other_level(
 
 def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
     """Tell why no row counts, as it is told of rows that are held; None where one does."""
-    called, at = dataset.table.named.called, _place(dataset)
+    called, at = dataset.table.named.called, _place_of_files(dataset)
     if rows_of(tables, "used"):
         return None
     if not rows_of(tables, "read"):
-        return without_rows(called, dataset.table.named, plan, at)
+        return no_rows_problem(called, dataset.table.named, plan, at)
     if tables.rows.get("kept", 0) and plan.weight is not None:
         message = f"all weights of dataset '{dataset.name}' are 0 (column '{plan.weight.column}')"
-        return Problem("weights-all-zero", message, at, "at least one row must count", notes=_named(plan))
+        return Problem("weights-all-zero", message, at, "at least one row must count", notes=_weights_named_at(plan))
     where = next(condition for condition in dataset.conditions if condition.key == "where")
-    return met_by_none(called, plan.places.place(*where.loc), rows_of(tables, "read"),
-                     tables.rows.get("unknown where", 0))
+    return none_meets_where(called, plan.places.place(*where.loc), rows_of(tables, "read"),
+                            tables.rows.get("unknown where", 0))
 
 
-def _too_many(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
+def _too_many_observations(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
     """Tell that there are more observations than whole numbers are summed for without an error; None where not."""
     total = sum(weight for _, weight in tables.levels.values())
     column = "" if plan.weight is None else plan.weight.column
     if total > COUNTED:
-        return Problem("frequency-weight", sums_to(column, total), _place(dataset), COUNTS, notes=_named(plan))
+        place = _place_of_files(dataset)
+        return Problem("frequency-weight", sums_to(column, total), place, COUNTS, notes=_weights_named_at(plan))
     if total <= UNITS_MOST:
         return None
     for name in tables.asked.models:
@@ -205,16 +203,15 @@ def _too_many(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | Non
             message = (f"{cells.max():,} observations of {dataset.table.named.called} have nearly one probability of "
                        f"model '{name}', more than the {UNITS_MOST:,} that are counted exactly")
             hint = "divide the weights by a common factor, or set engine.mode to exact"
-            return Problem("too-many-alike", message, _place(dataset), hint)
+            return Problem("too-many-alike", message, _place_of_files(dataset), hint)
     return None
 
 
-def _named(plan: Plan) -> tuple[str, ...]:
-    """Say where the column of the weights is named."""
+def _weights_named_at(plan: Plan) -> tuple[str, ...]:
     return (f"named at {plan.places.place('weight', 'column') or 'the spec, weight.column'}",)
 
 
-def _place(dataset: DatasetPlan) -> Place:
+def _place_of_files(dataset: DatasetPlan) -> Place:
     """Return the file, or the path of several as the spec gives it."""
     files = dataset.table.files
     return Place(files[0][1] if len(files) == 1 else dataset.table.named.path)

@@ -35,19 +35,18 @@ class Part:
 
 def parts_of(dataset: DatasetPlan) -> tuple[Part, ...]:
     """Return the parts of a dataset, file after file; only Parquet and Arrow files can be read from the middle on."""
-    return tuple(part for number in range(len(dataset.table.files)) for part in _of_file(dataset, number))
-
-
-def _of_file(dataset: DatasetPlan, number: int) -> Iterator[Part]:
     from evalpipe.data.formats import rows
 
-    path, form, csv = dataset.table.files[number][0], dataset.table.format, dataset.table.named.csv
-    count = rows(path, form, csv) if form in ("parquet", "ipc") else None
-    if count is None:
-        yield Part(dataset.name, number, 0, None)
-        return
-    for first in range(0, max(count, 1), ROWS):
-        yield Part(dataset.name, number, first, min(ROWS, count - first))
+    table = dataset.table
+    parts: list[Part] = []
+    for number, (path, _) in enumerate(table.files):
+        count = rows(path, table.format, table.named.csv) if table.format in ("parquet", "ipc") else None
+        if count is None:
+            parts.append(Part(dataset.name, number, 0, None))
+        else:
+            parts += [Part(dataset.name, number, first, min(ROWS, count - first))
+                      for first in range(0, max(count, 1), ROWS)]
+    return tuple(parts)
 
 
 class Stamp(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from evalpipe.plan.memory import workers_of
 from evalpipe.streams import dataset_summary
 from evalpipe.streams.cache import Cache, CacheEntry, asked_sha256, key_of, reasons, why_read
 from evalpipe.streams.parts import File, parts_of, stamp
-from evalpipe.streams.row_ids import compared
+from evalpipe.streams.row_ids import compared_ids
 from evalpipe.streams.samples import Samples
 from evalpipe.streams.tables import Tables, asked
 from evalpipe.streams.tally import Threads
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import Part, Work, Workers
-
-
-@dataclass
-class _Parts:
-    """The parts of a dataset that are still to be read, with their keys, and why."""
-
-    parts: list[tuple[Part, File]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    why: list[str] = field(default_factory=list)
 
 
 def files_of(plan: Plan, dataset: DatasetPlan) -> list[File]:
@@ -51,32 +42,27 @@ def merged(
     # The sha256 of rows tells nothing of their order, so it does not say which of them a part holds.
     cache = None if work.cache is None or contents else Cache(work.cache)
     what = asked_sha256(plan, dataset, tables.asked)
-    lacking, before = _Parts(), work.cached
+    unread: list[tuple[Part, File]] = []
+    keys: list[str] = []
+    why: list[str] = []
+    before = work.cached
     for part in parts_of(dataset):
-        key = key_of(sha256[part.file], files[part.file].shown, part, what)
+        file = files[part.file]
+        key = key_of(sha256[part.file], file.shown, part, what)
         kept = None if cache is None else cache.get(key)
         if kept is not None:
             work.cached += 1
             work.used.append(key)
             tables.merge(kept.of_file(part.file))
             continue
-        lacking.parts.append((part, files[part.file]))
-        lacking.keys.append(key)
-        lacking.why += [] if cache is None else [
-            why_read(cache, part, files[part.file].shown, sha256[part.file], key)]
+        unread.append((part, file))
+        keys.append(key)
+        why += [] if cache is None else [why_read(cache, part, file.shown, sha256[part.file], key)]
     cached = work.cached - before
-    work.progress.expect_parts(dataset.name, cached + len(lacking.parts), cached, reasons(lacking.why))
-    _read_parts(tables, lacking, work, workers, cache, sha256, what)
-    return tables, sha256
-
-
-def _read_parts(
-    tables: Tables, lacking: _Parts, work: Work, workers: Workers, cache: Cache | None, sha256: list[str], what: str
-) -> None:
-    """Read the parts that the cache lacks, keep their tables, and merge them in the order of the parts."""
+    work.progress.expect_parts(dataset.name, cached + len(unread), cached, reasons(why))
     # Closed at once where this ends early: parts that were begun are then left, here or on a cluster.
-    with closing(workers.tables(lacking.parts, encoded=cache is not None)) as summed_up:
-        for (part, file), key, summed in zip(lacking.parts, lacking.keys, summed_up, strict=True):
+    with closing(workers.tables(unread, encoded=cache is not None)) as summed_up:
+        for (part, file), key, summed in zip(unread, keys, summed_up, strict=True):  # in the order of the parts
             if cache is not None:
                 stored = part.dataset, file.shown, sha256[part.file], *file.stamp, part.first, part.rows, what
                 cache.put(CacheEntry(key, *stored), summed.encoded)
@@ -85,10 +71,11 @@ def _read_parts(
             work.sent += summed.sent
             work.progress.part_read()
             tables.merge(summed.tables.of_file(part.file))
+    return tables, sha256
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadDataset:
     """What was read of a dataset: the tables of its rows, none of a reference dataset, and the sha256 of its files."""
 
     dataset: DatasetPlan
@@ -99,30 +86,35 @@ class _Read:
 def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     """Return a sample of cells for each dataset, in the plan's order; raises DataError."""
     files = {dataset.name: files_of(plan, dataset) for dataset in plan.datasets}
-    with _workers(plan, work) as workers:
-        parts = [_read(plan, dataset, files[dataset.name], work, workers) for dataset in plan.datasets]
+    connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, workers_of(plan)))
+    if plan.dask is not None:
+        from evalpipe.streams.dask_workers import dask_workers
+
+        connected = dask_workers(plan, work.spec, workers_of(plan))
+    parts: list[_ReadDataset] = []
+    with connected as workers:
+        for dataset in plan.datasets:
+            own = files[dataset.name]
+            if dataset.role == "reference":  # whose rows are compared and not counted
+                sha256 = list(dataset.table.contents or workers.digests(own))
+                parts.append(_ReadDataset(dataset, Tables(asked(plan)), sha256))
+            else:
+                parts.append(_ReadDataset(dataset, *merged(plan, dataset, own, work, workers)))
     if work.cache is not None:
         Cache(work.cache).finish(work.used)
     predicted = [part for part in parts if part.dataset.role != "reference"]
-    levels = dataset_summary.levels(plan, [(part.dataset, part.tables) for part in predicted])
-    samples = {part.dataset.name: _sample(plan, part, levels) for part in predicted}
-    with compared(plan, files, work.scratch) as ids:
+    levels = dataset_summary.settled_levels(plan, [(part.dataset, part.tables) for part in predicted])
+    samples = {part.dataset.name: _sample_of_cells(plan, part, levels) for part in predicted}
+    with compared_ids(plan, files, work.scratch) as ids:
         for part in parts:
             if part.dataset.role == "reference":
-                samples[part.dataset.name] = dataset_summary.reference(
+                samples[part.dataset.name] = dataset_summary.reference_sample(
                     plan, ids[part.dataset.name], levels, part.sha256)
     ordered = [samples[dataset.name] for dataset in plan.datasets]
-    return tuple(_alone(plan, sample, ordered) for sample in ordered)
+    return tuple(_with_comparisons(plan, sample, ordered) for sample in ordered)
 
 
-def _read(plan: Plan, dataset: DatasetPlan, files: list[File], work: Work, workers: Workers) -> _Read:
-    """Read the rows of a dataset; of a reference dataset, whose rows are only compared, nothing but the sha256."""
-    if dataset.role == "reference":
-        return _Read(dataset, Tables(asked(plan)), list(dataset.table.contents or workers.digests(files)))
-    return _Read(dataset, *merged(plan, dataset, files, work, workers))
-
-
-def _alone(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:
+def _with_comparisons(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:
     """Say with which datasets the rows to evaluate were compared: by their id, or not at all.
 
     Raises DataError where they were not, and a file is also in the dataset to calibrate on.
@@ -135,25 +127,16 @@ def _alone(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:
     return replace(sample, warnings=(*sample.warnings, *warnings))
 
 
-def _workers(plan: Plan, work: Work) -> AbstractContextManager[Workers]:
-    """Return those who read the files of a plan."""
-    if plan.dask is None:
-        return nullcontext(Threads(plan, workers_of(plan)))
-    from evalpipe.streams.dask_workers import dask_workers
-
-    return dask_workers(plan, work.spec, workers_of(plan))
-
-
-def _sample(plan: Plan, part: _Read, levels: tuple[str, ...]) -> Sample:
+def _sample_of_cells(plan: Plan, part: _ReadDataset, levels: tuple[str, ...]) -> Sample:
     dataset, tables = part.dataset, part.tables
     assert dataset.role != "predictions" and dataset.role != "candidates"  # noqa: PLR1714, PT018, S101
     evaluated = dataset.role == "evaluate"
-    labels = tuple(dataset_summary.labels(plan, dataset, slicing, number, tables)
+    labels = tuple(dataset_summary.slice_labels(plan, dataset, slicing, number, tables)
                    for number, slicing in enumerate(plan.slices.slicings if evaluated else ()))
     summary = dataset_summary.summary(dataset, tables, levels, whole=plan.weight is not None)
-    warnings = (*unknown_conditions(dataset.name, dataset_summary.unknown(dataset, tables)),
+    warnings = (*unknown_conditions(dataset.name, dataset_summary.unknown_condition_counts(dataset, tables)),
                 *(absent_levels(summary, plan.task) if evaluated else ()))
     warnings += one_cluster(dataset.name, tables.keys) if evaluated else ()
     whole = Sample(dataset.name, dataset.role, plan.task, levels, np.zeros(0, bool), None, "frequency", summary,
-                   dataset_summary.files(dataset, tables.rows, part.sha256), warnings=warnings)
+                   dataset_summary.input_files_of(dataset, tables.rows, part.sha256), warnings=warnings)
     return Samples(plan, tables, whole, labels).sample()

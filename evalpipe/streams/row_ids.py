@@ -59,7 +59,7 @@ def hashes_of(ids: pl.Series) -> pl.Series:
 
 
 @contextmanager
-def compared(
+def compared_ids(
     plan: Plan, files: Mapping[str, Sequence[File]], scratch: Path | None
 ) -> Iterator[dict[str, Identities]]:
     """Read the ids of all datasets of a plan, where there are any, and compare them, in a folder that is then removed.
@@ -70,7 +70,7 @@ def compared(
         yield {}
         return
     bits = bits_for(max(dataset.table.rows or 0 for dataset in plan.datasets))
-    with _folder(scratch) as folder:
+    with _temporary_folder(scratch) as folder:
         ids = {dataset.name: Identities(plan, dataset, files[dataset.name], folder / str(number), bits)
                for number, dataset in enumerate(plan.datasets)}
         for own in ids.values():
@@ -78,20 +78,18 @@ def compared(
         predicted = [own for own in ids.values() if own.dataset.role != "reference"]
         problems = [problem for own in predicted for problem in own.twice()]
         for own in predicted:
-            problems += [problem for other in ids.values() if _apart(own, other) for problem in own.shared(other)]
+            for other in ids.values():
+                # What a model or a recalibrator learnt from.
+                learnt = other.dataset.role == "reference" or (
+                    own.dataset.role == "evaluate" and other.dataset.role == "calibrate")
+                problems += own.shared(other) if learnt else []
         if problems:
             raise DataError(*problems)
         yield ids
 
 
-def _apart(own: Identities, other: Identities) -> bool:
-    """Tell whether rows with predictions must not be in another dataset: to learn from, or that was learnt from."""
-    roles = own.dataset.role, other.dataset.role
-    return roles[1] == "reference" or roles == ("evaluate", "calibrate")
-
-
 @contextmanager
-def _folder(scratch: Path | None) -> Iterator[Path]:
+def _temporary_folder(scratch: Path | None) -> Iterator[Path]:
     """Make a folder in that for files of this run, where large files belong, or where the system has such folders."""
     try:
         if scratch is not None:
@@ -138,15 +136,15 @@ class Identities:
             hashes = np.sort(self._hashes(number))
             wanted.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
         columns, whole = self._again(np.concatenate(wanted))
-        checks.unique(columns, str(self.plan.id))
-        return [_at_least(problem, whole=whole) for problem in columns.problems]
+        checks.check_unique(columns, str(self.plan.id))
+        return [_with_more(problem, whole=whole) for problem in columns.problems]
 
     def shared(self, other: Identities) -> list[Problem]:
         """Return the problem of ids that stand in both datasets, if there are any."""
         wanted = np.concatenate([
             np.intersect1d(self._hashes(number), other._hashes(number)) for number in range(1 << self.bits)])
         (columns, whole), (others, all_others) = self._again(wanted), other._again(wanted)
-        return [_at_least(problem, whole=whole and all_others) for problem in leakage.shared(columns, others)]
+        return [_with_more(problem, whole=whole and all_others) for problem in leakage.shared_rows(columns, others)]
 
     def _part(self, part: Part) -> None:
         for columns in self._batches(part):
@@ -170,7 +168,7 @@ class Identities:
             for rows in load_part(self.plan, ids, part.file, part.first, part.rows):
                 if isinstance(rows, list):
                     raise DataError(*rows)
-                columns = checks.loose(rows, frozenset()) if reference else checks.identified(rows)
+                columns = checks.check_reference(rows, frozenset()) if reference else checks.check_ids(rows)
                 if columns.problems:
                     raise DataError(*columns.problems)
                 yield columns
@@ -213,7 +211,7 @@ class Identities:
         return columns, len(hashes) <= COMPARED and height < AGAIN
 
 
-def _at_least(problem: Problem, *, whole: bool) -> Problem:
+def _with_more(problem: Problem, *, whole: bool) -> Problem:
     """Return a problem that says, where only the first of very many rows were compared, that there are more."""
     more = f"and more: of very many such ids, {COMPARED:,} in {AGAIN:,} rows were compared as they are written"
     return problem if whole else replace(problem, notes=(*problem.notes, more))

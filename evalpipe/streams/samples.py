@@ -18,7 +18,7 @@ from evalpipe.statistics.grid import UNITS
 from evalpipe.statistics.grid import chances as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import clusters_of, same
+from evalpipe.streams.tables import clusters_of, same_single
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ AllLabels = tuple[tuple["Labels", ...], ...]
 
 
 @dataclass(frozen=True)
-class _Means:
+class _CellMeans:
     """The mean probability of a model in each cell of the grid: of all rows, [cells], and of events and others."""
 
     plan: ModelPlan
@@ -64,7 +64,7 @@ class _Means:
     def singles(self) -> Floats:
         """What ranks the events, the others and all rows of a cell where these have the same, else NaN: [3, cells]."""
         events, others = self.tables.singles[self.plan.name].reshape(2, -1)
-        singles = np.stack([events, others, same(events, others)])
+        singles = np.stack([events, others, same_single(events, others)])
         return np.where(np.isinf(singles), np.nan, singles)
 
     @cached_property
@@ -93,7 +93,9 @@ class _Means:
         counts, totals = (np.concatenate([values, values.sum(axis=0)[None]]) for values in (counts, totals))
         distance = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0)
         chances = np.clip(np.where(signs > 0, distance, 1 - distance), low, high)
-        scores = chances[2] if self.plan.scale is None else _log_odds(distance[2], signs)
+        scores = chances[2]
+        if self.plan.scale is not None:
+            scores = np.asarray(signs * logit(np.maximum(distance[2], SMALLEST)))
         if joint:
             return chances, scores
         single = ~np.isnan(self.singles)
@@ -105,14 +107,9 @@ class _Means:
         return ranked if self.plan.scale is None else chances_of(ranked)
 
 
-def _kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
+def _coarse_kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
     """Return what tells the coarse cells of clusters apart: of joint cells slice and truth alone."""
     return group.labels, group.event, None if joint else group.picked
-
-
-def _log_odds(distance: Floats, signs: Floats) -> Floats:
-    near = np.maximum(distance, SMALLEST)
-    return np.asarray(signs * logit(near))
 
 
 class Samples:
@@ -121,7 +118,7 @@ class Samples:
     def __init__(self, plan: Plan, tables: Tables, whole: Sample, labels: AllLabels) -> None:
         """``whole`` is the dataset without rows, ``labels`` those of the slices of each slicing."""
         self.plan, self.tables, self.whole, self.labels = plan, tables, whole, labels
-        self.means = {name: _Means(plan.models[name], tables) for name in tables.asked.models}
+        self.means = {name: _CellMeans(plan.models[name], tables) for name in tables.asked.models}
 
     def sample(self) -> Sample:
         """Return the joint cells of all rows, with the cells of each model and of each slicing as parts."""
@@ -138,7 +135,10 @@ class Samples:
         models = list(self.plan.models) if name is None else [name]
         joint = name is None and len(models) > 1
         groups = self.tables.counts[slicing or 0, "" if joint else models[0]]
-        rows = _Cells(groups if slicing is not None else _together(groups), self._order(slicing))
+        order: dict[Labels | None, int] = {None: -1}
+        if slicing is not None and self.labels:
+            order |= {labels: number for number, labels in enumerate(self.labels[slicing])}
+        rows = _CellRows(groups if slicing is not None else _without_slices(groups), order)
         predictions = {
             model: self._predictions(model, rows, place, joint=joint) for place, model in enumerate(models)}
         if not joint:
@@ -148,7 +148,7 @@ class Samples:
             models=MappingProxyType(predictions), slicings=self._slicings(slicing, rows),
             by_cluster=self._by_cluster(models[0], slicing, rows, joint=joint))
 
-    def _by_cluster(self, name: str, slicing: int | None, rows: _Cells, *, joint: bool) -> ClusterCounts | None:
+    def _by_cluster(self, name: str, slicing: int | None, rows: _CellRows, *, joint: bool) -> ClusterCounts | None:
         """Return how clusters spread over the cells of a model, or by truth and slice alone over joint ones."""
         groups = self.tables.clusters.get((slicing or 0, name))
         if groups is None:
@@ -156,13 +156,13 @@ class Samples:
         coarse, several = self.tables.asked.coarse
         if joint or name not in self.means:
             coarse, several = np.zeros(max(len(coarse), int(rows.cells.max()) + 1), np.intp), 1
-        kinds = {_kind(group, joint=joint): number for group, number in rows.groups.items()}
-        kind = np.array([kinds[_kind(group, joint=joint)] for group in rows.groups])
+        kinds = {_coarse_kind(group, joint=joint): number for group, number in rows.groups.items()}
+        kind = np.array([kinds[_coarse_kind(group, joint=joint)] for group in rows.groups])
         place, row = np.unique(kind[rows.group] * several + coarse[rows.cells], return_inverse=True)
         cells, clusters, counts = [], [], []
         for group, counted in groups.items():
             cell, cluster = np.divmod(counted.cells, GROUPS)
-            number = kinds[_kind(group if slicing is not None else group._replace(labels=None), joint=joint)]
+            number = kinds[_coarse_kind(group if slicing is not None else group._replace(labels=None), joint=joint)]
             cells.append(np.searchsorted(place, number * several + (np.zeros_like(cell) if joint else cell)))
             clusters.append(np.searchsorted(self._units, cluster))
             counts.append(counted.counts)
@@ -178,12 +178,7 @@ class Samples:
         counted = [cells.cells for cells in self.tables.clusters[0, next(iter(self.plan.models))].values()]
         return np.unique(np.concatenate(counted) % GROUPS)
 
-    def _order(self, slicing: int | None) -> Mapping[Labels | None, int]:
-        if slicing is None or not self.labels:
-            return {None: -1}
-        return {None: -1} | {labels: number for number, labels in enumerate(self.labels[slicing])}
-
-    def _slicings(self, slicing: int | None, rows: _Cells) -> tuple[SlicedRows, ...]:
+    def _slicings(self, slicing: int | None, rows: _CellRows) -> tuple[SlicedRows, ...]:
         """Return all slicings; rows are in the slices of this one alone."""
         nowhere = np.full(len(rows.event), -1, np.intp)
         return tuple(
@@ -191,7 +186,7 @@ class Samples:
                        rows.slices if number == slicing else nowhere)
             for number, planned in enumerate(self.plan.slices.slicings) if self.labels)
 
-    def _predictions(self, name: str, rows: _Cells, place: int, *, joint: bool) -> Predictions:
+    def _predictions(self, name: str, rows: _CellRows, place: int, *, joint: bool) -> Predictions:
         model = self.plan.models[name]
         predicted, reportable = rows.picked(place)
         predictions = Predictions(predicted=predicted, reportable=reportable, zone=model.zone,
@@ -213,7 +208,7 @@ class Samples:
         return predictions if written is None else replace(
             predictions, threshold=written, cut=predictions.cut_at(written))
 
-    def _exactly(self, name: str, slicing: int | None, rows: _Cells, predictions: Predictions) -> Predictions:
+    def _exactly(self, name: str, slicing: int | None, rows: _CellRows, predictions: Predictions) -> Predictions:
         """Return predictions with what the totals of groups are above those of their cells at mean probabilities."""
         if name not in self.means:
             return predictions
@@ -233,7 +228,7 @@ class Samples:
         return replace(predictions, group=rows.group, remainders=MappingProxyType(remainders))
 
 
-class _Cells:
+class _CellRows:
     """The cells of groups as rows, in ascending order of cell, then of group."""
 
     def __init__(self, groups: Mapping[RowGroup, CellCounts], order: Mapping[Labels | None, int]) -> None:
@@ -259,7 +254,7 @@ class _Cells:
         return predicted, None if reportable.all() else reportable
 
 
-def _together(groups: Mapping[RowGroup, CellCounts]) -> dict[RowGroup, CellCounts]:
+def _without_slices(groups: Mapping[RowGroup, CellCounts]) -> dict[RowGroup, CellCounts]:
     """Return the cells of groups whatever slice they are of."""
     merged: dict[RowGroup, CellCounts] = {}
     for group, cells in groups.items():

@@ -74,28 +74,25 @@ def asked(plan: Plan) -> Asked:
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     models = tuple(name for name, model in plan.models.items() if "scores" in model.gives)
-    return Asked(_edges(plan, leaves), tuple(dict.fromkeys(_totals(leaves))), models)
-
-
-def _edges(plan: Plan, leaves: list[MetricPlan]) -> tuple[float, ...]:
-    """Return where cells end: at the edges of joint cells, of bins and of rounding, and at thresholds and marks."""
+    # Cells end at the edges of joint cells, of bins and of rounding, and at thresholds and marks.
     clips = [end for leaf in leaves if "epsilon" in leaf.params
              for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
-    listed = np.concatenate([EDGES, edges_at(*edges_of(plan)), np.array(clips)])
-    return tuple(np.unique(listed[(listed > 0) & (listed < 1)]).tolist())
+    ends = np.concatenate([EDGES, edges_at(*edges_of(plan)), np.array(clips)])
+    edges = np.unique(ends[(ends > 0) & (ends < 1)]).tolist()
+    return Asked(tuple(edges), tuple(dict.fromkeys(_summed_statistics(leaves))), models)
 
 
-def _totals(leaves: list[MetricPlan]) -> Iterator[Option]:
+def _summed_statistics(leaves: list[MetricPlan]) -> Iterator[Option]:
     """Yield the statistics of the measures that are sums over rows of what their probabilities come to."""
     for leaf in leaves:
         for options in (leaf.params, *leaf.of_class):
             for name in leaf.metric.statistics:
                 taken = {key: options[key] for key in statistics[name].options}
-                if statistics[name].of_rows and _of_probabilities(name, taken):
+                if statistics[name].of_rows and _reads_probabilities(name, taken):
                     yield name, tuple(taken.items())
 
 
-def _of_probabilities(name: str, options: Mapping[str, object]) -> bool:
+def _reads_probabilities(name: str, options: Mapping[str, object]) -> bool:
     """Tell whether a statistic reads probabilities: then it raises TypeError of rows that have none."""
     flags = np.array([True, False])
     try:
@@ -118,10 +115,10 @@ _STEP, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0
 def keys_of(names: pl.Series) -> Keys:
     """Return the key of each name [n], a whole number of 64 bits."""
     return np.concatenate([np.zeros(0, np.uint64), *(
-        _keys(names.slice(first, AT_ONCE)) for first in range(0, len(names), AT_ONCE))])
+        _hashes(names.slice(first, AT_ONCE)) for first in range(0, len(names), AT_ONCE))])
 
 
-def _keys(names: pl.Series) -> Keys:
+def _hashes(names: pl.Series) -> Keys:
     """Hash names, character by character, with the mixing function of SplitMix64: Steele, Lea & Flood (2014)."""
     lengths, short = names.str.len_chars().to_numpy().astype(np.uint64), names.to_list()
     if lengths.max(initial=0) >= LONG:
@@ -129,27 +126,27 @@ def _keys(names: pl.Series) -> Keys:
         lengths = np.minimum(lengths, np.uint64(LONG))
     longest = int(lengths.max(initial=1)) or 1
     points = np.array(short, f"U{longest}").view(np.uint32).reshape(len(short), longest)
-    keys = _mixed(lengths)
+    keys = _splitmix(lengths)
     for place in range(longest):
         inside = lengths > place
-        keys[inside] = _mixed(keys[inside] ^ points[inside, place])
+        keys[inside] = _splitmix(keys[inside] ^ points[inside, place])
     return keys
 
 
-def _mixed(values: Keys) -> Keys:
+def _splitmix(values: Keys) -> Keys:
     mixed = values + _STEP
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def smallest(*keys: Keys) -> Keys:
+def smallest_keys(*keys: Keys) -> Keys:
     """Return the smallest of all keys, ascending: all where there are at most `GROUPS`, and else one more."""
     return np.unique(np.concatenate(keys))[: GROUPS + 1]
 
 
-def grouped(keys: Keys) -> bool:
-    """Tell whether the `smallest` keys are of so many clusters that these are counted in groups."""
+def are_grouped(keys: Keys) -> bool:
+    """Tell whether the `smallest_keys` keys are of so many clusters that these are counted in groups."""
     return len(keys) > GROUPS
 
 
@@ -159,17 +156,17 @@ def clusters_of(keys: Keys) -> int:
     By the largest of the smallest keys, which are spread evenly: Beyer et al. (2007). Its relative standard error is
     one over the root of `GROUPS` less one.
     """
-    return round(GROUPS * 2.0**64 / (float(keys[-1]) + 1)) if grouped(keys) else len(keys)
+    return round(GROUPS * 2.0**64 / (float(keys[-1]) + 1)) if are_grouped(keys) else len(keys)
 
 
-def numbers(of: Keys, keys: Keys) -> Wholes:
+def cluster_numbers(of: Keys, keys: Keys) -> Wholes:
     """Return the number of the cluster or group of each key [n], where ``keys`` are the smallest of all."""
-    return (of >> _BITS).astype(np.intp) if grouped(keys) else np.searchsorted(keys, of)
+    return (of >> _BITS).astype(np.intp) if are_grouped(keys) else np.searchsorted(keys, of)
 
 
-def renumbered(before: Keys, after: Keys) -> Wholes:
+def new_cluster_numbers(before: Keys, after: Keys) -> Wholes:
     """Return the number that each of the clusters, or groups, has where ``after`` are the smallest keys."""
-    return np.arange(GROUPS) if grouped(before) else numbers(before, after)
+    return np.arange(GROUPS) if are_grouped(before) else cluster_numbers(before, after)
 
 
 class ClusterNumbers:
@@ -184,18 +181,18 @@ class ClusterNumbers:
 
         The latter are None where none has changed.
         """
-        if grouped(self.keys):
+        if are_grouped(self.keys):
             # Many clusters: to hash every row takes less time than to find the names that differ.
             all_keys = keys_of(names)
-            self.keys = smallest(self.keys, all_keys[all_keys < self.keys[-1]])
-            return numbers(all_keys, self.keys), None
+            self.keys = smallest_keys(self.keys, all_keys[all_keys < self.keys[-1]])
+            return cluster_numbers(all_keys, self.keys), None
         distinct = names.unique()
         keys, before = keys_of(distinct), self.keys
-        self.keys = smallest(before, keys)
+        self.keys = smallest_keys(before, keys)
         place = np.arange(len(distinct))
         rows = names.replace_strict(distinct, place).to_numpy() if len(distinct) else place
         same = np.array_equal(before, self.keys)
-        return numbers(keys, self.keys)[rows], None if same else renumbered(before, self.keys)
+        return cluster_numbers(keys, self.keys)[rows], None if same else new_cluster_numbers(before, self.keys)
 
 
 Labels = tuple[tuple[str, str], ...]
@@ -266,7 +263,7 @@ class Tables:
         for model, fractions in other.fractions.items():
             self.fractions[model] = self.fractions[model] + fractions if model in self.fractions else fractions
         for model, singles in other.singles.items():
-            self.singles[model] = same(self.singles[model], singles) if model in self.singles else singles
+            self.singles[model] = same_single(self.singles[model], singles) if model in self.singles else singles
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})
             for group, sums in totals.items():
@@ -283,11 +280,11 @@ class Tables:
     def _merge_clusters(self, other: Tables, keys: Keys) -> None:
         """Add the cells of clusters, whose numbers are those that they have among all."""
         own: Keys = np.zeros(0, np.uint64) if self.keys is None else self.keys
-        self.keys = smallest(own, keys)
-        numbers, added = renumbered(own, self.keys), renumbered(keys, self.keys)
+        self.keys = smallest_keys(own, keys)
+        numbers, added = new_cluster_numbers(own, self.keys), new_cluster_numbers(keys, self.keys)
         for key in self.clusters.keys() | other.clusters.keys():
             mine, others = self.clusters.get(key, {}), other.clusters.get(key, {})
-            self.clusters[key] = {group: summed([
+            self.clusters[key] = {group: sum_cell_counts([
                 *(_renumbered(cells[group], places) for cells, places in ((mine, numbers), (others, added))
                   if group in cells)]) for group in mine.keys() | others.keys()}
 
@@ -298,13 +295,13 @@ def _renumbered(cells: CellCounts, places: Wholes) -> CellCounts:
     return CellCounts(cell * GROUPS + places[cluster], cells.counts)
 
 
-def same(singles: Floats, others: Floats) -> Floats:
+def same_single(singles: Floats, others: Floats) -> Floats:
     """Return what rows have that are all alike, as ``singles`` has it, of two sets of rows together."""
     alike = np.where(singles == others, singles, np.nan)
     return np.where(np.isinf(singles), others, np.where(np.isinf(others), singles, alike))
 
 
-def summed(parts: Sequence[CellCounts]) -> CellCounts:
+def sum_cell_counts(parts: Sequence[CellCounts]) -> CellCounts:
     """Return the counts of all parts together; their cells may be in any order, and come several times."""
     counts = np.zeros(1 + max(int(part.cells.max(initial=-1)) for part in parts), np.int64)
     for part in parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,7 +82,7 @@ ZONED: States = ((False, False), (True, False), (False, True), (True, True))
 
 
 @dataclass
-class _Numbered:
+class _SliceNumbers:
     """The slices of one slicing in the order in which they came; number 0 is that of rows in none."""
 
     labels: list[Labels | None] = field(default_factory=lambda: [None])
@@ -100,7 +100,7 @@ class _Numbered:
 
 
 @dataclass
-class _Counted:
+class _GroupCounts:
     """Counts of the cells of groups: flat, [groups x size]."""
 
     size: int
@@ -118,7 +118,7 @@ class _Counted:
         lacking = slices * self.kinds * self.size - len(self.counts)
         if lacking > 0 or self.counts.dtype != kind:
             self.counts = np.concatenate([self.counts, np.zeros(lacking, kind)])
-        for chunk in _chunks(len(groups)):
+        for chunk in _row_chunks(len(groups)):
             places = groups[chunk] * self.size + (cells[chunk] if len(cells) > 1 else cells)
             np.add.at(self.counts, places, kind(1) if weights is None else weights[chunk])
 
@@ -156,8 +156,8 @@ class Tally:
         """Begin without rows; only of those of role "evaluate" there are slices."""
         self.plan, self.asked, self.role = plan, asked, role
         sliced = plan.slices.slicings if role == "evaluate" else ()
-        self.slices = [_Numbered() for _ in sliced] or [_Numbered()]
-        self.counted: dict[tuple[int, str], _Counted] = {}
+        self.slices = [_SliceNumbers() for _ in sliced] or [_SliceNumbers()]
+        self.counted: dict[tuple[int, str], _GroupCounts] = {}
         self.fractions: dict[str, Wholes] = {}
         self.singles: dict[str, Floats] = {}
         self.totals: dict[tuple[int, str, Option], ExactSums] = {}
@@ -165,7 +165,7 @@ class Tally:
         self.rows: dict[str, int] = {}
         self.levels: dict[str, tuple[int, int]] = {}
         self.numbers = None if plan.cluster is None else ClusterNumbers()
-        self.clusters: dict[tuple[int, str], _Counted] = {}
+        self.clusters: dict[tuple[int, str], _GroupCounts] = {}
 
     def read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are left."""
@@ -187,7 +187,7 @@ class Tally:
             before = self.levels.get(level, (0, 0))
             weighed = rows if weight is None else int(weight[members].sum())
             self.levels[level] = before[0] + rows, before[1] + weighed
-        sliced = slices.asked(columns, frame) if self.role == "evaluate" else ()
+        sliced = slices.requested_slices(columns, frame) if self.role == "evaluate" else ()
         places = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
         models = {model.name: predictions_of(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
@@ -208,11 +208,11 @@ class Tally:
         clusters: Wholes | None,
     ) -> None:
         """Count the cells of each model and the joint ones of all, and total what is asked for, in each slicing."""
-        states = {name: _states(model) for name, model in models.items()}
+        states = {name: _possible_states(model) for name, model in models.items()}
         cells: dict[str, Wholes] = {}
         # One table after the other, for each is about as large as the processor's cache.
         for name, model in models.items():
-            groups = [_groups(event, place, [states[name]]) for place in places]
+            groups = [_group_numbers(event, place, [states[name]]) for place in places]
             if name in self.asked.models:
                 cells[name] = self._place(name, model, event, weight)
             size = self.asked.grid.size if name in cells else 1
@@ -226,13 +226,13 @@ class Tally:
             joint, size = self._joint(list(cells.values()))
             for slicing, place in enumerate(places):
                 of_all = list(states.values())
-                self._count_cells((slicing, ""), size, of_all, _groups(event, place, of_all), joint, weight)
+                self._count_cells((slicing, ""), size, of_all, _group_numbers(event, place, of_all), joint, weight)
 
     def _count_cells(
         self, key: tuple[int, str], size: int, states: list[tuple[States, Wholes]], groups: Wholes,
         cells: Wholes | None, weight: Wholes | None,
     ) -> None:
-        counted = self.counted.setdefault(key, _Counted(size, tuple(possible for possible, _ in states)))
+        counted = self.counted.setdefault(key, _GroupCounts(size, tuple(possible for possible, _ in states)))
         counted.add(groups, np.zeros(1, np.intp) if cells is None else cells, weight, len(self.slices[key[0]].labels))
 
     def _count_clusters(
@@ -241,7 +241,7 @@ class Tally:
         """Count the cells of each cluster, which end at edges alone."""
         coarse, several = self.asked.coarse
         size, places = (1, clusters) if cells is None else (several, coarse.take(cells) * GROUPS + clusters)
-        counted = self.clusters.setdefault(key, _Counted(size * GROUPS, self.counted[key].states))
+        counted = self.clusters.setdefault(key, _GroupCounts(size * GROUPS, self.counted[key].states))
         counted.add(groups, places, weight, len(self.slices[key[0]].labels))
 
     def _joint(self, cells: list[Wholes]) -> tuple[Wholes, int]:
@@ -255,16 +255,18 @@ class Tally:
     def _place(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
         """Return the cell of each row's score, [n], and total how far into it the rows lie."""
         size = self.asked.grid.size
+        placed = self.asked.grid.placed_log_odds if model.log_odds else self.asked.grid.placed
+        values = present(model.score if model.log_odds else model.probability, "scores")
         cells: Wholes = np.empty(len(event), np.int32)
         inside = np.empty(len(event))
-        for chunk in _chunks(len(event)):
-            cells[chunk], inside[chunk] = self._in_grid(_part(model, chunk))
+        for chunk in _row_chunks(len(event)):
+            cells[chunk], inside[chunk] = placed(values[chunk])
         totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
-        for chunk in _chunks(len(event)):
+        for chunk in _row_chunks(len(event)):
             units = inside[chunk].astype(np.int64)
             places = cells[chunk] + size * ~event[chunk]
             np.add.at(totals, places, units if weight is None else units * weight[chunk])
-            self._note(name, places, present(model.score if model.log_odds else model.probability, "scores")[chunk])
+            self._note(name, places, values[chunk])
         return cells
 
     def _note(self, name: str, places: Wholes, values: Floats) -> None:
@@ -275,19 +277,13 @@ class Tally:
         singles[places[fresh]] = values[fresh]
         singles[places[singles.take(places) != values]] = np.nan
 
-    def _in_grid(self, model: Predictions) -> tuple[Wholes, Floats]:
-        assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
-        if model.log_odds:
-            return self.asked.grid.placed_log_odds(model.score)
-        return self.asked.grid.placed(model.probability)
-
     def _total(
         self, name: str, model: Predictions, event: Flags, weight: Wholes | None, groups: list[Wholes]
     ) -> None:
         """Add what is totalled of each row to the totals of its groups, in each slicing."""
         sizes = [self.counted[slicing, name].kinds * len(slices.labels) for slicing, slices in enumerate(self.slices)]
-        for chunk in _chunks(len(event)):
-            part = _part(model, chunk)
+        for chunk in _row_chunks(len(event)):
+            part = _rows_of(model, chunk)
             rows = Rows(event[chunk], part.predicted, part.probability, part.score, part.reportable)
             members = [Members(of_slicing[chunk], size) for of_slicing, size in zip(groups, sizes, strict=True)]
             for option in self.asked.totals:
@@ -311,15 +307,11 @@ class Tally:
                       None if self.numbers is None else self.numbers.keys, clusters)
 
 
-def _chunks(rows: int) -> Iterator[slice]:
-    """Yield the places of so many rows, some at a time."""
+def _row_chunks(rows: int) -> Iterator[slice]:
     return (slice(first, first + CHUNK) for first in range(0, rows, CHUNK))
 
 
-def _part(model: Predictions, chunk: slice) -> Predictions:
-    """Return the predictions of some rows."""
-    from dataclasses import replace
-
+def _rows_of(model: Predictions, chunk: slice) -> Predictions:
     def of(values: Any) -> Any:
         return None if values is None else values[chunk]
 
@@ -327,7 +319,7 @@ def _part(model: Predictions, chunk: slice) -> Predictions:
                    reportable=of(model.reportable))
 
 
-def _states(model: Predictions) -> tuple[States, Wholes]:
+def _possible_states(model: Predictions) -> tuple[States, Wholes]:
     """Return what a model may make of a row, and which of these it makes of each, [n], in small numbers."""
     if model.predicted is None:
         return NONE, np.zeros(1, np.int16)
@@ -336,7 +328,7 @@ def _states(model: Predictions) -> tuple[States, Wholes]:
     return ZONED, model.predicted + np.int16(2) * model.reportable
 
 
-def _groups(event: Flags, place: Wholes, states: list[tuple[States, Wholes]]) -> Wholes:
+def _group_numbers(event: Flags, place: Wholes, states: list[tuple[States, Wholes]]) -> Wholes:
     """Return the number of each row's group, [n]: by slice, then by what models make of the row, then by truth."""
     kind, count = np.zeros(1, np.int16), 1
     for possible, state in states:
@@ -355,24 +347,18 @@ def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
     for rows in load_part(plan, dataset, part.file, part.first, part.rows):
         if isinstance(rows, list):
             raise DataError(*rows)
-        _add(tally, rows, part.file)
+        tally.read(rows, part.file)
+        if not rows.frame.height:
+            continue
+        known = tally.known.of(rows)
+        columns = checks.check(rows, whole=False, outcome=known)
+        levels = tally.known.levels if known is not None else outcome_checks.settle_levels(plan, [columns])
+        if columns.problems:
+            raise DataError(*columns.problems)
+        if known is None:
+            tally.known.learn(columns, levels)
+        tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
     return tally.tables()
-
-
-def _add(tally: Tally, rows: RowBlock, file: int) -> None:
-    """Check and add some rows; raises DataError."""
-    plan = rows.plan
-    tally.read(rows, file)
-    if not rows.frame.height:
-        return
-    known = tally.known.of(rows)
-    columns = checks.check(rows, whole=False, outcome=known)
-    levels = tally.known.levels if known is not None else outcome_checks.settle(plan, [columns])
-    if columns.problems:
-        raise DataError(*columns.problems)
-    if known is None:
-        tally.known.learn(columns, levels)
-    tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
 
 
 Task = TypeVar("Task")

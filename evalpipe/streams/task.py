@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ from evalpipe.streams.tables import asked
 from evalpipe.streams.tally import summed_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
     from evalpipe.plan.plan import Plan
 
@@ -35,28 +34,40 @@ _ERRORS = {error.__name__: error for error in (DataError, SpecError, UsageError)
 
 def digest_task(file: File) -> str:
     """Return the task of taking the sha256 of a file."""
-    return json.dumps({"do": "sha256", **_common(file)})
+    return json.dumps({"do": "sha256", **_of_every_task(file)})
 
 
 def tables_task(plan: Plan, spec: str, part: Part, file: File) -> str:
     """Return the task of summing a part up; ``spec`` is the text of `evalpipe.spec.load` that the plan was made of."""
-    return json.dumps({"do": "tables", **_common(file), "part": astuple(part), "spec": spec,
-                       "spec_sha256": plan.spec_sha256, "files": _files(plan, part.dataset)})
+    return json.dumps({"do": "tables", **_of_every_task(file), "part": astuple(part), "spec": spec,
+                       "spec_sha256": plan.spec_sha256, "files": _files_sha256(plan, part.dataset)})
 
 
 def run_task(task: str) -> bytes:
     """Do a task and return its answer; problems of the data, the spec and the versions are part of the answer."""
     asked_for = json.loads(task)
     try:
-        _same_versions(asked_for["versions"])
+        own = versions()
+        for name, version in asked_for["versions"].items():
+            if own[name] != version:
+                others = ", ".join(f"{library} {number}" for library, number in asked_for["versions"].items())
+                raise UsageError.of(
+                    "worker-version", f"a worker has {name} {own[name]}, but this run has {version}",
+                    f"install on every worker: {others}", (f"the worker is on the host {platform.node()}",))
         path, shown, size, changed = asked_for["file"]
         file = File(Path(path), shown, Stamp(size, changed), None)
         if asked_for["do"] == "sha256":
             return json.dumps({"sha256": digest(file.path, file.stamp, file.shown)}).encode()
         unchanged(file.path, file.stamp, file.shown)  # before it is planned with: half a file is a broken one
         part = Part(*asked_for["part"])
-        plan = _plan(asked_for["spec"], asked_for["files"])
-        _same_plan(plan, part, asked_for)
+        plan = _planned(asked_for["spec"], asked_for["files"])
+        files = _files_sha256(plan, part.dataset)
+        if (plan.spec_sha256, files) != (asked_for["spec_sha256"], asked_for["files"]):
+            what = "other files" if plan.spec_sha256 == asked_for["spec_sha256"] else "another spec"
+            raise UsageError.of(
+                "worker-plan", f"a worker sees {what} than this run does",
+                "let every worker see the same folders at the same paths",
+                (f"the worker is on the host {platform.node()}",))
         return encode(summed_up(plan, part, file, asked(plan)))
     except EvalpipeError as error:
         return json.dumps({"error": type(error).__name__, "problems": list(map(asdict, error.problems))}).encode()
@@ -72,48 +83,26 @@ def answered(answer: bytes, place: Place | None) -> bytes:
     content = json.loads(answer)
     if "error" not in content:
         return str(content["sha256"]).encode()
-    problems = (_problem(**problem) for problem in content["problems"])
-    raise _ERRORS.get(content["error"], UsageError)(
-        *(problem if problem.place else replace(problem, place=place) for problem in problems))
+    problems: list[Problem] = []
+    for fields in content["problems"]:
+        own_place = None if fields["place"] is None else Place(**fields["place"])
+        rows = tuple((row, value) for row, value in fields["rows"])
+        fields |= {"place": own_place or place, "rows": rows, "notes": tuple(fields["notes"])}
+        problems.append(Problem(**fields))
+    raise _ERRORS.get(content["error"], UsageError)(*problems)
 
 
-def _common(file: File) -> dict[str, Any]:
+def _of_every_task(file: File) -> dict[str, Any]:
     return {"versions": versions(), "file": [str(file.path.absolute()), file.shown, *file.stamp]}
 
 
-def _problem(place: dict[str, Any] | None, rows: Iterable[Any], notes: Iterable[str], **fields: Any) -> Problem:
-    return Problem(place=None if place is None else Place(**place), rows=tuple((row, value) for row, value in rows),
-                   notes=tuple(notes), **fields)
-
-
-def _same_versions(wanted: dict[str, str]) -> None:
-    here = versions()
-    for name, version in wanted.items():
-        if here[name] != version:
-            others = ", ".join(f"{library} {number}" for library, number in wanted.items())
-            raise UsageError.of(
-                "worker-version", f"a worker has {name} {here[name]}, but this run has {version}",
-                f"install on every worker: {others}", (f"the worker is on the host {platform.node()}",))
-
-
-def _same_plan(plan: Plan, part: Part, wanted: dict[str, Any]) -> None:
-    """Raise UsageError where the plan that was made here is of another spec, or of other files."""
-    if (plan.spec_sha256, _files(plan, part.dataset)) != (wanted["spec_sha256"], wanted["files"]):
-        what = "files" if plan.spec_sha256 == wanted["spec_sha256"] else "spec"
-        raise UsageError.of(
-            "worker-plan", f"a worker sees {'other' if what == 'files' else 'another'} {what} than this run does",
-            "let every worker see the same folders at the same paths",
-            (f"the worker is on the host {platform.node()}",))
-
-
 @lru_cache(maxsize=4)
-def _plan(spec: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has changed is planned again
-    """Return the plan of a spec for the files that are there."""
+def _planned(spec: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has changed is planned again
     known = from_text(spec)
     return make_plan(known, look(sources(known)))
 
 
-def _files(plan: Plan, dataset: str) -> str:
+def _files_sha256(plan: Plan, dataset: str) -> str:
     """Return the sha256 of the names of a dataset's files, in their order."""
     table = next(entry.table for entry in plan.datasets if entry.name == dataset)
     return text_sha256("\n".join(shown for _, shown in table.files))

@@ -14,7 +14,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
-from evalpipe.data.where import faults, judge
+from evalpipe.data.where import condition_faults, evaluate_condition
 from evalpipe.errors import DataError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -83,8 +83,8 @@ YES, NO, UNKNOWN = True, False, None
     ("CAST('2024-01-01T00:30:00+02:00' AS DATE) = d", [YES, NO, UNKNOWN, NO]),
 ])  # fmt: skip
 def test_a_missing_value_meets_no_condition(text: str, flags: list[bool | None]) -> None:
-    assert faults(text, CELLS.schema, {}) == []
-    assert judge(CELLS, text).to_list() == flags
+    assert condition_faults(text, CELLS.schema, {}) == []
+    assert evaluate_condition(CELLS, text).to_list() == flags
 
 
 def test_every_function_is_tested() -> None:
@@ -94,8 +94,8 @@ def test_every_function_is_tested() -> None:
 
 def test_a_long_condition_takes_no_long_time() -> None:
     # as an expression that held its input twice at each step, this would hold the first column 2^200 times
-    assert judge(CELLS, f"x{' + 1' * 200} > 0").to_list() == [YES, UNKNOWN, UNKNOWN, YES]
-    assert judge(CELLS, f"n IN ({', '.join(map(str, range(5000)))})").to_list() == [YES, YES, UNKNOWN, YES]
+    assert evaluate_condition(CELLS, f"x{' + 1' * 200} > 0").to_list() == [YES, UNKNOWN, UNKNOWN, YES]
+    assert evaluate_condition(CELLS, f"n IN ({', '.join(map(str, range(5000)))})").to_list() == [YES, YES, UNKNOWN, YES]
 
 
 WRITE = """write it as in "age >= 18 AND sex = 'f'\""""
@@ -154,7 +154,7 @@ ONE_ROW = "a condition looks at the cells of one row"
     ("xx > 1", "names the column 'xx', which the data do not have", "did you mean 'x'?"),
 ])  # fmt: skip
 def test_a_fault_says_what_is_wrong_and_the_way_out(text: str, message: str, hint: str) -> None:
-    (fault,) = faults(text, CELLS.schema, {})
+    (fault,) = condition_faults(text, CELLS.schema, {})
     assert (fault.reason, fault.hint) == (message, hint)
 
 

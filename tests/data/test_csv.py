@@ -11,7 +11,7 @@ import pytest
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
-from evalpipe.data.values import tell, typed
+from evalpipe.data.values import infer_type, typed
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -54,14 +54,14 @@ def problem(path: Path, dataset: dict[str, Any] | None = None, **changes: Any) -
     (["1", "NA"], "text"), (["1,5"], "text"), (["-01"], "text"), (["0x1"], "text"), (["1_000"], "text"),
 ])
 def test_the_type_of_a_column_is_that_of_all_its_values(cells: list[str | None], kind: str | None) -> None:
-    assert tell(pl.Series("x", cells, dtype=pl.String), ".").type == kind
+    assert infer_type(pl.Series("x", cells, dtype=pl.String), ".").type == kind
 
 
 def test_a_decimal_comma_is_read_and_a_point_is_then_no_number() -> None:
     column = pl.Series("x", ["1,5", "2", "-0,25"])
-    assert tell(column, ",").type == "number"
+    assert infer_type(column, ",").type == "number"
     assert typed(column, "number", ",").to_list() == [1.5, 2.0, -0.25]
-    assert tell(pl.Series("x", ["1.000", "2"]), ",").type == "text"
+    assert infer_type(pl.Series("x", ["1.000", "2"]), ",").type == "text"
 
 
 def test_leading_zeros_are_kept_by_conditions_and_slices_alike(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evalpipe.cli.plan import plan_document
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
-from evalpipe.data.values import differing
+from evalpipe.data.values import cells_differ
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -179,8 +179,8 @@ def test_the_plan_says_how_rows_are_matched(folder: Path) -> None:
     ([datetime(2026, 1, 2)], [date(2026, 1, 3)], [True]),  # noqa: DTZ001 - polars' plain time
 ], ids=str)  # fmt: skip
 def test_shared_values_are_compared_whatever_their_storage(left: Any, right: Any, expected: list[bool]) -> None:
-    assert differing(pl.Series(left), pl.Series(right)).to_list() == expected
-    assert differing(pl.Series(right), pl.Series(left)).to_list() == expected
+    assert cells_differ(pl.Series(left), pl.Series(right)).to_list() == expected
+    assert cells_differ(pl.Series(right), pl.Series(left)).to_list() == expected
 
 
 @pytest.mark.parametrize("identity", ["id", None])

@@ -7,7 +7,15 @@ import polars as pl
 import pytest
 
 from evalpipe.plan.drawing import GROUPS
-from evalpipe.streams.tables import ClusterNumbers, clusters_of, grouped, keys_of, numbers, renumbered, smallest
+from evalpipe.streams.tables import (
+    ClusterNumbers,
+    are_grouped,
+    cluster_numbers,
+    clusters_of,
+    keys_of,
+    new_cluster_numbers,
+    smallest_keys,
+)
 
 KEYS = ["e220a8397b1dcdaf", "66e8fdab7dced5e6", "6cddfe7576e62fcf", "d44981c734b81b84"]
 
@@ -34,7 +42,7 @@ def test_no_names_have_no_keys() -> None:
 
 
 def test_groups_are_about_equally_large() -> None:
-    counts = np.bincount(numbers(keys_of(names(100_000)), keys_of(names(GROUPS + 1))), minlength=GROUPS)
+    counts = np.bincount(cluster_numbers(keys_of(names(100_000)), keys_of(names(GROUPS + 1))), minlength=GROUPS)
     # Chi-squared with 1,023 degrees of freedom, whose standard deviation is 45.
     expected = 100_000 / GROUPS
     assert abs(((counts - expected) ** 2 / expected).sum() - (GROUPS - 1)) < 4 * 45
@@ -42,16 +50,16 @@ def test_groups_are_about_equally_large() -> None:
 
 @pytest.mark.parametrize("n", [1, 700, GROUPS])
 def test_few_clusters_are_counted_one_by_one(n: int) -> None:
-    keys = smallest(keys_of(names(n)))
-    assert not grouped(keys)
+    keys = smallest_keys(keys_of(names(n)))
+    assert not are_grouped(keys)
     assert clusters_of(keys) == n
-    assert sorted(numbers(keys_of(names(n)), keys)) == list(range(n))
+    assert sorted(cluster_numbers(keys_of(names(n)), keys)) == list(range(n))
 
 
 @pytest.mark.parametrize("n", [GROUPS + 1, 20_000, 300_000])
 def test_many_clusters_are_estimated(n: int) -> None:
-    keys = smallest(keys_of(names(n)))
-    assert grouped(keys)
+    keys = smallest_keys(keys_of(names(n)))
+    assert are_grouped(keys)
     # A relative standard error of 1 / sqrt(1,023).
     assert clusters_of(keys) == pytest.approx(n, rel=4 / (GROUPS - 1) ** 0.5)
 
@@ -59,14 +67,14 @@ def test_many_clusters_are_estimated(n: int) -> None:
 @pytest.mark.parametrize("n", [500, 5000])
 def test_numbers_are_the_same_in_any_order(n: int) -> None:
     all_names = names(n)
-    keys = smallest(keys_of(all_names))
-    expected = numbers(keys_of(all_names), keys)
+    keys = smallest_keys(keys_of(all_names))
+    expected = cluster_numbers(keys_of(all_names), keys)
     growing, counted = ClusterNumbers(), np.zeros(0, np.intp)
     for first in range(0, n, 130):
         part, places = growing.of(all_names.slice(first, 130))
         counted = np.concatenate([counted if places is None else places[counted], part])
     assert counted.tolist() == expected.tolist()
     assert growing.keys.tolist() == keys.tolist()
-    half = smallest(keys_of(all_names.slice(0, n // 2)))
-    assert renumbered(half, keys)[numbers(keys_of(all_names.slice(0, n // 2)), half)].tolist() == (
+    half = smallest_keys(keys_of(all_names.slice(0, n // 2)))
+    assert new_cluster_numbers(half, keys)[cluster_numbers(keys_of(all_names.slice(0, n // 2)), half)].tolist() == (
         expected[: n // 2].tolist())

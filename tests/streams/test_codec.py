@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evalpipe.plan.drawing import GROUPS as JOINED
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.streams.cache import MAGIC, DamagedError, decode, encode
-from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, keys_of, numbers, smallest
+from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, cluster_numbers, keys_of, smallest_keys
 
 ASKED = Asked((0.1, 1 / 3, 0.5), (("brier_loss", ()), ("log_loss_total", (("epsilon", 1e-15), ("base", "e")))),
               ("a", "b"))
@@ -70,8 +70,8 @@ def clusters_of(draw: st.DrawFn, count: st.SearchStrategy[int]) -> tuple[Any, di
     """Return the keys of so many clusters, and how many observations some of them have in each of seven cells."""
     generator = np.random.default_rng(draw(st.integers(0, 9)))
     names = generator.choice(4000, draw(count), replace=False).astype(str).tolist()
-    keys = smallest(keys_of(pl.Series(names)))
-    places = np.unique(numbers(keys_of(pl.Series(names)), keys))
+    keys = smallest_keys(keys_of(pl.Series(names)))
+    places = np.unique(cluster_numbers(keys_of(pl.Series(names)), keys))
     cells = np.sort((generator.integers(0, 7, len(places))) * JOINED + places)
     group = draw(GROUPS)
     return keys, {(0, "a"): {group: CellCounts(cells, generator.integers(1, 9, len(cells)))}}

@@ -109,7 +109,7 @@ class Database(ABC):
 
     def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query: these columns alone, which the database picks."""
-        text = within(source, [f"{column.expression} AS {named(column.name)}" for column in columns])
+        text = within(source, [f"{column.expression} AS {quoted_name(column.name)}" for column in columns])
         yield from self.batches(text, source, max(1, AT_ONCE // len(columns)))
 
     def timely(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -158,7 +158,7 @@ class Database(ABC):
         answer.add_done_callback(close)
 
 
-def named(column: str) -> str:
+def quoted_name(column: str) -> str:
     """Write the name of a column in SQL."""
     return '"{}"'.format(column.replace('"', '""'))
 
@@ -198,8 +198,8 @@ def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Pro
     if _SILENT.search(reason):
         return Problem("no-server", f"no server answers at the URI of {source.called}", at,
                        "start it, or correct the URI in the environment")
-    return Problem("no-connection", f"cannot connect to the database of {source.called}: {_plain(error, source)}", at,
-                   "correct the URI in the environment")
+    message = f"cannot connect to the database of {source.called}: {_one_line(error, source)}"
+    return Problem("no-connection", message, at, "correct the URI in the environment")
 
 
 def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Problem:
@@ -220,11 +220,11 @@ def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Proble
         given = f"{len(source.parameters)} under 'parameters'"
         message = f"the query of {source.called} has more or fewer marks than there are values, {given}"
         return Problem("bad-query", message, at, "give one value for each mark, in their order")
-    message = f"the database cannot read the query of {source.called}: {_plain(error, source)}"
-    details = _details(error)
+    message = f"the database cannot read the query of {source.called}: {_one_line(error, source)}"
+    details = _server_details(error)
     hint = details.get("PG_DIAG_MESSAGE_HINT")
     return Problem("bad-query", message, at, hint and source.uri.redacted(hint).rstrip("."),
-                   notes=_position(details, source.text, reason))
+                   notes=_fault_position(details, source.text, reason))
 
 
 def too_slow(source: QuerySource, places: Origin) -> Problem:
@@ -234,23 +234,23 @@ def too_slow(source: QuerySource, places: Origin) -> Problem:
     return Problem("query-timeout", message, place, "ask for less, or allow more under 'timeout'")
 
 
-def _details(error: Exception) -> dict[str, str]:
+def _server_details(error: Exception) -> dict[str, str]:
     """Return what a server says of an error beside its message, by the names that PostgreSQL gives it."""
     given: Any = getattr(error, "details", None) or ()
     return {str(key): value.decode(errors="replace") if isinstance(value, bytes) else str(value)
             for key, value in ((key.decode() if isinstance(key, bytes) else key, value) for key, value in given)}
 
 
-def _plain(error: Exception, source: QuerySource) -> str:
+def _one_line(error: Exception, source: QuerySource) -> str:
     """Return what the server says in one line: its own message, without that of the driver, and without secrets."""
-    said = _details(error).get("PG_DIAG_MESSAGE_PRIMARY")
+    said = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
     if said is None:
         first = str(error).partition("\nquery: ")[0].partition("\n")[0]
         said = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
     return source.uri.redacted(" ".join(said.split())).rstrip(".")
 
 
-def _position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
+def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
     """Say where in the query the server found the fault, where it says so of the query as it is written."""
     given = details.get("PG_DIAG_STATEMENT_POSITION", "")
     if not given.isdecimal() or ALIAS in reason or not 0 < int(given) <= len(text):
@@ -259,7 +259,7 @@ def _position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...
     return (f"line {line}, column {column} of the query: {text.splitlines()[line - 1].strip()}",)
 
 
-def twice(column: str, source: QuerySource, place: Place | None) -> Problem:
+def duplicate_column(column: str, source: QuerySource, place: Place | None) -> Problem:
     """Return the problem of a name that two columns of a query have."""
     message = f"two columns of {source.called} are called '{column}'"
     return Problem("duplicate-column", message, place, f"name one of them otherwise, as in {column} AS {column}_2")

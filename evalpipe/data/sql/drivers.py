@@ -18,7 +18,7 @@ from evalpipe.data.sql.database import (
     cannot_connect,
     cannot_read,
     is_readable,
-    named,
+    quoted_name,
     too_slow,
     within,
 )
@@ -44,7 +44,7 @@ TOLD = 250
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _SqliteType:
     """How a column is asked for, as what type it comes, and a value that is of that type and no other."""
 
     cast: str
@@ -76,7 +76,7 @@ class SQLite(Database):
 
     def _counted(self, source: QuerySource, names: list[str]) -> Iterator[tuple[int, ...]]:
         """Yield for each column how many values it has of each class."""
-        asked = [f"total(typeof({named(name)}) = '{kind}')" for name in names for kind in CLASSES]
+        asked = [f"total(typeof({quoted_name(name)}) = '{kind}')" for name in names for kind in CLASSES]
         (batch,) = self.timely(self._batches(within(source, asked), source, 1))
         numbers = [int(column[0].as_py()) for column in batch.columns]
         yield from zip(*(numbers[at::len(CLASSES)] for at in range(len(CLASSES))), strict=True)
@@ -97,7 +97,8 @@ class SQLite(Database):
         The driver takes the type of a column from the first of its values. So a row goes before that has one of the
         type in each column, and is left out.
         """
-        first = [f"{_kind(column.type).first} AS {named(column.name)}" for column in columns]
+        examples = {form.type: form.first for form in _sqlite_types().values()}
+        first = [f"{examples[column.type]} AS {quoted_name(column.name)}" for column in columns]
         asked = within(source, [column.expression for column in columns])
         text = f"SELECT {', '.join(first)} UNION ALL {asked}"
         leading = True
@@ -106,30 +107,26 @@ class SQLite(Database):
             leading = False
 
 
-def _kinds() -> dict[str, _Kind]:
+def _sqlite_types() -> dict[str, _SqliteType]:
     import pyarrow as pa
 
     return {
-        "integer": _Kind("INTEGER", pa.int64(), "0"), "real": _Kind("REAL", pa.float64(), "0.5"),
-        "text": _Kind("TEXT", pa.string(), "''"),
+        "integer": _SqliteType("INTEGER", pa.int64(), "0"), "real": _SqliteType("REAL", pa.float64(), "0.5"),
+        "text": _SqliteType("TEXT", pa.string(), "''"),
     }
-
-
-def _kind(type_: pa.DataType) -> _Kind:
-    return next(kind for kind in _kinds().values() if kind.type == type_)
 
 
 def _sqlite_column(name: str, values: tuple[int, ...]) -> QueryColumn:
     """Return a column as what all its values are: numbers where some are whole, and texts where there is no value."""
     counts = dict(zip(CLASSES, values, strict=True))
     present = [kind for kind in CLASSES if counts[kind]]
-    kinds, numeric = _kinds(), set(present) <= {"integer", "real"}
+    kinds, numeric = _sqlite_types(), set(present) <= {"integer", "real"}
     kind = "text" if not present else "real" if numeric and len(present) == 2 else present[0]
     mixed = len(present) > 1 and not numeric
     unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if mixed else (
         "blob" if kind == "blob" else None)
     form = kinds.get(kind, kinds["text"])
-    return QueryColumn(name, f"CAST({named(name)} AS {form.cast})", form.type, unreadable)
+    return QueryColumn(name, f"CAST({quoted_name(name)} AS {form.cast})", form.type, unreadable)
 
 
 CONNECT = 30
@@ -144,7 +141,7 @@ CASTS = {"numeric": ("double precision", "double"), "uuid": ("text", "string"), 
 """The types that the server turns into others, with what these are called in Arrow."""
 
 _TYPE = b"POSTGRESQL:type"
-_UNREAD = ("money",)  # which the driver gives in cents, as a whole number
+_UNREADABLE = ("money",)  # which the driver gives in cents, as a whole number
 
 
 class PostgreSQL(Database):
@@ -154,7 +151,9 @@ class PostgreSQL(Database):
         """Connect and begin the transaction."""
         from adbc_driver_postgresql import dbapi
 
-        self.connection = dbapi.connect(_with_usual(uri.address))
+        given = {key for key, _ in parse_qsl(urlsplit(uri.address).query, keep_blank_values=True)}
+        further = "&".join(f"{key}={value}" for key, value in USUAL.items() if key not in given)
+        self.connection = dbapi.connect(f"{uri.address}{'&' if '?' in uri.address else '?'}{further}")
         self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows will be asked for
 
@@ -194,13 +193,6 @@ class PostgreSQL(Database):
         self._execute("CLOSE evalpipe_rows")
 
 
-def _with_usual(text: str) -> str:
-    """Return a URI with the usual parameters of a connection that it does not have."""
-    given = {key for key, _ in parse_qsl(urlsplit(text).query, keep_blank_values=True)}
-    further = "&".join(f"{key}={value}" for key, value in USUAL.items() if key not in given)
-    return f"{text}{'&' if '?' in text else '?'}{further}"
-
-
 def _postgresql_column(field: pa.Field) -> QueryColumn:
     """Return a column with the type that it is asked for in."""
     import pyarrow as pa
@@ -208,10 +200,10 @@ def _postgresql_column(field: pa.Field) -> QueryColumn:
     kind = (field.metadata or {}).get(_TYPE, b"").decode()
     if kind in CASTS:
         cast, arrow = CASTS[kind]
-        return QueryColumn(field.name, f"CAST({named(field.name)} AS {cast})", pa.type_for_alias(arrow))
+        return QueryColumn(field.name, f"CAST({quoted_name(field.name)} AS {cast})", pa.type_for_alias(arrow))
     kind = f"{kind[1:]}[]" if kind.startswith("_") else kind  # as arrays are called within the server
-    unreadable = None if is_readable(field.type) and kind not in _UNREAD else kind or str(field.type)
-    return QueryColumn(field.name, named(field.name), field.type, unreadable)
+    unreadable = None if is_readable(field.type) and kind not in _UNREADABLE else kind or str(field.type)
+    return QueryColumn(field.name, quoted_name(field.name), field.type, unreadable)
 
 
 class OtherDatabase(Database):
@@ -241,8 +233,10 @@ class OtherDatabase(Database):
         from pyarrow import float64, types
 
         schema = self.in_time(lambda: self._schema(within(source, ["*"], " WHERE 1 = 0"), source))
-        return [QueryColumn(field.name, named(field.name), float64() if types.is_decimal(field.type) else field.type,
-                            None if is_readable(field.type) else str(field.type)) for field in schema]
+        return [
+            QueryColumn(field.name, quoted_name(field.name), float64() if types.is_decimal(field.type) else field.type,
+                        None if is_readable(field.type) else str(field.type))
+            for field in schema]
 
     def _schema(self, text: str, source: QuerySource) -> pa.Schema:
         with self.connection.cursor() as cursor:
@@ -263,10 +257,10 @@ def libraries_of(declared: Sources) -> list[str]:
     """Return the libraries that read the queries of a spec, by the names they are installed by, sorted."""
     read = [dataset.source for dataset in declared.datasets.values()]
     drivers = {source.driver or SCHEMES[source.uri.scheme] for source in read if isinstance(source, QuerySource)}
-    return sorted({"adbc-driver-manager", "pyarrow", *map(_library, drivers)}) if drivers else []
+    return sorted({"adbc-driver-manager", "pyarrow", *map(_installed_name, drivers)}) if drivers else []
 
 
-def _library(driver: str) -> str:
+def _installed_name(driver: str) -> str:
     """Return the name by which a driver is installed: another than its own where a library brings it, as DuckDB's."""
     module = f"adbc_driver_{driver}"
     own = module.replace("_", "-")
@@ -277,7 +271,7 @@ def _library(driver: str) -> str:
 
 
 @contextmanager
-def opened(source: QuerySource, places: Origin) -> Iterator[Database]:
+def open_database(source: QuerySource, places: Origin) -> Iterator[Database]:
     """Open the database of a query, and close it afterwards.
 
     Raises DataError where it cannot be, UsageError where its driver is missing.
@@ -285,11 +279,11 @@ def opened(source: QuerySource, places: Origin) -> Iterator[Database]:
     try:
         from adbc_driver_manager import Error
     except ModuleNotFoundError:
-        raise _missing(source, places, "adbc_driver_manager") from None
+        raise _missing_library(source, places, "adbc_driver_manager") from None
     try:
-        database = _connected(source, places)
+        database = _connect(source, places)
     except ModuleNotFoundError as error:
-        raise _missing(source, places, str(error.name)) from None
+        raise _missing_library(source, places, str(error.name)) from None
     except EvalpipeError:
         raise
     except Exception as error:
@@ -302,7 +296,7 @@ def opened(source: QuerySource, places: Origin) -> Iterator[Database]:
 
 
 @contextmanager
-def told(source: QuerySource, places: Origin) -> Iterator[None]:
+def reading_errors(source: QuerySource, places: Origin) -> Iterator[None]:
     """Turn what a driver raises while a query is read into DataError."""
     from adbc_driver_manager import Error
     from pyarrow import ArrowException
@@ -317,7 +311,7 @@ def told(source: QuerySource, places: Origin) -> Iterator[None]:
         raise DataError(cannot_read(error, source, places)) from None
 
 
-def _connected(source: QuerySource, places: Origin) -> Database:
+def _connect(source: QuerySource, places: Origin) -> Database:
     """Connect to a database with its driver; raises ModuleNotFoundError, DataError and the errors of the driver."""
     uri = source.uri
     path = places.folder_of("datasets", source.dataset, "uri") / uri.file
@@ -325,17 +319,11 @@ def _connected(source: QuerySource, places: Origin) -> Database:
         at = places.place("datasets", source.dataset, "uri")
         raise DataError(Problem("missing-file", f"there is no file {uri.file}", at, "check the URI"))
     if source.driver is not None:
-
         return OtherDatabase(str(path.absolute()) if uri.file else uri.address, source.driver)
-    if SCHEMES[uri.scheme] == "sqlite":
-
-        return SQLite(path)
-
-    return PostgreSQL(uri)
+    return SQLite(path) if SCHEMES[uri.scheme] == "sqlite" else PostgreSQL(uri)
 
 
-def _missing(source: QuerySource, places: Origin, module: str) -> UsageError:
-    """Return the error of a library that is not installed."""
+def _missing_library(source: QuerySource, places: Origin, module: str) -> UsageError:
     own = source.driver is None or module == "adbc_driver_manager"
     way = "pip install 'evalpipe[sql]'" if own else "install it, or correct 'driver'"
     message = f"{source.called} is a query, and the Python package {module} that reads it is not installed"

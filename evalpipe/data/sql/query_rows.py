@@ -21,8 +21,8 @@ import numpy as np
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.sql.database import twice
-from evalpipe.data.sql.drivers import opened, told
+from evalpipe.data.sql.database import duplicate_column
+from evalpipe.data.sql.drivers import open_database, reading_errors
 from evalpipe.data.table import DataTable
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.datasets import unreadable
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 def described(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
     """Return what is known of a query, and the types of its columns; raises DataError, and UsageError."""
-    with opened(source, places) as database:
+    with open_database(source, places) as database:
         columns = columns_of(database, places, source)
-        with told(source, places):
+        with reading_errors(source, places):
             rows = database.count(source)
-    types = _types(columns)
+    types = _polars_types(columns)
     unreadable = {column.name: column.unreadable for column in columns if column.unreadable is not None}
     named = {name: str(kind) for name, kind in types.items()}
     return DataTable(source, "query", (), MappingProxyType(named), (), rows,
@@ -54,16 +54,16 @@ def described(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str,
 
 def columns_of(database: Database, places: Origin, source: QuerySource) -> list[QueryColumn]:
     """Begin to read a query, and return its columns; raises DataError, also where two have one name."""
-    with told(source, places):
+    with reading_errors(source, places):
         database.begin(source)
         columns = database.columns(source)
     again = first_repeated(column.name for column in columns)
     if again is not None:
-        raise DataError(twice(again, source, places.place(*source.loc)))
+        raise DataError(duplicate_column(again, source, places.place(*source.loc)))
     return columns
 
 
-def _types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
+def _polars_types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
     """Return the types of columns as data frames have them; of what cannot be read, bytes."""
     import pyarrow as pa
 
@@ -90,7 +90,7 @@ class Content:
         """Add some rows."""
         if not frame.height:
             return
-        kinds, parts = zip(*(_bytes(frame[name]) for name in self.columns), strict=True)
+        kinds, parts = zip(*(_as_bytes(frame[name]) for name in self.columns), strict=True)
         self.kinds = list(kinds)
         table = np.ascontiguousarray(np.concatenate(parts, axis=1))
         content, width = table.tobytes(), table.shape[1]
@@ -108,7 +108,7 @@ class Content:
         return json_sha256(about)
 
 
-def _bytes(column: pl.Series) -> tuple[str, Values]:
+def _as_bytes(column: pl.Series) -> tuple[str, Values]:
     """Return what kind of values a column has, and each as bytes [n, width]: whether it is there, and what it is.
 
     Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
@@ -118,9 +118,9 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
     there = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
     kind = column.dtype
     if isinstance(kind, pl.List | pl.Array):
-        return "list", np.concatenate([there, _lists(column.cast(pl.List(pl.Float64)))], axis=1)
+        return "list", np.concatenate([there, _list_digests(column.cast(pl.List(pl.Float64)))], axis=1)
     if kind == pl.String:
-        return "text", np.concatenate([there, _texts(column)], axis=1)
+        return "text", np.concatenate([there, _text_digests(column)], axis=1)
     if kind.is_float() or kind.is_decimal():
         numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
         numbers = np.where(np.isnan(numbers), np.nan, numbers).astype("<f8")
@@ -132,7 +132,7 @@ def _bytes(column: pl.Series) -> tuple[str, Values]:
     return name, np.concatenate([there, whole.view(np.uint8).reshape(-1, 8)], axis=1)
 
 
-def _texts(column: pl.Series) -> Values:
+def _text_digests(column: pl.Series) -> Values:
     """Return the sha256 of each text [n, 32], zeros where there is none; of a text that occurs often, taken once."""
     distinct = column.unique().drop_nulls()
     digests = [hashlib.sha256(text.encode()).digest() for text in distinct]
@@ -142,10 +142,10 @@ def _texts(column: pl.Series) -> Values:
     return np.take(table, at.fill_null(0).to_numpy(), axis=0)
 
 
-def _lists(column: pl.Series) -> Values:
+def _list_digests(column: pl.Series) -> Values:
     """Return the sha256 of the numbers of each list [n, 32], zeros where there is no list."""
     lengths = column.list.len()
-    _, numbers = _bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
+    _, numbers = _as_bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
     ends = lengths.fill_null(0).cum_sum().to_list()
     digests = [bytes(32) if length is None else hashlib.sha256(numbers[end - length:end].tobytes()).digest()
                for length, end in zip(lengths, ends, strict=True)]
@@ -171,14 +171,14 @@ def stored(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
             path = Path(folder.enter_context(TemporaryFolder(PREFIX, scratch)))
-            datasets = _stored(plan, path)
+            datasets = _store_all(plan, path)
         except OSError as error:
             message = f"cannot write to '{scratch or tempfile.gettempdir()}', where rows of queries are stored: "
             raise UsageError.of("no-space", f"{message}{error.strerror or error}", "free space there") from None
         yield replace(plan, datasets=datasets)
 
 
-def _stored(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
+def _store_all(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
     """Store the rows of all queries; raises OSError, and DataError."""
     datasets: list[DatasetPlan] = []
     databases: dict[object, Database] = {}
@@ -188,26 +188,26 @@ def _stored(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
             if isinstance(source, QuerySource):
                 key = source.uri, source.driver, plan.places.folder_of("datasets", dataset.name, "uri")
                 if key not in databases:
-                    databases[key] = connections.enter_context(opened(source, plan.places))
-                datasets.append(_written(plan, dataset, source, databases[key], folder / f"{number}.arrow"))
+                    databases[key] = connections.enter_context(open_database(source, plan.places))
+                datasets.append(_store_rows(plan, dataset, source, databases[key], folder / f"{number}.arrow"))
             else:
                 datasets.append(dataset)
     return tuple(datasets)
 
 
-def _written(
+def _store_rows(
     plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database, path: Path
 ) -> DatasetPlan:
     """Write the columns that are read of a query to a file; return what is read of it then."""
     import pyarrow as pa
 
-    columns = _asked(plan, dataset, source, database)
+    columns = _columns_to_read(plan, dataset, source, database)
     schema = pa.schema([(column.name, column.type) for column in columns])
     content = Content(sorted(schema.names))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         rows = database.rows(source, columns)
         while True:
-            with told(source, plan.places):  # what writing raises is no fault of the database
+            with reading_errors(source, plan.places):  # what writing raises is no fault of the database
                 batch = next(rows, None)
             if batch is None:
                 break
@@ -219,7 +219,7 @@ def _written(
     return replace(dataset, table=table)
 
 
-def _asked(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
+def _columns_to_read(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
     """Return the columns to ask for; raises DataError where they are no longer what was planned with."""
     there = {column.name: column for column in columns_of(database, plan.places, source)}
     names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(there)[:1]
