@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -54,7 +55,6 @@ def doctor(out: str, form: str) -> int:
     """
     import json
     from dataclasses import asdict
-    from pathlib import Path
 
     from evalpipe.cli.doctor import examined
 
@@ -193,11 +193,19 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
 
     Signatures in DIR/signatures.json stand on the card; those of other results are refused. The manifest follows.
     """
-    from evalpipe.cli.run import render_folder
+    from evalpipe.base.ed25519 import signer
+    from evalpipe.cli.verify import telling_lost_signature
+    from evalpipe.run import render as render_card
+    from evalpipe.runs.record import replace_files
 
     if template is not None and no_template:
         raise click.UsageError("--template and --no-template exclude each other")
-    render_folder(folder, forms, False if no_template else template, key)
+    by = signer(key)
+    card = render_card(folder, forms or None, template=False if no_template else template)
+    with telling_lost_signature(folder):
+        replace_files(folder, card, by)
+    for name in card:
+        click.echo(str(Path(folder) / name))
 
 
 @app.group(short_help="List or clean a cache.")
@@ -301,9 +309,12 @@ def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | 
 
     RESULTS is the run's output folder or results.json, MODEL a model and a variant of it: naive_bayes+isotonic.
     """
-    from evalpipe.cli.run import recalibrate_file
+    from evalpipe.recalibration import recalibrate as recalibrated
+    from evalpipe.recalibration import write
 
-    recalibrate_file(results, model, data, out, fitted_on)
+    frame = recalibrated(results, model, data, fitted_on)
+    write(frame, Path(out))
+    click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")
 
 
 app.add_command(gc)
@@ -345,7 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     opened()
     try:
         with Guard(None, _rescue):
-            code = _ended(arguments)
+            code = _run_command(arguments)
             sys.stdout.flush()
     except OSError as error:  # only streams are left: every file has its own message
         code = full(error).exit_code
@@ -361,7 +372,7 @@ def _rescue(_: int) -> NoReturn:
     leave_at_once(interrupted(KeyboardInterrupt()))
 
 
-def _ended(arguments: list[str]) -> int:
+def _run_command(arguments: list[str]) -> int:
     """Run a command; turn every error into its message and return the exit code."""
     try:
         # Not standalone: click would end the process with codes of its own, of which 1 says that a gate was missed.

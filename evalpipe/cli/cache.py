@@ -30,7 +30,8 @@ def list_cache(folder: str, form: str) -> None:
         return
     for entry in entries:
         unused = "" if used is None or entry.key in used else "  not used by the last whole run"
-        click.echo(f"{entry.key[:12]}  {entry.bytes:>12,} bytes  {entry.dataset}: {entry.file}, {_rows(entry)}{unused}")
+        rows = "all rows" if entry.rows is None else f"{entry.rows:,} rows from row {entry.first + 1:,}"
+        click.echo(f"{entry.key[:12]}  {entry.bytes:>12,} bytes  {entry.dataset}: {entry.file}, {rows}{unused}")
     click.echo(f"{cache.folder}: {_counted(entries)}")
 
 
@@ -61,10 +62,6 @@ def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
         return f"{counted} to read{because}"
     return f"{counted}, all in the cache" if cached == parts else (
         f"{counted}: {cached:,} in the cache, {parts - cached:,} to read{because}")
-
-
-def _rows(entry: CacheEntry) -> str:
-    return "all rows" if entry.rows is None else f"{entry.rows:,} rows from row {entry.first + 1:,}"
 
 
 def _counted(entries: Sequence[CacheEntry] | Iterable[CacheEntry]) -> str:

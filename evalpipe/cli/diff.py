@@ -80,25 +80,18 @@ def diff(
     versions alone do not count. It is 2 for a wrong command line, and 3 where a folder cannot be read or holds another
     version of the format.
     """
-    return print_difference(a, b, form, out, {
-        "atol": atol, "rtol": rtol, "tolerances": tolerances, "ignored": ignored, "paired": paired})
-
-
-def print_difference(a: str, b: str, form: Any, out: str | None, options: dict[str, Any]) -> int:
-    """Compare two runs and print the comparison, or write it to the file ``out``; return the exit code."""
     from evalpipe.cli.output import printing, write_file
     from evalpipe.review.differences.compare import compare
     from evalpipe.review.differences.formats import shown, write
     from evalpipe.review.differences.records import Tolerance, read_run
 
     first, second = read_run(a), read_run(b)
-    tolerance = Tolerance(options["atol"], options["rtol"], dict(options["tolerances"]))
-    difference = compare(first, second, tolerance, options["ignored"], paired=options["paired"])
+    difference = compare(first, second, Tolerance(atol, rtol, dict(tolerances)), ignored, paired=paired)
     written = write(difference, first, second, form)
     if out is not None:
         write_file(Path(out), written)
-        said = {"verdict": difference.verdict, "same": difference.same, "file": out}
-        written = json.dumps(said, ensure_ascii=False) if form == "json" else f"{shown(difference.verdict)}\n{out}"
+        about = {"verdict": difference.verdict, "same": difference.same, "file": out}
+        written = json.dumps(about, ensure_ascii=False) if form == "json" else f"{shown(difference.verdict)}\n{out}"
         written += "\n"
     with printing():
         click.echo(written, nl=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.errors import UsageError
 from evalpipe.runs.exports import EXPORTS
 from evalpipe.runs.exports.every_eval_ever import RELATIONSHIPS
 
@@ -72,8 +73,12 @@ def _deliver(chosen: Export, files: Files, out: str | None) -> None:
             click.echo("".join(files.values()), nl=False)
         return
     if chosen.folder:
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"cannot write '{out}': {error.strerror or error}"
+            raise UsageError.of("output-folder", message, hint="name a folder that can be made") from None
         for name, text in files.items():
-            _make(Path(out))
             write_file(Path(out) / name, text)
         written = [str(Path(out) / name) for name in files]
     else:
@@ -81,14 +86,3 @@ def _deliver(chosen: Export, files: Files, out: str | None) -> None:
         written = [out]
     with printing():
         click.echo("\n".join(written))
-
-
-def _make(folder: Path) -> None:
-    """Make a folder; raises UsageError where it cannot be made."""
-    from evalpipe.errors import UsageError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot write '{folder}': {error.strerror or error}"
-        raise UsageError.of("output-folder", message, hint="name a folder that can be made") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -56,36 +57,38 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
     target = target_of(out, data[0])
     refuse_existing(target, force=force)
     looked = look_at(data)
-    proposal = settled(looked, Answers(models=tuple(models), **answers))
+    proposal = proposed(looked, Answers(models=tuple(models), **answers))
     text = spec_text(proposal, target)
     tried(text, target)
     deliver(proposal, text, target, force=force)
 
 
-def settled(looked: Looked, answers: Answers) -> Proposal:
+def proposed(looked: Looked, answers: Answers) -> Proposal:
     """Return the proposal when all questions are answered; in a terminal they are asked, else all are an error."""
     from evalpipe.proposal.propose import propose, unanswered
     from evalpipe.proposal.questions import Question
 
     proposal = propose(looked, answers)
     while isinstance(proposal, Question):
-        if not at_terminal():
+        somebody_reads = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        if not somebody_reads:
             raise unanswered(looked, answers, proposal)
         answers = asked(looked, answers, proposal)
         proposal = propose(looked, answers)
     return proposal
 
 
-def at_terminal() -> bool:
-    """Tell whether somebody reads the questions and can answer them."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
     """Ask a question until its answer can be; the prompt is on stderr, and nothing is chosen for who presses return."""
     from evalpipe.proposal.propose import propose
+    from evalpipe.proposal.questions import SHOWN
+    from evalpipe.words.spelling import clipped
 
-    click.echo("\n".join(["", f"{question.known}:", *choices(question)]), err=True)
+    choices = [(clipped(choice), note) for choice, note in question.choices[:SHOWN]]
+    width, more = max(len(choice) for choice, _ in choices), len(question.choices) - len(choices)
+    lines = [f"  {choice:<{width}}  {note}" for choice, note in choices]
+    lines += [f"  and {more:,} more"] if more else []
+    click.echo("\n".join(["", f"{question.known}:", *lines]), err=True)
     while True:
         text = click.prompt(question.asks, prompt_suffix=" ", err=True)
         try:
@@ -96,17 +99,6 @@ def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
             click.echo(f"{problem.message}; {problem.hint}" if problem.hint else problem.message, err=True)
             continue
         return given
-
-
-def choices(question: Question) -> list[str]:
-    """Return the choices with what is known of each, a line for each."""
-    from evalpipe.proposal.questions import SHOWN
-    from evalpipe.words.spelling import clipped
-
-    shown = [(clipped(choice), note) for choice, note in question.choices[:SHOWN]]
-    width = max(len(choice) for choice, _ in shown)
-    more = len(question.choices) - len(shown)
-    return [*(f"  {choice:<{width}}  {note}" for choice, note in shown), *([f"  and {more:,} more"] if more else [])]
 
 
 def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
@@ -121,14 +113,7 @@ def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
     for line in summary(proposal):
         click.echo(line, err=target == STDOUT)
     if target != STDOUT:
-        click.echo(f"\n{target}\nrun it: evalpipe run {quoted_path(target)}")
-
-
-def quoted_path(target: str) -> str:
-    """Return a path as a shell takes it."""
-    import shlex
-
-    return shlex.quote(target)
+        click.echo(f"\n{target}\nrun it: evalpipe run {shlex.quote(target)}")
 
 
 def summary(proposal: Proposal) -> list[str]:

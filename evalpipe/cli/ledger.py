@@ -75,21 +75,18 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
             else ledger.with_numbers(nights(ledger, chosen, last=last)))
     of = folder if chosen is None else chosen
     if form == "json":
-        _print_json(folder, chosen, ledger.place.shown, runs)
+        left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if chosen is None else ())}
+        document = {
+            "schema_version": 1, "folder": folder, **({} if chosen is None else {"name": chosen}),
+            "ledger": ledger.place.shown,
+            "runs": [{key: value for key, value in run.items() if key not in left_out} | {"verdict": _verdict(run)}
+                     for run in runs]}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     elif not runs:
         click.echo(f"{ledger.place.shown} has no run of {of}" + ("" if chosen is None else " that states its day"))
     else:
         _print_table(of, "run" if chosen is None else "night", ledger.place.shown, runs, metric)
     return 0
-
-
-def _print_json(folder: str, name: str | None, ledger: str, runs: list[Run]) -> None:
-    left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if name is None else ())}
-    document = {
-        "schema_version": 1, "folder": folder, **({} if name is None else {"name": name}), "ledger": ledger,
-        "runs": [{key: value for key, value in run.items() if key not in left_out} | {"verdict": _verdict(run)}
-                 for run in runs]}
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
 def _verdict(run: Run) -> str:
@@ -104,13 +101,13 @@ def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str |
     name = measure_of(runs, metric)
     runs = [{**run, "estimates": under_new_names(run["estimates"], names)}
             for run, names in zip(runs, names_now(runs, {}), strict=True)]
-    columns = _columns([estimate for run in runs for estimate in run["estimates"] if estimate["metric"] == name])
+    columns = _series_names([estimate for run in runs for estimate in run["estimates"] if estimate["metric"] == name])
     lines = [("day", "verdict", *columns.values(), "results")]
     for run in runs:
-        values = {_key(estimate): estimate for estimate in run["estimates"] if estimate["metric"] == name}
+        values = {_series_key(estimate): estimate for estimate in run["estimates"] if estimate["metric"] == name}
         lines.append((
             run["as_of"] or run["last_recorded"][:10], _verdict(run),
-            *(_number(values.get(key)) for key in columns), run["results_sha256"][:8]))
+            *(_value_text(values.get(key)) for key in columns), run["results_sha256"][:8]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     several = "" if len(runs) == 1 else "s"
     click.echo(f"{of}: {len(runs):,} {kind}{several} in {ledger}; {name} with its interval")
@@ -118,23 +115,23 @@ def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str |
         click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _columns(estimates: list[dict[str, Any]]) -> dict[str, str]:
+def _series_names(estimates: list[dict[str, Any]]) -> dict[str, str]:
     """Return what a measure is of, by its key: the model, and what else tells it from others."""
-    keys = list(dict.fromkeys(map(_key, estimates)))
+    keys = list(dict.fromkeys(map(_series_key, estimates)))
     parts = [[str(part) for part in json.loads(key)] for key in keys]
     differing = [0, *(place for place, values in enumerate(zip(*parts, strict=True)) if place and len(set(values)) > 1)]
     return {key: ", ".join(texts[place] for place in differing if texts[place]) for key, texts in
             zip(keys, parts, strict=True)}
 
 
-def _key(estimate: dict[str, Any]) -> str:
+def _series_key(estimate: dict[str, Any]) -> str:
     """Return the model with its variant, the dataset, the average and the options, as JSON."""
     variant = "" if estimate["variant"] == "original" else f"+{estimate['variant']}"
     options = " ".join(f"{key} {value}" for key, value in estimate["params"].items())
     return json.dumps([f"{estimate['model']}{variant}", estimate["dataset"], estimate["average"] or "", options])
 
 
-def _number(estimate: dict[str, Any] | None) -> str:
+def _value_text(estimate: dict[str, Any] | None) -> str:
     """Write a value with its interval."""
     from evalpipe.words.numbers import decimals, fixed, ranged
 

@@ -1,14 +1,14 @@
-"""`evalpipe run`, `render` and `recalibrate`: a run that ends as it should, and what is printed of it."""
+"""`evalpipe run`: a run that ends as it should, and what is printed of it."""
 
 from __future__ import annotations
 
 import json
 import signal
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
@@ -16,11 +16,10 @@ from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, interrupted, leav
 from evalpipe.cli.log_file import Log
 from evalpipe.cli.output import output_folder, printing
 from evalpipe.cli.progress import Bar, Lines, Quiet
-from evalpipe.cli.verify import telling_lost_signature
 from evalpipe.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from evalpipe.results import FailOn, Results
     from evalpipe.run import Progress
@@ -131,27 +130,27 @@ def run_spec(path: str, options: RunOptions) -> bool:
     with Log(options.log_file, path) as log:
         outcome = Attempt(path, options, log).run()
         holds = outcome.results.holds(options.fail_on) is not False  # without gates none fails
-        with _safe(outcome.folder):
+        try:
             # The results are safe by now, and the error of an output that is full says so.
             with printing(f"everything was written to '{outcome.folder}'"):
                 _print(outcome, options.form)
             log.results(outcome.results, 0 if holds else 1)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{COMPLETE} in '{outcome.folder}'") from None
     return holds
-
-
-@contextmanager
-def _safe(folder: Path) -> Iterator[None]:
-    """Say of an interrupt that everything is written."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{COMPLETE} in '{folder}'") from None
 
 
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.base.formats import RESULTS, format_files
-    from evalpipe.cli.summary import annotate_standards, print_annotations
+    from evalpipe.cli.summary import (
+        annotate_standards,
+        print_annotations,
+        print_findings,
+        print_gates,
+        print_standards,
+        print_summary,
+    )
 
     results, spec, folder, moved, same = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
@@ -162,9 +161,15 @@ def _print(outcome: RunOutcome, form: str) -> None:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     if same:
-        click.echo(_nothing_to_do(results, folder))
+        count = len(results.inputs)
+        inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
+        alike = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
+        click.echo(f"nothing to do: {alike}; its verdict is {results.verdict}")
     else:
-        _print_summary(results, spec, folder)
+        print_summary(results)
+        print_gates(results, spec, folder)
+        print_standards(results)
+        print_findings(results)
     if form == "github":
         print_annotations(results, spec)
         annotate_standards(results, spec)
@@ -172,24 +177,6 @@ def _print(outcome: RunOutcome, form: str) -> None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
     if not same:
         click.echo("\n" + "\n".join(written))
-
-
-def _print_summary(results: Results, spec: Spec, folder: Path) -> None:
-    """Print what a run has to say for people."""
-    from evalpipe.cli.summary import print_findings, print_gates, print_standards, print_summary
-
-    print_summary(results)
-    print_gates(results, spec, folder)
-    print_standards(results)
-    print_findings(results)
-
-
-def _nothing_to_do(results: Results, folder: Path) -> str:
-    """Say why a run was left out, and what that in the folder came to."""
-    count = len(results.inputs)
-    inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
-    same = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
-    return f"nothing to do: {same}; its verdict is {results.verdict}"
 
 
 def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
@@ -202,28 +189,3 @@ def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
         "findings": [finding.model_dump(by_alias=True) for finding in results.findings],
         "warnings": [warning.model_dump() for warning in results.warnings], "files": list(written),
     }
-
-
-def render_folder(
-    folder: str, forms: Sequence[str], template: str | Literal[False] | None, key: str | None
-) -> None:
-    """Render the card again beside its results, each file replaced whole."""
-    from evalpipe.base.ed25519 import signer
-    from evalpipe.run import render
-    from evalpipe.runs.record import replace_files
-
-    by = signer(key)
-    card = render(folder, forms or None, template=template)
-    with telling_lost_signature(folder):
-        replace_files(folder, card, by)
-    for name in card:
-        click.echo(str(Path(folder) / name))
-
-
-def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
-    """Recalibrate the predictions of a file and write them beside its columns."""
-    from evalpipe.recalibration import recalibrate, write
-
-    frame = recalibrate(results, model, data, fitted_on)
-    write(frame, Path(out))
-    click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")

@@ -59,16 +59,19 @@ def print_summary(results: Results) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     if results.as_of is not None:
         console.print(f"as of {results.as_of}", markup=False)
-    for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
+    for summary in (dataset for dataset in results.datasets if dataset.role == "evaluate"):
+        dataset = summary.name
+        events = "" if summary.events is None else f", {count(summary.events)} events ('{results.event}')"
+        title = f"{results.title}: {dataset}, n = {count(summary.n)}{events}"
         for start in range(0, len(results.models), MODELS_ABREAST):
-            console.print(_title(results, dataset), markup=False, style="italic")
-            console.print(_values(results, dataset, results.models[start : start + MODELS_ABREAST]))
+            console.print(title, markup=False, style="italic")
+            console.print(_value_table(results, dataset, results.models[start : start + MODELS_ABREAST]))
         console.print(_caption(results, dataset), markup=False, style="italic")
-        for table in _changes(results, dataset):
+        for table in _variant_tables(results, dataset):
             console.print(f"Recalibrated minus original: {dataset}", markup=False, style="italic")
             console.print(table)
-        console.print(_allowed(results, dataset), markup=False, style="italic", end="")
-        for line in _decided(results, dataset):
+        console.print(_correction_note(results, dataset), markup=False, style="italic", end="")
+        for line in _choice_lines(results, dataset):
             console.print(line, markup=False)
     if results.candidates.ranking:
         console.print(in_a_line(results), markup=False)
@@ -76,7 +79,7 @@ def print_summary(results: Results) -> None:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
 
 
-def _allowed(results: Results, dataset: str) -> str:
+def _correction_note(results: Results, dataset: str) -> str:
     """Say in a line how many differences of a model the verdict on a variant allows for; nothing without verdicts."""
     tested = Counter(
         row.model for row in results.comparisons
@@ -110,11 +113,10 @@ def measure_names(results: Results) -> dict[Key, str]:
 
 
 def _key(row: Estimate | Comparison) -> Key:
-    """Return what tells a row's measure from others."""
     return row.metric, tuple(row.params.items()), row.average
 
 
-def _values(results: Results, dataset: str, models: Sequence[ModelSummary]) -> Table:
+def _value_table(results: Results, dataset: str, models: Sequence[ModelSummary]) -> Table:
     """Return the values of the models' original predictions over all rows."""
     from rich.table import Table
     from rich.text import Text
@@ -134,12 +136,6 @@ def _values(results: Results, dataset: str, models: Sequence[ModelSummary]) -> T
     return table
 
 
-def _title(results: Results, dataset: str) -> str:
-    summary = next(d for d in results.datasets if d.name == dataset)
-    events = "" if summary.events is None else f", {count(summary.events)} events ('{results.event}')"
-    return f"{results.title}: {dataset}, n = {count(summary.n)}{events}"
-
-
 def _caption(results: Results, dataset: str) -> str:
     limited = any(row.lower is not None for row in overall(results, dataset))
     parts = [f"with {level(results.intervals.level)} intervals" if limited else "without intervals"]
@@ -151,7 +147,7 @@ def _caption(results: Results, dataset: str) -> str:
     return "; ".join(parts)
 
 
-def _changes(results: Results, dataset: str) -> Iterator[Table]:
+def _variant_tables(results: Results, dataset: str) -> Iterator[Table]:
     """Yield the differences of every variant from its original, `LOSSES_ABREAST` losses at a time."""
     rows = [
         row for row in results.comparisons
@@ -164,7 +160,6 @@ def _changes(results: Results, dataset: str) -> Iterator[Table]:
 
 
 def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence[Key]) -> Table:
-    """Return a table of differences from the originals: a row a variant, a column a loss."""
     from rich.table import Table
     from rich.text import Text
 
@@ -187,7 +182,7 @@ def _difference(row: Comparison | None, least: int) -> str:
     return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
-def _decided(results: Results, dataset: str) -> Iterator[str]:
+def _choice_lines(results: Results, dataset: str) -> Iterator[str]:
     """Yield the thresholds that rules chose, and who is the most desirable."""
     names = names_of(results)
     for row in results.thresholds:
@@ -226,21 +221,16 @@ def print_gates(results: Results, spec: Spec, folder: Path) -> None:
     click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
     for gate in not_held(results):
         word, reason = word_and_reason(names, gate)
-        alone = gate.verdict == "skipped" and gate.against_sha256 is None
-        sought = f" Looked for {_sought(gate, spec, folder)}." if alone else ""
-        click.echo(f"gate {gate.gate} {word}: {reason}{sought}")
+        if gate.verdict == "skipped" and gate.against_sha256 is None:
+            sought = RunFolder(folder).file(REFERENCE) if gate.against == "last" else (
+                spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against))
+            reason += f" Looked for {sought}."
+        click.echo(f"gate {gate.gate} {word}: {reason}")
 
 
 def not_held(results: Results) -> list[Gate]:
     """Return the gates that did not hold, or were skipped."""
     return [gate for gate in results.gates if gate.verdict != "pass"]
-
-
-def _sought(gate: Gate, spec: Spec, folder: Path) -> Path:
-    """Return the path of the results that a gate is against, as the working directory sees it."""
-    if gate.against == "last":
-        return RunFolder(folder).file(REFERENCE)
-    return spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
 
 
 def print_annotations(results: Results, spec: Spec) -> None:
@@ -261,16 +251,12 @@ def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceCha
             click.echo(f"gate {gate.gate} had failed: {word_and_reason(names, gate)[1]}")
     for change in changes:
         gate = change.gate
-        click.echo(f"{called(names, gate)}: {names.subject(gate)}, reference before {_value(change.before)}, "
-                   f"from now on {_value(change.after)}")
+        before, after = ("none" if value is None else number(value) for value in (change.before, change.after))
+        click.echo(f"{called(names, gate)}: {names.subject(gate)}, reference before {before}, from now on {after}")
     if begins_anew(results):
         click.echo(f"gates 'on: sequence' of {results.name} begin anew after {results.as_of}")
     elif not changes:
         click.echo("no gate of this run is 'against: last', so nothing is compared with it")
-
-
-def _value(value: float | None) -> str:
-    return "none" if value is None else number(value)
 
 
 MOST_GAPS = 6

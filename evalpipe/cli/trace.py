@@ -1,18 +1,27 @@
-"""What an estimate was made from: its rows, columns, settings and bytes, as plain JSON values."""
+"""What an estimate was made from: its rows, columns, settings and bytes, as plain JSON values and as lines of text."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.card.method import DRAW_MODES
+from evalpipe.card.tables import note_of, shown
+from evalpipe.card.wording import BETTER_SENTENCES, definition, level, measure, names_of, undefined
+from evalpipe.card.wording import reason as planned
 from evalpipe.intervals.declare import registry as methods
 from evalpipe.metrics import registry as metrics
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.results import Estimate, InputFile, MetricSummary, ModelSummary, Recalibration, Results, Threshold
     from evalpipe.runs.folder import RunFolder
+
+    Fact = tuple[str, str]
+
+Document = dict[str, Any]
 
 KINDS = {
     "truth": (), "labels": ("prediction", "probability", "score"), "probabilities": ("probability", "score"),
@@ -26,14 +35,14 @@ STANDARD = "the standard set of the task"
 def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
     """Return all that the results say of an estimate, and what `run.json` of the ``folder`` says of their run."""
     own = estimate
-    measure = next(metric for metric in results.metrics if metric.name == own.metric)
+    metric = next(metric for metric in results.metrics if metric.name == own.metric)
     model = next(model for model in results.models if model.name == own.model)
     dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
-    needs, threshold, fit = _needs(measure), _threshold(results, own, model), _fit(results, own)
+    needs, threshold, fit = _needs(metric), _threshold(results, own, model), _fit(results, own)
     cut = threshold if "labels" in needs else None
     columns = _columns(results, own, model, needs)
     return {
-        "address": address, "estimate": own.model_dump(by_alias=True), "measure": measure.model_dump(),
+        "address": address, "estimate": own.model_dump(by_alias=True), "measure": metric.model_dump(),
         "interval": _interval(results, own), "columns": columns,
         "dataset": {"where": dataset.where, "rows": dataset.rows, "n": dataset.n, "events": dataset.events},
         "inputs": [file.model_dump() for file in _inputs(results, own, columns, cut, fit)],
@@ -52,9 +61,9 @@ def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
     return {"evalpipe": results.evalpipe_version, **{key: known.get(key) for key in ("python", "libraries", "git")}}
 
 
-def _needs(measure: MetricSummary) -> set[str]:
+def _needs(metric: MetricSummary) -> set[str]:
     """Return what a measure, or those that an expression is of, is computed from; nothing of an unknown one."""
-    names = [re.split(r"[^\w]", label)[0] for label in measure.measures.values()] or [measure.name]
+    names = [re.split(r"[^\w]", label)[0] for label in metric.measures.values()] or [metric.name]
     return {metrics[name].needs for name in names if name in metrics}
 
 
@@ -168,3 +177,102 @@ def _asks(entry: Mapping[str, Any], own: Estimate) -> bool:
     own_at = own.params.get("prevalence")
     taken = at == own_at if isinstance(at, int | float) else at is None or (own_at is None) == (at == "sample")
     return same and averaged and taken
+
+
+def facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact]:
+    """Yield what is known of an estimate, and was traced in a ``document``: a term and its text for each fact."""
+    yield from _value_facts(results, own)
+    yield from _interval_facts(own, document["interval"])
+    yield from _row_facts(results, own, document)
+    yield from _threshold_facts(document)
+    for file in document["inputs"]:
+        where, used = file["path"] or "held in memory", f"{file['rows']:,} rows, {file['used_rows']:,} used"
+        yield "file", f"{where} ({file['dataset']}): {used}, sha256 {file['sha256'] or 'none'}"
+    yield from _origin_facts(results, document)
+
+
+def _value_facts(results: Results, own: Estimate) -> Iterator[Fact]:
+    metric = next(metric for metric in results.metrics if metric.name == own.metric)
+    yield "measure", measure(metric.title, own.params, own.average)
+    yield "value", shown(own, whole=metric.is_whole).text
+    if own.value is not None:
+        limits = "" if own.lower is None or own.upper is None else (
+            f" ({numbers.exact(own.lower)} to {numbers.exact(own.upper)})")
+        yield "exactly", f"{numbers.exact(own.value)}{limits}"
+    note = note_of(own)
+    yield from [("status", note)] if note and own.value is not None else []
+    if own.no_information is not None:
+        skill = "" if own.skill is None else f", skill {numbers.number(own.skill)}"
+        yield "by chance", f"{numbers.number(own.no_information)}{skill}"
+    yield "definition", definition(metric, own.params)
+    if metric.formula:
+        yield "formula", metric.formula
+    if metric.expression is not None:
+        yield "expression", metric.expression
+    yield "range", f"{numbers.bounds(*metric.range)}. {BETTER_SENTENCES[metric.direction]} {undefined(metric)}"
+    yield "reference", metric.reference or "none"
+
+
+def _interval_facts(own: Estimate, interval: Document) -> Iterator[Fact]:
+    reason = interval["reason"] or (interval["planned"] and f"planned was {planned(interval['planned'])}")
+    why = f": {reason}" if reason else ""
+    yield "interval", f"{level(own.level)}, {interval['title']}{why}" if own.level is not None else (
+        f"none{why}")
+    if interval["seed"] is not None:
+        yield "replicates", f"{interval['replicates']:,}, {interval['resampling']}, seed {interval['seed']}"
+        drawn = interval["drawn"]
+        if drawn:
+            yield "drawn", f"{DRAW_MODES[drawn['mode']]}, {drawn['units']:,} units: {drawn['reason']}"
+    if own.monte_carlo_error is not None:
+        yield "Monte-Carlo error", f"{numbers.number(own.monte_carlo_error)} of the limits"
+    yield "error bound", "none: no grid of scores was used" if own.error_bound is None else (
+        f"{numbers.exact(own.error_bound)}: scores were counted in the cells of a grid")
+
+
+def _row_facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact]:
+    """Yield the rows and columns that it was computed from."""
+    names, dataset = names_of(results), document["dataset"]
+    those = "events" if own.class_ is None else f"of class {own.class_}"
+    events = "" if own.events is None else f", {own.events:,} of them {those}"
+    yield "n", f"{own.n:,} in its own denominator{events}"
+    yield "dataset", f"{own.dataset}: {dataset['rows']:,} rows read, {dataset['n']:,} observations used" + (
+        f", where {dataset['where']}" if dataset["where"] else "")
+    yield "slice", "all rows" if own.slice is None else names.slice(own.slice)
+    yield "model", f"{names.model(own.model)} ({own.model}), {own.variant} predictions"
+    by_kind = (f"{kind} {', '.join(columns)}" for kind, columns in document["columns"].items())
+    yield "columns", "; ".join(by_kind)
+
+
+def _threshold_facts(document: Document) -> Iterator[Fact]:
+    """Yield the threshold, the prevalence and the recalibration that it was taken with."""
+    cut, at, fit = (document[key] for key in ("threshold", "prevalence", "recalibration"))
+    if cut is not None:
+        ends = [numbers.exact(value) for value in (min(cut["cuts"]), max(cut["cuts"]))] if cut["cuts"] else []
+        value = f"{' to '.join(ends)} by fold" if ends else numbers.exact(cut["value"])
+        rule = "as the spec gives it" if cut["rule"] == "fixed" else cut["rule"]
+        on = "" if cut["chosen_on"] is None else f", chosen on {cut['chosen_on']}"
+        folds = "" if cut["folds"] is None else f", cross-fitted in {cut['folds']} folds"
+        yield "threshold", f"{value}: {rule}{on}{folds}"
+    if at is not None:
+        source = f" ({at['source']})" if at["source"] else ""
+        share = numbers.given(at["value"]) if isinstance(at["value"], int | float) else at["value"]
+        yield "prevalence", f"{'' if share is None else f'{share}, '}that of {at['of']}{source}"
+    if fit is not None:
+        folds = "" if fit["folds"] is None else f", cross-fitted in {fit['folds']} folds"
+        yield "recalibration", f"{fit['method']}, fitted on {fit['n']:,} observations of {fit['fitted_on']}{folds}"
+
+
+def _origin_facts(results: Results, document: Document) -> Iterator[Fact]:
+    """Yield the spec, the day, the versions and the bytes that it stands in."""
+    asked = document["spec_key"] or "does not ask for it: findings rest on it"
+    yield "spec", f"{results.name}, {asked}, sha256 {document['spec_sha256']}"
+    yield "as of", document["as_of"] or "no day is stated"
+    versions = document["versions"]
+    libraries = ", ".join(f"{name} {version}" for name, version in (versions["libraries"] or {}).items())
+    unknown = "run.json is not here, or is of other results, so libraries are not known"
+    yield "versions", f"evalpipe {versions['evalpipe']}; {libraries or unknown}"
+    if versions["git"] is not None:
+        changed = {True: ", and files are changed since", False: ", and no file is changed since"}.get(
+            versions["git"]["dirty"], "; whether files are changed since is not known")
+        yield "commit", f"{versions['git']['commit']}{changed}"
+    yield "results.json", f"sha256 {document['evidence_sha256']}"

@@ -15,9 +15,7 @@ from evalpipe.words.spelling import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.review.checking import CheckedFile, Verification
-    from evalpipe.review.signing import SignedCard
-    from evalpipe.run import Progress
+    from evalpipe.review.checking import Verification
 
 
 HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "ledger": "the ledger",
@@ -57,31 +55,24 @@ def verify(
     """
     from evalpipe.review.checking import verify as verify_folder
 
-    progress = _lines() if recompute else None
+    progress = None
+    if recompute:
+        from evalpipe.cli.progress import Lines
+
+        progress = Lines()
     verification = verify_folder(
         folder, spec=spec, public_key=public_key, recompute=recompute, template=template, ledger=ledger,
         progress=progress)
     holds = verification.holds(inputs=inputs)
     with printing():
         if form == "json":
-            click.echo(json.dumps(document(verification, holds=holds), indent=2, ensure_ascii=False))
+            files = [{"kind": file.kind, "file": file.file, "status": file.status, "reason": file.reason,
+                      "notes": list(file.notes)} for file in verification.files]
+            document = {"ok": holds, "folder": verification.folder, "files": files}
+            click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         else:
             _print(verification)
     return 0 if holds else 1
-
-
-def _lines() -> Progress:
-    """Return what prints the steps of a run; what it imports is for a run alone."""
-    from evalpipe.cli.progress import Lines
-
-    return Lines()
-
-
-def document(verification: Verification, *, holds: bool) -> dict[str, object]:
-    """Return what the checks came to as plain JSON values."""
-    files = [{"kind": file.kind, "file": file.file, "status": file.status, "reason": file.reason,
-              "notes": list(file.notes)} for file in verification.files]
-    return {"ok": holds, "folder": verification.folder, "files": files}
 
 
 def _print(verification: Verification) -> None:
@@ -93,20 +84,16 @@ def _print(verification: Verification) -> None:
         if file.kind != kind:
             kind = file.kind
             click.echo(HEADINGS[kind])
-        _print_file(file, widest, indent)
+        # A folder of somebody else may have files whose names would steer the terminal.
+        name, reason = printable(file.file), f"  {printable(file.reason)}" if file.reason else ""
+        click.echo(f"  {file.status:<{indent}}  {name:<{widest if reason else 0}}{reason}")
+        for note in file.notes:
+            click.echo(f"{'':>{indent + 2}}  = {note}")
     same, alike, differ, unchecked = (
         verification.count(status) for status in ("same", "same numbers", "differs", "not checked"))
     numbers = f"{alike} the same numbers, " if alike else ""
     differs = f"{differ} {'differs' if differ == 1 else 'differ'}"
     click.echo(f"\n{verification.folder}: {same} the same, {numbers}{differs}, {unchecked} not checked")
-
-
-def _print_file(file: CheckedFile, widest: int, indent: int) -> None:
-    # A folder of somebody else may have files whose names would steer the terminal.
-    name, reason = printable(file.file), f"  {printable(file.reason)}" if file.reason else ""
-    click.echo(f"  {file.status:<{indent}}  {name:<{widest if reason else 0}}{reason}")
-    for note in file.notes:
-        click.echo(f"{'':>{indent + 2}}  = {note}")
 
 
 @contextmanager
@@ -130,16 +117,12 @@ def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
         signed = sign(folder, **fields)
     with printing(f"the signature was written to '{folder}'"):
         if form == "json":
-            click.echo(json.dumps(signing_document(signed), indent=2, ensure_ascii=False))
+            document = {"status": signed.status, "signature": signed.signature.model_dump(),
+                        "files": list(signed.files), "unchecked": list(signed.unchecked)}
+            click.echo(json.dumps(document, indent=2, ensure_ascii=False))
             return
         click.echo(signed.status)
         click.echo(f"evidence, unchanged: results.json, sha256 {signed.signature.evidence_sha256}")
         for sentence in signed.unchecked:
             click.echo(f"not checked: {sentence}")
         click.echo("\n" + "\n".join(signed.files))
-
-
-def signing_document(signed: SignedCard) -> dict[str, Any]:
-    """Return what signing came to as plain JSON values."""
-    return {"status": signed.status, "signature": signed.signature.model_dump(), "files": list(signed.files),
-            "unchecked": list(signed.unchecked)}

@@ -13,7 +13,6 @@ from evalpipe.results.document import OF_LEDGER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from evalpipe.ledger.store import Ledger
@@ -35,8 +34,19 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
     changed = [] if warnings_of_ledger(ledger, results, out) == warned else ["what the run before it had"]
     if spec.as_of is None:
         return changed
-    return [*changed, *changed_nights(spec, results, ledger), *_changed_evidence(spec, results, ledger),
-            *_changed_reference(results, ledger, out)]
+    changed += changed_nights(spec, results, ledger)
+    if any(gate.sequence for gate in results.gates):
+        evidence = evidence_before(ledger, spec.name, spec.as_of)
+        changed += [f"the evidence of earlier nights on gate {number}"
+                    for number in changed_sequences(results, evidence)]
+    last = [gate for gate in results.gates if gate.against == "last"]
+    nights = nights_before(ledger, results, last, out)
+    now = reference_for(Tonight.of(results), out, "", nights) if last else None
+    if isinstance(now, EarlierRun) and now.sha256 != last[0].against_sha256:
+        begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))
+        changed.append(f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, "
+                       f"not {began}")
+    return changed
 
 
 def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
@@ -52,28 +62,12 @@ def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
     then = {night.as_of: night.results_sha256 for night in results.trend.nights}
     runs = runs_charted(ledger, spec.name, spec.as_of, trend.nights, period, results.renamed, then)
     now = {run["as_of"]: run["results_sha256"] for run in runs}
-    changed = sorted(day for day in {**now, **then} if now.get(day) != then.get(day))
-    return [f"the night of {day} {_became(then.get(day), now.get(day))}" for day in changed]
-
-
-def _changed_evidence(spec: Spec, results: Results, ledger: Ledger) -> Iterator[str]:
-    """Yield, in words, each gate `on: sequence` whose evidence of earlier nights is another in the ledger now."""
-    if any(gate.sequence for gate in results.gates):
-        for number in changed_sequences(results, evidence_before(ledger, spec.name, str(spec.as_of))):
-            yield f"the evidence of earlier nights on gate {number}"
-
-
-def _changed_reference(results: Results, ledger: Ledger, out: Path) -> Iterator[str]:
-    """Yield, in words, that gates `against: last` would be against another earlier night than they were."""
-    last = [gate for gate in results.gates if gate.against == "last"]
-    nights = nights_before(ledger, results, last, out)
-    now = reference_for(Tonight.of(results), out, "", nights) if last else None
-    if isinstance(now, EarlierRun) and now.sha256 != last[0].against_sha256:
-        begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))
-        yield f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, not {began}"
-
-
-def _became(then: str | None, now: str | None) -> str:
-    if then is None or now is None:
-        return "was not there" if then is None else "is no longer there"
-    return f"has results with a sha256 that begins with {now[:EVIDENCE_DIGITS]}, not {then[:EVIDENCE_DIGITS]}"
+    changed = []
+    for day in sorted(day for day in {**now, **then} if now.get(day) != then.get(day)):
+        if day not in then or day not in now:
+            what = "was not there" if day not in then else "is no longer there"
+        else:
+            digits = now[day][:EVIDENCE_DIGITS], then[day][:EVIDENCE_DIGITS]
+            what = f"has results with a sha256 that begins with {digits[0]}, not {digits[1]}"
+        changed.append(f"the night of {day} {what}")
+    return changed

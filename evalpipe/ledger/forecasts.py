@@ -50,15 +50,15 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
 
     What a night tells is taken from the intervals of the latest night of the spec in the ledger.
     """
-    rows, why = _latest(plan, out)
+    rows, why = _latest_verdicts(plan, out)
     judged = [(number, gate, [row for row in rows if row["gate"] == number])
               for number, gate in enumerate(plan.part(gates_plan), 1)]
     alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.rule.on == "sequence")
     needed = threshold(plan.part(sequence_plan).level, max(alarms, 1))
-    return [_of_gate(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
+    return [_gate_forecast(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
 
 
-def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
+def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     """Return the verdicts of the latest night, and what to say where a gate has none."""
     place = LedgerPlace.named(plan.ledger, out)
     if place is None:
@@ -84,11 +84,11 @@ def _latest(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     return verdicts, missing
 
 
-def _of_gate(
+def _gate_forecast(
     plan: Plan, number: int, rows: Sequence[Row], needed: float, asked: tuple[float, float], why: str
 ) -> GateForecast:
     simulated: dict[NightCheck, Forecast] = {}
-    checks = [check for row in rows for check in _checks(plan, number, row, needed)]
+    checks = [check for row in rows for check in _gate_checks(plan, number, row, needed)]
     for check in checks:
         simulated[check] = simulated.get(check) or forecast(check, *asked)
     if not checks:
@@ -98,7 +98,7 @@ def _of_gate(
     return GateForecast(number, len(checks), math.fsum(alarms), math.hypot(*errors), slowest)
 
 
-def _checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightCheck]:
+def _gate_checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightCheck]:
     """Yield a check for each limit of a gate on a number of which the ledger has the interval."""
     value, lower, upper = row["observed"], row["lower"], row["upper"]
     if value is None or lower is None or upper is None or upper <= lower:

@@ -1,4 +1,7 @@
-"""Step 3: the ledger that a run is recorded in, and what it holds of the nights before."""
+"""Step 3: the ledger that a run is recorded in, and what it holds of the nights before.
+
+All that reads a ledger raises UsageError where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +47,7 @@ def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa:
 
 
 def ledger_to_read(spec: Spec, out: Path) -> Ledger | None:
-    """Reach the ledger of an output folder to read from it; None where the spec has none.
-
-    Raises UsageError where it cannot be read, or is not there.
-    """
+    """Reach the ledger of an output folder to read from it; None where the spec has none."""
     from evalpipe.ledger.store import Ledger
 
     place = LedgerPlace.named(ledger_named(spec), out)
@@ -88,7 +88,6 @@ def nights_before(
     """Return the nights before that ``of`` a plan, or of results, whose folders may have a reference for its ``gates``.
 
     ``out`` is the output folder. There are none where no gate is `against: last`, or there is no day or no ledger.
-    Raises UsageError where the ledger cannot be read.
     """
     if ledger is None or all(gate.against != "last" for gate in gates):
         return NO_NIGHTS
@@ -103,10 +102,7 @@ def nights_before(
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
-    """Return the file of results with a sha256, which the ledger of an output folder leads to; None without any.
-
-    Raises UsageError where the ledger cannot be read.
-    """
+    """Return the file of results with a sha256, which the ledger of an output folder leads to; None without any."""
     from evalpipe.ledger.nights import nights
 
     ledger = ledger_to_read(spec, out)
@@ -163,7 +159,7 @@ def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warn
     """Return warnings of what the run before this one had and this one has not, and of former names nobody knows.
 
     The run before is the latest night before that of ``results`` or, without a day, the last run of the output folder
-    that was of another spec or other data. Raises UsageError where the ledger cannot be read.
+    that was of another spec or other data.
     """
     from evalpipe.ledger.entries import run_row
     from evalpipe.ledger.nights import nights, runs_in

@@ -1,4 +1,7 @@
-"""The nights of a name in a ledger: the latest run of each day, its measures, and the evidence for its gates."""
+"""The nights of a name in a ledger: the latest run of each day, its measures, and the evidence for its gates.
+
+All that reads a ledger raises UsageError where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def nights(
 
     Runs whose results have no day are left out. ``before`` is a day as in ``"2026-11-21"``: only runs of earlier days
     are returned. ``last`` is how many, the newest. With ``forgotten`` also days of which `evalpipe gc` has forgotten
-    all runs are returned. Raises UsageError where the ledger cannot be read.
+    all runs are returned.
     """
     order = (KEPT.desc(), RUNS.c.last_recorded.desc(), RUNS.c.run.desc())
     latest = func.row_number().over(partition_by=RUNS.c.as_of, order_by=order).label("latest")
@@ -62,44 +65,35 @@ def under_new_names(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
 
 
 def runs_in(ledger: Ledger, out: Path) -> list[Row]:
-    """Return the runs of an output folder, the latest recorded last; without their estimates.
-
-    Raises UsageError where the ledger cannot be read.
-    """
+    """Return the runs of an output folder, the latest recorded last; without their estimates."""
     of_folder = select(RUNS).where(RUNS.c.folder == ledger.place.folder(out))
     return ledger.read_rows(of_folder.order_by(RUNS.c.last_recorded, RUNS.c.run))
 
 
 def has_model(ledger: Ledger, name: str, model: str, before: str | None) -> bool:
-    """Tell whether a run of a name has a model, one before a day where that is given.
-
-    Raises UsageError where the ledger cannot be read.
-    """
+    """Tell whether a run of a name has a model, one before a day where that is given."""
     known = select(ESTIMATES.c.run).join(RUNS).where(RUNS.c.name == name, ESTIMATES.c.model == model).limit(1)
     return bool(ledger.read_rows(known if before is None else known.where(RUNS.c.as_of < before)))
 
 
 def names_in(ledger: Ledger) -> list[str]:
-    """Return the names of the runs in a ledger, sorted; raises UsageError where it cannot be read."""
+    """Return the names of the runs in a ledger, sorted."""
     return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).where(KEPT).distinct().order_by(RUNS.c.name))]
 
 
 def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:
-    """Return the estimates of runs by the number of the run, in the order of the results; of some ``metrics`` or all.
-
-    Raises UsageError where the ledger cannot be read.
-    """
+    """Return the estimates of runs by their number, in the order of the results: of some ``metrics`` or of all."""
     conditions = [] if metrics is None else [ESTIMATES.c.metric.in_(sorted(set(metrics)))]
     return ledger.rows_of(ESTIMATES, runs, *conditions)
 
 
 def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
-    """Return the verdicts of a run, in the order of the results; raises UsageError where they cannot be read."""
+    """Return the verdicts of a run, in the order of the results."""
     return ledger.rows_of(VERDICTS, [run])[run]
 
 
 def supports_of(ledger: Ledger, run: int) -> list[float | None]:
-    """Return the rows of the rarer outcome that each evidence of a run rests on; raises UsageError as those above."""
+    """Return the rows of the rarer outcome that each evidence of a run rests on."""
     return [row["support"] for row in ledger.rows_of(EVIDENCE, [run])[run]]
 
 
@@ -107,7 +101,7 @@ def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
     """Return the evidence of the nights of a name before a day, in the order of days; each row has its ``as_of``.
 
     Only nights after the last day on which the sequences began anew are returned, also those that `evalpipe gc` has
-    forgotten. Raises UsageError where the ledger cannot be read.
+    forgotten.
     """
     begun = select(func.max(RESTARTS.c.as_of).label("since"))
     begun = begun.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))

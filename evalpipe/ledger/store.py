@@ -58,7 +58,7 @@ class Ledger:
 
         A database of a server may hold tables of others too; a file of SQLite that does is refused and left as it is.
         """
-        with _told(place):
+        with _database_errors(place):
             engine = _engine(place, "BEGIN IMMEDIATE")
             with engine.begin() as connection:
                 if connection.dialect.name == "postgresql":
@@ -69,7 +69,7 @@ class Ledger:
     @classmethod
     def read(cls, place: LedgerPlace) -> Ledger:
         """Reach a ledger that is there, to read from; raises UsageError where there is none."""
-        with _told(place.found()):
+        with _database_errors(place.found()):
             engine = _engine(place, "BEGIN")
             with engine.connect() as connection:
                 there = format_of(connection)
@@ -111,28 +111,25 @@ class Ledger:
                 return
             try:
                 with connection.begin_nested():
-                    self._insert(connection, row | {"first_recorded": now, "last_recorded": now, "times": 1}, results)
+                    row |= {"first_recorded": now, "last_recorded": now, "times": 1}
+                    run = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
+                    tables = ((ESTIMATES, estimate_rows), (VERDICTS, verdict_rows), (EVIDENCE, evidence_rows))
+                    for table, rows in ((table, rows_of(results)) for table, rows_of in tables):
+                        if rows and run is not None:
+                            connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
             except IntegrityError:  # another machine recorded the same results of this folder meanwhile
                 connection.execute(again)
-
-    def _insert(self, connection: Connection, row: Row, results: Results) -> None:
-        """Insert a run with what is kept of its results."""
-        run = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
-        makers = ((ESTIMATES, estimate_rows), (VERDICTS, verdict_rows), (EVIDENCE, evidence_rows))
-        for table, rows in ((table, rows_of(results)) for table, rows_of in makers):
-            if rows and run is not None:
-                connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
         """Hold a connection to read with; raises UsageError where the database refuses."""
-        with _told(self.place), self.engine.connect() as connection:
+        with _database_errors(self.place), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Hold a connection to write with, in one transaction; raises UsageError where the database refuses."""
-        with _told(self.place), self.engine.begin() as connection:
+        with _database_errors(self.place), self.engine.begin() as connection:
             yield connection
 
     def knows(self, out: Path, results_sha256: str) -> bool:
@@ -232,7 +229,7 @@ def _write_ahead(connection: Any) -> None:
 
 
 @contextmanager
-def _told(place: LedgerPlace) -> Iterator[None]:
+def _database_errors(place: LedgerPlace) -> Iterator[None]:
     """Let what a database refuses be a UsageError that names the ledger, and no password."""
     hint = ("see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
             "records no runs")
@@ -273,7 +270,7 @@ def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> 
     newest are those that were recorded last. Raises UsageError where the ledger cannot be written.
     """
     with ledger.writing() as connection:
-        day_of = _days(connection, RUNS.c.folder == ledger.place.folder(out))
+        day_of = _days_of_runs(connection, RUNS.c.folder == ledger.place.folder(out))
         since, newest = keep.since([*day_of.values()]), [*day_of][: keep.runs or 0]
         gone = [run for run, day in day_of.items() if run not in newest and day < since]
         _forget(connection, [] if dry else gone)
@@ -287,7 +284,7 @@ def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -
     said at `forget_runs`. With ``dry`` none is forgotten. Raises UsageError where the ledger cannot be written.
     """
     with ledger.writing() as connection:
-        day_of = _days(connection, RUNS.c.name == name)
+        day_of = _days_of_runs(connection, RUNS.c.name == name)
         days = sorted(set(day_of.values()), reverse=True)
         since, newest = keep.since(days), days[: keep.runs or 0]
         gone = [day for day in days if day not in newest and day < since]
@@ -295,7 +292,7 @@ def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -
     return len(gone), len(days) - len(gone)
 
 
-def _days(connection: Connection, of: ColumnElement[bool]) -> dict[int, date]:
+def _days_of_runs(connection: Connection, of: ColumnElement[bool]) -> dict[int, date]:
     """Return the days of runs by their number, those that were recorded last first."""
     runs = select(RUNS.c.run, RUNS.c.as_of, RUNS.c.last_recorded).where(of, KEPT)
     rows = connection.execute(runs.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()))

@@ -35,9 +35,9 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
     for dataset in missing:
         yield Warned(code="dataset-gone", message=f"{day} had the dataset {quoted(dataset)}, which is gone")
     now = verdict_rows(results)
-    known = {label for row in now for label in _labels(row)}
-    judged = {(label, *_place(row, {})) for row in now for label in _labels(row)}
-    for gate in dict.fromkeys(_gate(row, known, judged, names, (*lost, *missing)) for row in run["verdicts"]):
+    known = {label for row in now for label in _gate_labels(row)}
+    judged = {(label, *_model_and_dataset(row, {})) for row in now for label in _gate_labels(row)}
+    for gate in dict.fromkeys(_lost_gate(row, known, judged, names, (*lost, *missing)) for row in run["verdicts"]):
         if gate is not None:
             yield Warned(code="gate-gone", message=f"{day} had the gate {gate}, which is gone")
 
@@ -50,11 +50,11 @@ def unknown_names(ledger: Ledger, results: Results) -> Iterator[Warned]:
             yield Warned(code="unknown-was", message=f"no earlier run in the ledger has the model {called}")
 
 
-def _gate(
+def _lost_gate(
     row: Row, known: set[str], judged: set[tuple[str, str, str]], names: dict[str, str], lost: tuple[str, ...]
 ) -> str | None:
     """Name a gate that is gone, or gone from where it was; None of one that is there, or that went with its model."""
-    labels, (model, dataset) = _labels(row), _place(row, names)
+    labels, (model, dataset) = _gate_labels(row), _model_and_dataset(row, names)
     if not known.intersection(labels):
         return quoted(labels[0])
     there = any((label, model, dataset) in judged for label in labels)
@@ -63,7 +63,7 @@ def _gate(
     return f"{quoted(labels[0])} on the model {quoted(model)} and the dataset {quoted(dataset)}"
 
 
-def _labels(row: Row) -> list[str]:
+def _gate_labels(row: Row) -> list[str]:
     """Return what a gate is called: its name, if it has one, and its measure with the keys of its limits."""
     subject: dict[str, Any] = row["subject"]
     options = [f"{key} {value}" for key, value in sorted(subject["params"].items())]
@@ -73,6 +73,6 @@ def _labels(row: Row) -> list[str]:
     return [label] if row["name"] is None else [row["name"], label]
 
 
-def _place(row: Row, names: dict[str, str]) -> tuple[str, str]:
+def _model_and_dataset(row: Row, names: dict[str, str]) -> tuple[str, str]:
     """Return the model, as it is called now, and the dataset of a verdict."""
     return names.get(row["subject"]["model"], row["subject"]["model"]), row["subject"]["dataset"]

@@ -51,9 +51,11 @@ def sign(
     `evalpipe.render`, where the card was rendered with it; ``key`` signs the manifest, which follows. Raises UsageError
     with every wrong argument, DataError where a file was changed or cannot be read. Nothing is written then.
     """
+    # What is no list of texts is left for the check.
+    texts = [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
     fields: dict[str, object] = {
         "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso(date),
-        "decision": decision, "conditions": _texts(conditions), "expires": _iso(expires)}
+        "decision": decision, "conditions": texts, "expires": _iso(expires)}
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
@@ -106,11 +108,6 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
 
 def _trimmed(text: str | None) -> str | None:
     return text.strip() if isinstance(text, str) else text
-
-
-def _texts(conditions: object) -> object:
-    """Return conditions without the spaces around them; what is no list of texts is left for the check."""
-    return [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
 
 
 def _iso(day: object) -> object:

@@ -54,43 +54,45 @@ def changes(
         return None, [error.problems[0].message]
     if manifest is None:
         return None, [f"the earlier run left no {MANIFEST}"]
-    kinds = (_of_spec(spec, results, manifest), _of_versions(manifest, spec, results), _of_data(spec, results),
-             _of_texts(spec, results), _of_earlier(spec, results), _of_reference(spec, folder, results, fail_on),
-             _of_ledger(spec, results, folder), _of_files(last, manifest), _of_key(last, by))
-    return results, [reason for kind in kinds for reason in _counted(list(kind))]
+    kinds = (
+        _changed_spec(spec, results, manifest), _changed_versions(manifest, spec, results),
+        _changed_data(spec, results), _changed_texts(spec, results), _changed_earlier_results(spec, results),
+        _changed_reference(spec, folder, results, fail_on), _changed_ledger(spec, results, folder),
+        _changed_files(last, manifest), _changed_key(last, by))
+    return results, [reason for kind in kinds for reason in _first_few(list(kind))]
 
 
-def _counted(reasons: list[str]) -> list[str]:
+def _first_few(reasons: list[str]) -> list[str]:
     """Return the first reasons of a kind, and how many more there are."""
     more = len(reasons) - MOST
     return reasons if more <= 0 else [*reasons[:MOST], f"{more} more like this"]
 
 
-def _of_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[str]:
+def _changed_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[str]:
     """Yield each key of the resolved spec that has another value; where none has, that its text is another."""
     if spec_sha256(spec) != results.spec_sha256:
         now = json.loads(json.dumps(resolved(spec)))
-        keys = [path_text(loc) for loc in _differing(now, results.spec, ())]
-        yield f"the spec: {joined(_counted(keys), 'and')}" if keys else "the spec"
+        keys = [path_text(loc) for loc in _differing_places(now, results.spec, ())]
+        yield f"the spec: {joined(_first_few(keys), 'and')}" if keys else "the spec"
     elif [file.sha256 for file in spec.origin.files] != [file.sha256 for file in manifest.spec_files]:
         yield "the text of the spec, which means the same"  # the manifest has the sha256 of its files
     elif overrides_of(spec) != manifest.overrides:
         yield "--set, which means the same"
 
 
-def _differing(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
+def _differing_places(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
     """Yield the places in which two JSON values differ."""
     if isinstance(now, dict) and isinstance(then, dict):
         for key in {**now, **then}:
-            yield from _differing(now.get(key), then.get(key), (*loc, key))
+            yield from _differing_places(now.get(key), then.get(key), (*loc, key))
     elif isinstance(now, list) and isinstance(then, list):
         for index, (left, right) in enumerate(zip_longest(now, then)):
-            yield from _differing(left, right, (*loc, index))
+            yield from _differing_places(left, right, (*loc, index))
     elif now != then:
         yield loc
 
 
-def _of_versions(manifest: Manifest, spec: Spec, results: Results) -> Iterator[str]:
+def _changed_versions(manifest: Manifest, spec: Spec, results: Results) -> Iterator[str]:
     """Yield each part of the software that has another version."""
     now = {"evalpipe": VERSION, "Python": python_version(), **libraries(libraries_of(sources(spec))),
            **_plugins(spec.plugins)}
@@ -105,7 +107,7 @@ def _plugins(plugins: Iterable[Any]) -> dict[str, str]:
     return {f"the plugin {plugin.name}": f"{plugin.package} {plugin.version}" for plugin in plugins}
 
 
-def _of_data(spec: Spec, results: Results) -> Iterator[str]:
+def _changed_data(spec: Spec, results: Results) -> Iterator[str]:
     """Yield each file of data that is new, gone, or has other bytes."""
     now: dict[str, str | None] = {}
     read = sources(spec)
@@ -117,22 +119,22 @@ def _of_data(spec: Spec, results: Results) -> Iterator[str]:
             if isinstance(located, Problem):
                 yield located.message
                 return
-            now |= {f"{declared.name}: {shown}": _digest(path) for path, shown in located.files}
+            now |= {f"{declared.name}: {shown}": _sha256_if_readable(path) for path, shown in located.files}
     then = {f"{file.dataset}: {file.path or 'data in memory'}": file.sha256 for file in results.inputs
             if file.query_sha256 is None}
-    yield from _of_hashes(now, then)
+    yield from _changed_hashes(now, then)
 
 
-def _of_texts(spec: Spec, results: Results) -> Iterator[str]:
+def _changed_texts(spec: Spec, results: Results) -> Iterator[str]:
     """Yield each text, and each template, whose file is new, gone, or has another content."""
     now = {prose.path: prose.sha256 for prose in spec.texts.values() if prose.path is not None}
-    yield from _of_hashes(now, {file.path: file.sha256 for file in results.statement.files})
+    yield from _changed_hashes(now, {file.path: file.sha256 for file in results.statement.files})
     given = {} if spec.templates is None else spec.templates.texts
-    yield from _of_hashes({f"template {name}": text_sha256(text) for name, text in given.items()},
-                          {f"template {record.name}": record.sha256 for record in results.appearance.templates})
+    yield from _changed_hashes({f"template {name}": text_sha256(text) for name, text in given.items()},
+                               {f"template {record.name}": record.sha256 for record in results.appearance.templates})
 
 
-def _of_earlier(spec: Spec, results: Results) -> Iterator[str]:
+def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
     """Yield each gate that is against the results of an earlier run, where these are others now."""
     then = {gate.gate: gate.against_sha256 for gate in results.gates}
     for number, gate in enumerate(spec.gates or (), 1):
@@ -143,13 +145,13 @@ def _of_earlier(spec: Spec, results: Results) -> Iterator[str]:
             yield f"the results that gate {number} is against"
 
 
-def _of_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
+def _changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
     """Yield that the reference of the folder is not the one that the run left, as where another run was accepted."""
     if has_another_reference(folder, results, fail_on, alone=spec.as_of is None or spec.ledger is False):
         yield f"{REFERENCE} is not the one that the run left"
 
 
-def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
+def _changed_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
     """Yield what the ledger has of earlier nights that is not what the run read; or why it cannot be read."""
     try:
         yield from changed_in_ledger(spec, results, folder)
@@ -157,7 +159,7 @@ def _of_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
         yield error.problems[0].message
 
 
-def _of_files(last: RunFolder, manifest: Manifest) -> Iterator[str]:
+def _changed_files(last: RunFolder, manifest: Manifest) -> Iterator[str]:
     """Yield each file of the folder that is not as the run wrote it."""
     for name, sha in manifest.sha256_of.items():
         now = last.sha256_if_readable(name)
@@ -165,7 +167,7 @@ def _of_files(last: RunFolder, manifest: Manifest) -> Iterator[str]:
             yield f"{name} is missing" if now is None else f"{name} is not what was written"
 
 
-def _of_key(last: RunFolder, by: Signer | None) -> Iterator[str]:
+def _changed_key(last: RunFolder, by: Signer | None) -> Iterator[str]:
     """Yield that the manifest is not signed by the key that is to sign it."""
     if by is not None:
         there = last.content(KEY_SIGNATURE) if last.file(KEY_SIGNATURE).is_file() else None
@@ -173,7 +175,7 @@ def _of_key(last: RunFolder, by: Signer | None) -> Iterator[str]:
             yield f"{MANIFEST} is not signed by this key"
 
 
-def _of_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) -> Iterator[str]:
+def _changed_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) -> Iterator[str]:
     for name in chain(then, (name for name in now if name not in then)):
         if name not in now:
             yield f"{name} is gone"
@@ -183,7 +185,7 @@ def _of_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) ->
             yield f"{name} has other bytes"
 
 
-def _digest(path: Path) -> str | None:
+def _sha256_if_readable(path: Path) -> str | None:
     """Return the sha256 of a file; None where it cannot be read."""
     try:
         return file_sha256(path)

@@ -31,15 +31,16 @@ LAST = "last"
 
 def start_of_paths(spec: Spec, out: Path) -> str:
     """Return the folder that the paths of a manifest start at, from the output folder that it is in."""
-    return _from(Path(os.path.realpath(out)), Path(os.path.realpath(spec.origin.folder)))
+    return _path_from(Path(os.path.realpath(out)), Path(os.path.realpath(spec.origin.folder)))
 
 
 def manifest_of(spec: Spec, results: Results) -> Manifest:
     """Return the manifest of a run, whose own files are still to be added."""
     origin = spec.origin
-    files = [ReadSpec(path=None if file.path is None else _from(origin.folder, file.path), sha256=file.sha256)
+    files = [ReadSpec(path=None if file.path is None else _path_from(origin.folder, file.path), sha256=file.sha256)
              for file in origin.files]
-    read = dict.fromkeys([*_data(spec, results), *_texts(spec), *_templates(spec), *_earlier(spec, results)])
+    read = dict.fromkeys([*_data_files(spec, results), *_text_files(spec), *_template_files(spec),
+                          *_earlier_results(spec, results)])
     return Manifest(
         name=results.name, **versions(libraries_of(sources(spec))), spec_sha256=results.spec_sha256,
         overrides=overrides_of(spec), as_of=results.as_of, spec_files=files, inputs=list(read))
@@ -51,7 +52,7 @@ def overrides_of(spec: Spec) -> list[str]:
     return [text for text in spec.origin.overrides if text.partition("=")[0].replace('"', "").strip() not in idle]
 
 
-def _from(folder: Path, path: Path, written: str = "") -> str:
+def _path_from(folder: Path, path: Path, written: str = "") -> str:
     """Return a path as it is from a folder; one that is ``written`` as absolute stays."""
     if PurePosixPath(written).is_absolute() or Path(written).is_absolute():
         return written
@@ -61,11 +62,11 @@ def _from(folder: Path, path: Path, written: str = "") -> str:
         return path.as_posix()
 
 
-def _data(spec: Spec, results: Results) -> Iterator[ReadFile]:
+def _data_files(spec: Spec, results: Results) -> Iterator[ReadFile]:
     """Yield the files of data in the order of the results."""
     places: dict[tuple[str, str], Path] = {}
     for declared in (*sources(spec).datasets.values(), sources(spec).candidates):
-        for name, shown, path in () if declared is None else _located(spec, declared):
+        for name, shown, path in () if declared is None else _located_files(spec, declared):
             places.setdefault((name, shown), path)
     for file in results.inputs:
         if file.query_sha256 is not None:
@@ -73,11 +74,11 @@ def _data(spec: Spec, results: Results) -> Iterator[ReadFile]:
             yield ReadFile(kind="rows", path=file.path, sha256=file.sha256)
             continue
         place = None if file.path is None else places.get((file.dataset, file.path))
-        where = file.path if place is None else _from(spec.origin.folder, place, file.path or "")
+        where = file.path if place is None else _path_from(spec.origin.folder, place, file.path or "")
         yield ReadFile(kind="data", path=where, sha256=file.sha256)
 
 
-def _located(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Path]]:
+def _located_files(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Path]]:
     """Yield the files of a dataset: its name, the path as it is shown, and where the file lies."""
     for named in declared.named_files:
         located = find(spec.origin, named)
@@ -85,15 +86,15 @@ def _located(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Pa
             yield declared.name, shown, path
 
 
-def _texts(spec: Spec) -> Iterator[ReadFile]:
+def _text_files(spec: Spec) -> Iterator[ReadFile]:
     for loc, prose in spec.texts.items():
         if prose.path is not None:
             path = spec.origin.folder_of(*loc, "file") / prose.path
-            where = _from(spec.origin.folder, path, prose.path)
+            where = _path_from(spec.origin.folder, path, prose.path)
             yield ReadFile(kind="text", path=where, sha256=prose.sha256)
 
 
-def _templates(spec: Spec) -> Iterator[ReadFile]:
+def _template_files(spec: Spec) -> Iterator[ReadFile]:
     named, read = spec.report.template, spec.templates
     if named is None or read is None:
         return
@@ -102,11 +103,11 @@ def _templates(spec: Spec) -> Iterator[ReadFile]:
         # A single template may be named by its file.
         one_file = place.is_file()
         path, written = (place, named) if one_file else (place / name, f"{named}/{name}")
-        where = _from(spec.origin.folder, path, written)
+        where = _path_from(spec.origin.folder, path, written)
         yield ReadFile(kind="template", path=where, sha256=text_sha256(text))
 
 
-def _earlier(spec: Spec, results: Results) -> Iterator[ReadFile]:
+def _earlier_results(spec: Spec, results: Results) -> Iterator[ReadFile]:
     """Yield the results of earlier runs that gates were judged against, but for the reference of the output folder."""
     for gate in results.gates:
         if gate.against_sha256 is None or gate.against in (None, LAST):
@@ -114,5 +115,5 @@ def _earlier(spec: Spec, results: Results) -> Iterator[ReadFile]:
         path = spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
         path = RunFolder.named(path).results_file
         written = str(gate.against) if Path(str(gate.against)).is_absolute() else ""
-        where = _from(spec.origin.folder, path, written and path.as_posix())
+        where = _path_from(spec.origin.folder, path, written and path.as_posix())
         yield ReadFile(kind="earlier results", path=where, sha256=gate.against_sha256)

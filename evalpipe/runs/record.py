@@ -128,8 +128,13 @@ class Recorder:
         """Copy the files of the old folder that are not ``replaced``."""
         self._refuse_foreign()  # somebody may have filled it meanwhile
         for kept in sorted(self.out.iterdir()) if self.out.exists() else ():
-            if kept.name not in replaced and not (fresh / kept.name).exists():
-                _copy(kept, fresh / kept.name)
+            to = fresh / kept.name
+            if kept.name in replaced or to.exists():
+                continue
+            if kept.is_dir() and not kept.is_symlink():
+                shutil.copytree(kept, to, symlinks=True)  # links stay links, whatever they lead to
+            else:
+                shutil.copy2(kept, to, follow_symlinks=False)
 
     def _refuse_foreign(self) -> None:
         refuse_foreign(self.out, f"output folder '{self.shown}'")
@@ -152,14 +157,6 @@ class Recorder:
         if self._old.exists() and not self.out.exists():
             self._old.rename(self.out)
         remove(self._old)
-
-
-def _copy(kept: Path, to: Path) -> None:
-    """Copy a file or a folder; links stay links, whatever they lead to."""
-    if kept.is_dir() and not kept.is_symlink():
-        shutil.copytree(kept, to, symlinks=True)
-    else:
-        shutil.copy2(kept, to, follow_symlinks=False)
 
 
 def locked_folder(folder: Path) -> AbstractContextManager[None]:

@@ -50,20 +50,20 @@ LONGEST = 60
 """The characters of a text that an error shows."""
 
 
-def of_lines(there: str, here: str) -> Iterator[Difference]:
+def line_differences(there: str, here: str) -> Iterator[Difference]:
     """Yield the first line in which two texts differ."""
     lines = zip_longest(there.splitlines(), here.splitlines(), fillvalue="")
     yield from islice(((f"line {number}", *pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1]), 1)
 
 
-def of_words(there: PageText, here: PageText) -> Iterator[Difference]:
+def word_differences(there: PageText, here: PageText) -> Iterator[Difference]:
     """Yield the words that differ; where some are missing, the first place alone, as those that follow have moved."""
     pairs = zip_longest(there.said, here.said, fillvalue=TextOnPage("", "", "", ""))
     differing = ((shown.place, shown.text, expected.text) for shown, expected in pairs if shown != expected)
     yield from differing if len(there.said) == len(here.said) else islice(differing, 1)
 
 
-def of_json(there: bytes, here: bytes) -> Iterator[Difference]:
+def json_differences(there: bytes, here: bytes) -> Iterator[Difference]:
     """Yield in what two documents differ, each place by what is measured there."""
     if there != here:
         try:
@@ -71,47 +71,47 @@ def of_json(there: bytes, here: bytes) -> Iterator[Difference]:
         except (ValueError, RecursionError):
             yield "the document", "no JSON", "JSON"
             return
-        yield from _differences(document, json.loads(here))
+        yield from _value_differences(document, json.loads(here))
 
 
-def of_csv(there: bytes, here: bytes) -> Iterator[Difference]:
+def csv_differences(there: bytes, here: bytes) -> Iterator[Difference]:
     """Yield in what two tables of estimates differ."""
     try:
         left = _csv_rows(there)
     except csv.Error as error:
         yield "the table", f"no CSV: {error}", "CSV"
         return
-    yield from _differences(left, _csv_rows(here))
+    yield from _value_differences(left, _csv_rows(here))
 
 
 def _csv_rows(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline="")))
 
 
-def _differences(there: object, here: object, where: str = "") -> Iterator[Difference]:
+def _value_differences(there: object, here: object, where: str = "") -> Iterator[Difference]:
     if isinstance(there, dict) and isinstance(here, dict):
         for key in dict.fromkeys([*there, *here]):
-            yield from _differences(there.get(key), here.get(key), f"{where}, {key}" if where else str(key))
+            yield from _value_differences(there.get(key), here.get(key), f"{where}, {key}" if where else str(key))
     elif isinstance(there, list) and isinstance(here, list):
         for place, (left, right) in enumerate(zip_longest(there, here), 1):
-            yield from _differences(left, right, _called(right or left, where, place))
+            yield from _value_differences(left, right, _row_name(right or left, where, place))
     elif there != here:
         yield where, there, here
 
 
-def _called(row: object, table: str, place: int) -> str:
+def _row_name(row: object, table: str, place: int) -> str:
     """Name a row of a table by what was measured, of which model; by its place where it is no measure."""
     if not isinstance(row, dict) or not row.get("metric"):
         return f"{table or 'row'} {place}"
     model = f" of {row['model']}" if row.get("model") else ""
     variant = f"+{row['variant']}" if row.get("variant") not in (None, "", "original") else ""
     places = [row["dataset"]] if row.get("dataset") else []
-    places += [f"{name} = {label}" for name, label in _labels(row.get("slice")).items()]
+    places += [f"{name} = {label}" for name, label in _slice_labels(row.get("slice")).items()]
     on = f" on {', '.join(places)}" if places else ""
     return f"{table}, {row['metric']}{model}{variant}{on}".removeprefix(", ")
 
 
-def _labels(value: object) -> dict[str, object]:
+def _slice_labels(value: object) -> dict[str, object]:
     """Return the labels of a slice, which a table holds as JSON; none where they are something else."""
     try:
         labels = json.loads(value) if isinstance(value, str) else value
@@ -125,13 +125,13 @@ def notes_on(
 ) -> list[str]:
     """Write the first differences of a file from what stands in, or follows by, another; and how many more."""
     known = list(differences)
-    notes = [f"{where}: {_shown(there, here)} in {file}, {_shown(here, there)} {word} {other}"
+    notes = [f"{where}: {_excerpt(there, here)} in {file}, {_excerpt(here, there)} {word} {other}"
              for where, there, here in known[:MOST_DIFFERENCES]]
     more = len(known) - len(notes)
     return notes + ([f"{more:,} more {'place differs' if more == 1 else 'places differ'}"] if more else [])
 
 
-def _shown(value: object, other: object) -> str:
+def _excerpt(value: object, other: object) -> str:
     """Write a value of a file within a sentence; of a long text what stands about its first difference to another."""
     if value in (None, ""):
         return "nothing"
@@ -161,10 +161,10 @@ def verified(folder: RunFolder, templates: Templates | None = None) -> tuple[Res
     every file that is not as the run wrote it, where results.json is.
     """
     check = FolderCheck(folder, folder.results, templates)
-    _refuse(folder, check.results_file(folder.recorded_evidence(folder.manifest)))
+    _raise_for(folder, check.results_file(folder.recorded_evidence(folder.manifest)))
     signatures = folder.signatures
-    _refuse(folder, check.signatures_file(signatures))
-    _refuse(folder, [*check.tables(), *check.cards(signatures)])
+    _raise_for(folder, check.signatures_file(signatures))
+    _raise_for(folder, [*check.tables(), *check.cards(signatures)])
     return folder.results, signatures
 
 
@@ -179,7 +179,7 @@ class Deviation:
     code: str = "changed-file"
 
 
-def _refuse(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
+def _raise_for(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
     """Raise DataError with every deviation, where there is one."""
     problems = [Problem(deviation.code, f"{folder.path / deviation.file} {deviation.how}", hint=deviation.hint,
                         notes=tuple(deviation.notes)) for deviation in deviations]
@@ -234,10 +234,10 @@ class FolderCheck:
         """Say in what results.json differs from the copy of it in the card, or from the estimates beside it."""
         copy = self.attached.get(RESULTS)
         if copy is not None:
-            return notes_on(of_json(copy, self.folder.content(RESULTS)), PDF)
+            return notes_on(json_differences(copy, self.folder.content(RESULTS)), PDF)
         expected = estimates_csv(self.results).encode()
         table = self.folder.content(ESTIMATES) if self.folder.has(ESTIMATES) else expected
-        return notes_on(of_csv(table, expected), ESTIMATES)
+        return notes_on(csv_differences(table, expected), ESTIMATES)
 
     def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
         """Yield that signatures which a card shows are no longer in signatures.json, or are others there."""
@@ -260,7 +260,7 @@ class FolderCheck:
             there, here = self.folder.content(ESTIMATES), estimates_csv(self.results).encode()
             if there != here:
                 yield Deviation(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
-                                notes_on(of_csv(there, here), ESTIMATES))
+                                notes_on(csv_differences(there, here), ESTIMATES))
         rows = self.results.row_file
         if rows is not None and self.folder.has(rows.file):  # it may be kept elsewhere, as it holds the rows
             sha256 = self.folder.sha256(rows.file)
@@ -289,11 +289,11 @@ class FolderCheck:
     def _in_card(self, file: str, here: str) -> Iterator[Difference]:
         """Yield in what a file of the card differs from what this version writes."""
         if file != PAGE or self.page is None:
-            yield from of_lines(self.folder.content(file).decode("utf-8", "replace"), here)
+            yield from line_differences(self.folder.content(file).decode("utf-8", "replace"), here)
         elif self.of_this_version:
-            yield from of_words(self.page, page_text(here))
+            yield from word_differences(self.page, page_text(here))
         else:
-            yield from _in_numbers(self.page, page_text(here), self.results)
+            yield from _number_differences(self.page, page_text(here), self.results)
 
     def _pdf(self, edition: Edition) -> Iterator[Deviation]:
         """Yield that card.pdf carries other files than those beside it, or has other pages than this version draws."""
@@ -304,7 +304,7 @@ class FolderCheck:
             return
         # A card that this version rendered from results of another carries them as this version writes them.
         same = attached[RESULTS] == expected[RESULTS]
-        differing = [] if same else list(of_json(attached[RESULTS], self.folder.content(RESULTS)))
+        differing = [] if same else list(json_differences(attached[RESULTS], self.folder.content(RESULTS)))
         if differing:
             yield Deviation(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
             return
@@ -325,7 +325,7 @@ def _sha256(content: bytes | None) -> str | None:
     return None if content is None else bytes_sha256(content)
 
 
-def _in_numbers(there: PageText, here: PageText, results: Results) -> Iterator[Difference]:
+def _number_differences(there: PageText, here: PageText, results: Results) -> Iterator[Difference]:
     """Yield what a page of another version says that these results do not."""
     if there.evidence not in (None, results.evidence_sha256):  # a template may leave it out
         yield "the head of the page, evidence", there.evidence, results.evidence_sha256

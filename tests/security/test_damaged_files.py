@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalpipe.runs.verification import of_csv, of_json
+from evalpipe.runs.verification import csv_differences, json_differences
 
 TABLE = b"dataset,model,metric,slice,value\ntest,a,brier,,0.25\n"
 
@@ -17,9 +17,9 @@ TABLE = b"dataset,model,metric,slice,value\ntest,a,brier,,0.25\n"
     (TABLE.replace(b"test,a", b"x" * 200_000), ("the table", "no CSV: field larger than field limit (131072)", "CSV")),
 ])
 def test_damaged_tables_are_told_by_their_first_difference(there: bytes, told: tuple[str, object, object]) -> None:
-    assert told in list(of_csv(there, TABLE))
+    assert told in list(csv_differences(there, TABLE))
 
 
 @pytest.mark.parametrize("there", [b"", b"{", b"[" * 100_000, b"\xff\xfe"])
 def test_what_is_no_json_is_told_as_that(there: bytes) -> None:
-    assert list(of_json(there, b"{}")) == [("the document", "no JSON", "JSON")]
+    assert list(json_differences(there, b"{}")) == [("the document", "no JSON", "JSON")]

@@ -51,24 +51,24 @@ def verify(
     signature = check_key_signature(run, key)
     signed = outputs.manifest if key is not None and signature.status == "same" else None
     listed = {} if signed is None else signed.sha256_of
-    files = [*(_vouched(file) if file.file in listed else file for file in outputs.checked()), signature,
+    files = [*(_vouched_by_key(file) if file.file in listed else file for file in outputs.checked()), signature,
              *origins.spec_files(), *origins.inputs(outputs.results)]
     in_ledger = check_ledger(outputs.results, origins, ledger)
     files += [] if in_ledger is None else [in_ledger]
     if recompute:
         again = list(recomputed(outputs, origins, progress))
-        files = [*(_read_again(file, again) for file in files), *again]
+        files = [*(_rows_read_again(file, again) for file in files), *again]
     return Verification(str(folder), tuple(files))
 
 
-def _vouched(file: CheckedFile) -> CheckedFile:
+def _vouched_by_key(file: CheckedFile) -> CheckedFile:
     """Return a PDF whose pages are not compared as the same where the key that was given signed its sha256."""
     if file.file != PDF or file.status != "not checked":
         return file
     return replace(file, status="same", reason=f"the key that was given vouches for its bytes; {file.reason}", notes=())
 
 
-def _read_again(file: CheckedFile, again: list[CheckedFile]) -> CheckedFile:
+def _rows_read_again(file: CheckedFile, again: list[CheckedFile]) -> CheckedFile:
     """Return rows of a query as checked where the run again read the same: their sha256 is in results.json."""
     same = any(other.file == RESULTS and other.status in ("same", "same numbers") for other in again)
     return replace(file, status="same", reason="") if file.reason == ROWS and same else file

@@ -21,7 +21,7 @@ from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.place import OPTION, LedgerPlace
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.runs.manifest import ReadFile
-from evalpipe.runs.verification import PDF, notes_on, of_json
+from evalpipe.runs.verification import PDF, json_differences, notes_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,12 +75,12 @@ class Verification:
         return not self.count("differs") and not unchecked
 
 
-def other_digest(here: str, recorded: str) -> str:
+def other_sha256(here: str, recorded: str) -> str:
     """Say that a file has another sha256 than the one that is recorded."""
     return f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, the manifest has {recorded[:EVIDENCE_DIGITS]}"
 
 
-def digest_of(path: Path) -> str:
+def sha256_of_file(path: Path) -> str:
     """Return the sha256 of a file; raises OSError where it cannot be read, or is a folder or a device."""
     if not os.path.isfile(path):  # noqa: PTH113 - which tells no error from no file
         raise FileNotFoundError(errno.ENOENT, "there is no such file")
@@ -127,9 +127,9 @@ class Origins:
             if file.path is None:
                 yield CheckedFile("spec", "the spec", "not checked", "it was read from the standard input")
             elif place == 0 and self.given is not None:
-                yield _checked("spec", file.path, self.given, file.sha256)
+                yield _check_bytes("spec", file.path, self.given, file.sha256)
             else:
-                yield self._at("spec", file.path, file.sha256)
+                yield self._check_at("spec", file.path, file.sha256)
 
     def inputs(self, results: Results | None) -> Iterator[CheckedFile]:
         """Check the files that were read; without a manifest, those of data that the results name."""
@@ -138,21 +138,21 @@ class Origins:
             for file in results.inputs]
         for file in named if self.manifest is None else self.manifest.inputs:
             if file.kind == "query":
-                yield _query(file, results)
+                yield _check_query(file, results)
             elif file.kind == "rows":
                 yield CheckedFile("input", f"rows of {file.path}", "not checked", ROWS)
             elif file.path is None or file.sha256 is None:
                 yield CheckedFile("input", file.path or "data in memory", "not checked", "it was no file")
             else:
-                yield self._at("input", file.path, file.sha256)
+                yield self._check_at("input", file.path, file.sha256)
 
-    def _at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
+    def _check_at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
         if self.start is None and not Path(path).is_absolute():
             return CheckedFile(kind, path, "not checked", SPEC_UNKNOWN)
-        return _checked(kind, path, (self.start or Path()) / path, sha256)
+        return _check_bytes(kind, path, (self.start or Path()) / path, sha256)
 
 
-def _query(file: ReadFile, results: Results | None) -> CheckedFile:
+def _check_query(file: ReadFile, results: Results | None) -> CheckedFile:
     """Check the text of a query against those that the results have in their spec."""
     shown = f"query of {file.path}"
     if results is None:
@@ -163,14 +163,14 @@ def _query(file: ReadFile, results: Results | None) -> CheckedFile:
         CheckedFile("input", shown, "differs", "the results have no query with this sha256"))
 
 
-def _checked(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:
+def _check_bytes(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:
     """Check the bytes of a file."""
     try:
-        here = digest_of(path)
+        here = sha256_of_file(path)
     except OSError as error:
         return CheckedFile(kind, shown, "not checked", f"cannot read {path}: {error.strerror or error}")
     return CheckedFile(kind, shown, "same") if here == sha256 else (
-        CheckedFile(kind, shown, "differs", other_digest(here, sha256)))
+        CheckedFile(kind, shown, "differs", other_sha256(here, sha256)))
 
 
 LEDGER_UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
@@ -186,7 +186,7 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
     The ledger is the one at ``where``, a file or a URL, else that of the spec, else that beside the folder. One that
     cannot be read is not checked.
     """
-    place, why, written = _place(origins, where)
+    place, why, written = _ledger_place(origins, where)
     if place is None:
         return None if why is None else CheckedFile("ledger", "the ledger", "not checked", why)
     if results is None:
@@ -196,7 +196,7 @@ def check_ledger(results: Results | None, origins: Origins, where: str | None) -
             place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
             from evalpipe.ledger.store import Ledger
 
-            file = _held(Ledger.read(place), results, origins.folder.path)
+            file = _against_run(Ledger.read(place), results, origins.folder.path)
         except EvalpipeError as error:
             way = f"; name another with {OPTION}, as after a run with --set ledger=…" if where is None else ""
             file = CheckedFile("ledger", place.shown, "not checked", why or f"{error.problems[0].message}{way}")
@@ -217,7 +217,7 @@ def refuse_other_record(folder: RunFolder, where: str | None) -> CheckedFile | N
     return recorded
 
 
-def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
+def _ledger_place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
     """Return where the ledger is, why that is not certain, and how the spec refers to it by the environment.
 
     Without a place and a reason there is none.
@@ -241,17 +241,18 @@ def _place(origins: Origins, where: str | None) -> tuple[LedgerPlace | None, str
     return (beside if beside.file is not None and beside.file.exists() else None), why, None
 
 
-def _held(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
+def _against_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
     """Hold results to the newest run of their folder in a ledger; without any to the run that has their hash or day."""
     from evalpipe.ledger.tables import RUNS
 
     here, shown = results.evidence_sha256, ledger.place.shown
     of_folder = RUNS.c.folder == ledger.place.folder(folder)
     of_night = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
-    run = _newest(ledger, of_folder) or _newest(ledger, RUNS.c.results_sha256 == here) or _newest(ledger, of_night)
+    conditions = (of_folder, RUNS.c.results_sha256 == here, of_night)
+    run = next(filter(None, (_newest_run(ledger, condition) for condition in conditions)), None)
     if run is None:
         return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
-    notes = tuple(notes_on(_differences(ledger, run, results), "the ledger"))
+    notes = tuple(notes_on(_record_differences(ledger, run, results), "the ledger"))
     if run["results_sha256"] != here:
         what = "this folder" if run["folder"] == ledger.place.folder(folder) else f"{results.name} as of {run['as_of']}"
         later = "later" if ledger.knows(folder, here) else "other"
@@ -264,7 +265,7 @@ def _held(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
     return CheckedFile("ledger", shown, "same", "evalpipe gc has removed its numbers" if run["forgotten"] else "")
 
 
-def _newest(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
+def _newest_run(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
     """Return the run that was recorded last of those of a condition."""
     from sqlalchemy import select
 
@@ -274,7 +275,7 @@ def _newest(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
     return next(iter(ledger.read_rows(newest)), None)
 
 
-def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
+def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
     """Return in what all that a ledger has of a run differs from what is recorded of results."""
     from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
     from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
@@ -294,16 +295,16 @@ def _differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, 
             there[name], here[name] = (
                 [{key: value for key, value in row.items() if key not in ("place", *later)} for row in rows]
                 for rows in (recorded, rows_of(results)))
-    return list(of_json(json.dumps(there).encode(), json.dumps(here).encode()))
+    return list(json_differences(json.dumps(there).encode(), json.dumps(here).encode()))
 
 
 def check_key_signature(folder: RunFolder, public: bytes | None) -> CheckedFile:
     """Check who signed the manifest; where a ``public`` key is given, no other may have."""
-    status, reason = _status(folder, public)
+    status, reason = _key_status(folder, public)
     return CheckedFile("output", KEY_SIGNATURE, status, reason)
 
 
-def _status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
+def _key_status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
     try:
         content = folder.content_if_there(KEY_SIGNATURE)
     except DataError as error:
@@ -317,10 +318,10 @@ def _status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
         return "differs", "it holds no signature as evalpipe writes it"
     if not can_check():
         return "not checked", "cryptography is not installed: pip install 'evalpipe[sign]'"
-    return _of_key(folder, stored, public)
+    return _signer_status(folder, stored, public)
 
 
-def _of_key(folder: RunFolder, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
+def _signer_status(folder: RunFolder, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
     """Tell of which manifest, and by which key, a signature is."""
     try:
         signed = is_of(stored, folder.content(MANIFEST))

@@ -28,10 +28,10 @@ from evalpipe.base.formats import (
 )
 from evalpipe.errors import DataError, EvalpipeError
 from evalpipe.results.signatures import EVIDENCE_DIGITS
-from evalpipe.review.checking.origins import CheckedFile, other_digest
+from evalpipe.review.checking.origins import CheckedFile, other_sha256
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import libraries
-from evalpipe.runs.verification import PDF, Deviation, FolderCheck, not_compared, notes_on, of_json
+from evalpipe.runs.verification import PDF, Deviation, FolderCheck, json_differences, not_compared, notes_on
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -79,39 +79,36 @@ class Outputs:
 
     def checked(self) -> Iterator[CheckedFile]:
         """Check every file of the folder: the manifest, what it lists, `run.json`, and what else is there."""
-        yield self._manifest()
+        yield self._check_manifest()
         ours = sorted(name for name in RUN_FILES if self.folder.has(name) and name not in NOT_LISTED)
         names = dict.fromkeys([RESULTS, *(self.listed or ours)])
         for name in names:
-            yield self._file(name, self.listed.get(name))
-        yield self._run()
+            yield self._check_file(name, self.listed.get(name))
+        yield self._check_run()
         for entry in self.folder.entries:
             if entry.name not in names and entry.name not in NOT_LISTED:
-                yield self._other(entry)
+                yield self._check_unlisted(entry)
 
-    def _manifest(self) -> CheckedFile:
+    def _check_manifest(self) -> CheckedFile:
+        """Check the manifest, which must say the same as the results that it lists."""
         if MANIFEST in self.broken:
             return CheckedFile("output", MANIFEST, "differs", self.broken[MANIFEST])
         if self.manifest is None:
             reason = "there is none, as of earlier versions; each file is held to results.json alone"
             return CheckedFile("output", MANIFEST, "not checked", reason)
-        other = self._contradicted(self.manifest)
-        return CheckedFile("output", MANIFEST, "same") if other is None else (
-            CheckedFile("output", MANIFEST, "differs", f"it has another {other} than results.json"))
-
-    def _contradicted(self, manifest: Manifest) -> str | None:
-        """Return what a manifest says otherwise than the results that it lists; None where they agree."""
-        results = self.results
+        manifest, results = self.manifest, self.results
         if results is None or self.listed.get(RESULTS) != results.evidence_sha256:
-            return None
+            return CheckedFile("output", MANIFEST, "same")
         read = {file.sha256 for file in manifest.inputs if file.kind in ("data", "rows")}
         facts = {"name": manifest.name == results.name, "spec": manifest.spec_sha256 == results.spec_sha256,
                  "version": manifest.evalpipe_version == results.evalpipe_version,
                  "day": manifest.as_of == results.as_of,
                  "sha256 of the data": read == {file.sha256 for file in results.inputs}}
-        return next((fact for fact, agrees in facts.items() if not agrees), None)
+        other = next((fact for fact, agrees in facts.items() if not agrees), None)
+        return CheckedFile("output", MANIFEST, "same") if other is None else (
+            CheckedFile("output", MANIFEST, "differs", f"it has another {other} than results.json"))
 
-    def _file(self, name: str, sha256: str | None) -> CheckedFile:
+    def _check_file(self, name: str, sha256: str | None) -> CheckedFile:
         """Check a file by its sha256, where the manifest has it, and by what it says."""
         if not self.folder.has(name):
             if self.results is not None and self.results.row_file is not None and name == self.results.row_file.file:
@@ -120,12 +117,12 @@ class Outputs:
         here, deviation = self.folder.sha256(name), self._deviations.get(name)
         notes = () if deviation is None else tuple(deviation.notes)
         if sha256 is not None and here != sha256:
-            return CheckedFile("output", name, "differs", other_digest(here, sha256), notes)
+            return CheckedFile("output", name, "differs", other_sha256(here, sha256), notes)
         if deviation is not None:
             return CheckedFile("output", name, "differs", f"it {deviation.how}", notes)
-        return self._undoubted(name, known=sha256 is not None)
+        return self._check_uncontradicted(name, known=sha256 is not None)
 
-    def _undoubted(self, name: str, *, known: bool) -> CheckedFile:
+    def _check_uncontradicted(self, name: str, *, known: bool) -> CheckedFile:
         """Return a file that nothing contradicts; without a manifest only results can vouch for it."""
         if name in self.broken:
             return CheckedFile("output", name, "differs", self.broken[name])
@@ -164,7 +161,7 @@ class Outputs:
         if not changed and (self.manifest is None or here == self.listed.get(SIGNATURES)):
             yield from check.cards(signatures)
 
-    def _run(self) -> CheckedFile:
+    def _check_run(self) -> CheckedFile:
         """Check run.json, of whose times nothing else knows."""
         if not self.folder.has(RUN):
             return CheckedFile("output", RUN, "not checked", "it is not here")
@@ -177,7 +174,7 @@ class Outputs:
             return CheckedFile("output", RUN, "differs", "it names other results than the manifest")
         return CheckedFile("output", RUN, "not checked", "nothing else knows the times and the host in it")
 
-    def _other(self, entry: Path) -> CheckedFile:
+    def _check_unlisted(self, entry: Path) -> CheckedFile:
         """Tell of a file that the manifest does not list."""
         name = f"{entry.name}/" if entry.is_dir() else entry.name
         if name in RUN_FILES:
@@ -327,11 +324,11 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
             place = "" if first.place is None else f" ({first.place})"
             yield CheckedFile("recomputed", RESULTS, "not checked", f"the run ended: {first.message}{place}")
             return
-        yield from _compared(outputs, again)
-    yield from _nights(repeat)
+        yield from _compare_files(outputs, again)
+    yield from _check_nights(repeat)
 
 
-def _nights(repeat: _Repeat) -> Iterator[CheckedFile]:
+def _check_nights(repeat: _Repeat) -> Iterator[CheckedFile]:
     """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
     from evalpipe.ledger.changes import changed_nights
     from evalpipe.ledger.history import ledger_to_read
@@ -372,7 +369,7 @@ def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> 
         again.file(name).write_bytes(content)
 
 
-def _compared(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
+def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
     """Compare each file that a run writes with that of the run again, byte for byte, or else number by number."""
     folder, follows = outputs.folder, dict[str, bytes]()
     for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
@@ -385,7 +382,7 @@ def _compared(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
         elif folder.content(name) == follows.get(name):
             yield CheckedFile("recomputed", name, "same numbers", f"it is what {RESULTS} in the folder comes to")
         elif (apart := _files_apart(outputs, again, name)) <= ALIKE:
-            follows = _following(outputs) if name == RESULTS else follows
+            follows = _files_that_follow(outputs) if name == RESULTS else follows
             digits = f"numbers differ by {apart:.0e} at most, all else is the same"
             reasons = [f"the run again gives other last digits: {digits}", *_changed_versions(outputs)]
             yield CheckedFile("recomputed", name, "same numbers", "; ".join(reasons))
@@ -395,8 +392,8 @@ def _compared(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
             reasons = ["the run again gives other bytes", *_changed_versions(outputs)]
             notes: list[str] = []
             if name == RESULTS and outputs.results is not None:
-                reasons += _other_nights(outputs.results, again.results)
-                differences = of_json(folder.content(name), again.content(name))
+                reasons += _changed_nights(outputs.results, again.results)
+                differences = json_differences(folder.content(name), again.content(name))
                 notes = notes_on(differences, "the folder", "in", "the run again")
             yield CheckedFile("recomputed", name, "differs", "; ".join(reasons), tuple(notes))
 
@@ -411,7 +408,7 @@ def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
     return apart_in_rows(outputs.folder.file(name), again.file(name))
 
 
-def _following(outputs: Outputs) -> dict[str, bytes]:
+def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
     """Return the files that follow from results.json of the folder, as they are written now, by name."""
     from evalpipe.card import render
     from evalpipe.results.estimates_csv import estimates_csv
@@ -431,7 +428,7 @@ def _changed_versions(outputs: Outputs) -> list[str]:
             if now.get(name) != version]
 
 
-def _other_nights(then: Results, now: Results) -> list[str]:
+def _changed_nights(then: Results, now: Results) -> list[str]:
     """Say whether gates `on: sequence` were judged by other evidence of earlier nights."""
     before, after = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
                      for results in (then, now))

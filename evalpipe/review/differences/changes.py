@@ -92,15 +92,15 @@ def _key_changes(loc: Loc, a: Any, b: Any) -> Iterator[SpecChange]:
         for key in [*a, *(key for key in b if key not in a)]:
             yield from _key_changes((*loc, key), a.get(key), b.get(key))
     elif isinstance(a, list) and isinstance(b, list):
-        yield from _of_lists(loc, a, b)
+        yield from _list_changes(loc, a, b)
     else:
         change = "added" if a is None else "removed" if b is None else "changed"
         yield SpecChange.model_validate({"change": change, "key": path_text(loc), "a": a, "b": b})
 
 
-def _of_lists(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[SpecChange]:
+def _list_changes(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[SpecChange]:
     """Yield what differs of two lists: items that both have are left aside, others are compared one after the other."""
-    left, right = _without(a, b), _without(b, a)
+    left, right = _items_lacking(a, b), _items_lacking(b, a)
     if not left and not right:
         yield SpecChange(change="changed", key=path_text(loc), a=list(a), b=list(b))  # the order alone
     for place in range(max(len(left), len(right))):
@@ -110,7 +110,7 @@ def _of_lists(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[SpecChan
             yield from _key_changes((*loc, at[0]), first and first[1], second and second[1])
 
 
-def _without(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, Any]]:
+def _items_lacking(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, Any]]:
     """Return the items, with their places, that the other list does not have, each as often as it lacks them."""
     there = Counter(map(text_of, others))
     lacking = []
@@ -152,24 +152,19 @@ def version_changes(a: Mapping[str, str], b: Mapping[str, str]) -> list[VersionC
 
 def subject_changes(a: Results, b: Results) -> list[SubjectChange]:
     """Return the evaluated datasets, the models and the metrics that one run alone has."""
-    return list(_subjects(a, b))
-
-
-def _subjects(a: Results, b: Results) -> Iterator[SubjectChange]:
     names: dict[Literal["dataset", "model", "metric"], tuple[list[str], list[str]]] = {
-        "dataset": (_evaluated(a), _evaluated(b)),
+        "dataset": (_evaluated_datasets(a), _evaluated_datasets(b)),
         "model": ([model.name for model in a.models], [model.name for model in b.models]),
         "metric": ([*dict.fromkeys(row.metric for row in a.rows)], [*dict.fromkeys(row.metric for row in b.rows)]),
     }
+    changes = []
     for kind, (left, right) in names.items():
-        for first, second in matched(left, right, str):
-            if first is None and second is not None:
-                yield SubjectChange(kind=kind, name=second, only_in="b")
-            elif second is None and first is not None:
-                yield SubjectChange(kind=kind, name=first, only_in="a")
+        changes += [SubjectChange(kind=kind, name=name, only_in="a") for name in left if name not in right]
+        changes += [SubjectChange(kind=kind, name=name, only_in="b") for name in right if name not in left]
+    return changes
 
 
-def _evaluated(results: Results) -> list[str]:
+def _evaluated_datasets(results: Results) -> list[str]:
     return [dataset.name for dataset in results.datasets if dataset.role == "evaluate"]
 
 
@@ -191,7 +186,7 @@ def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list
     counted = dict.fromkeys(("estimates", "differ", "intervals_alone", "within_tolerance", "only_a", "only_b"), 0)
     changes = []
     for first, second in matched(a.rows, b.rows, lambda row: text_of(row.about)):
-        change = _change("estimate", first, second, tolerance)
+        change = _number_change("estimate", first, second, tolerance)
         if first is None or second is None:
             counted["only_b" if first is None else "only_a"] += 1
         else:
@@ -205,59 +200,47 @@ def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list
     return changes, Counts(**counted)
 
 
-def threshold_changes(a: Results, b: Results, tolerance: Tolerance) -> list[NumberChange]:
-    """Return the thresholds that differ."""
-    return list(_number_changes("threshold", a.thresholds, b.thresholds, tolerance))
-
-
-def desirability_changes(a: Results, b: Results, tolerance: Tolerance) -> list[NumberChange]:
-    """Return the desirability that differs: overall, then by goal."""
-    return [*_number_changes("desirability", a.desirability.overall, b.desirability.overall, tolerance),
-            *_number_changes("desirability", a.desirability.individual, b.desirability.individual, tolerance)]
-
-
-def _number_changes(
+def number_changes(
     kind: NumberKind, a: Sequence[Compared], b: Sequence[Compared], tolerance: Tolerance
-) -> Iterator[NumberChange]:
+) -> list[NumberChange]:
+    """Return the thresholds, or the desirability, that differ."""
     def key(row: Compared) -> str:
         return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
 
-    changes = (_change(kind, first, second, tolerance) for first, second in matched(a, b, key))
-    return (change for change in changes if change is not None)
+    changes = (_number_change(kind, first, second, tolerance) for first, second in matched(a, b, key))
+    return [change for change in changes if change is not None]
 
 
-def _change(kind: NumberKind, a: Compared | None, b: Compared | None, tolerance: Tolerance) -> NumberChange | None:
+def _number_change(
+    kind: NumberKind, a: Compared | None, b: Compared | None, tolerance: Tolerance
+) -> NumberChange | None:
     """Return in what a number of two runs differs; None where it does not."""
-    if a is None or b is None:
-        return _record(kind, a, b, ["presence"])
-    metric = getattr(a, "metric", None) if kind == "estimate" else None
-    left, right = _details(kind, a), _details(kind, b)
-    details = [name for name in left if not tolerance.alike(left[name], right.get(name))]
-    alike: dict[Aspect, bool] = {
-        "value": tolerance.covers_both(_value(kind, a), _value(kind, b), metric),
-        "status": a.status == b.status,
-        "interval": (tolerance.covers_both(a.lower, b.lower, metric)
-                     and tolerance.covers_both(a.upper, b.upper, metric)),
-        "details": not details,
-    }
-    aspects = [aspect for aspect, same in alike.items() if not same]
-    return _record(kind, a, b, aspects, details) if aspects else None
-
-
-def _record(
-    kind: NumberKind, a: Compared | None, b: Compared | None, aspects: list[Aspect], details: Sequence[str] = ()
-) -> NumberChange:
+    aspects: list[Aspect] = ["presence"]
+    details: list[str] = []
+    difference = overlap = None
+    first, second = (None if row is None else _number_side(kind, row) for row in (a, b))
+    if a is not None and b is not None and first is not None and second is not None:
+        metric = getattr(a, "metric", None) if kind == "estimate" else None
+        left, right = _details(kind, a), _details(kind, b)
+        details = [name for name in left if not tolerance.alike(left[name], right.get(name))]
+        alike: dict[Aspect, bool] = {
+            "value": tolerance.covers_both(first.value, second.value, metric),
+            "status": a.status == b.status,
+            "interval": (tolerance.covers_both(a.lower, b.lower, metric)
+                         and tolerance.covers_both(a.upper, b.upper, metric)),
+            "details": not details,
+        }
+        aspects = [aspect for aspect, same in alike.items() if not same]
+        if not aspects:
+            return None
+        overlap = overlapping(first, second)
+        if first.value is not None and second.value is not None:
+            difference = second.value - first.value
     fields = (a or b).model_dump(by_alias=True)  # type: ignore[union-attr]  # one of the two is there
     where = {name: fields[name] for name in PLACE[kind] if name in fields}
     if kind == "desirability":
         where.setdefault("goal", "overall")
-    first, second = (None if row is None else _number_side(kind, row) for row in (a, b))
-    difference = overlap = None
-    if first is not None and second is not None:
-        overlap = overlapping(first, second)
-        if first.value is not None and second.value is not None:
-            difference = second.value - first.value
-    return NumberChange(kind=kind, differs_in=aspects, details=list(details), a=first, b=second, difference=difference,
+    return NumberChange(kind=kind, differs_in=aspects, details=details, a=first, b=second, difference=difference,
                         intervals_overlap=overlap, **where)
 
 
@@ -268,21 +251,19 @@ def overlapping(a: NumberSide, b: NumberSide) -> bool | None:
     return a.lower <= b.upper and b.lower <= a.upper
 
 
-def _value(kind: NumberKind, row: Compared) -> float | None:
-    """Return the number itself: of a goal its desirability, which is not the value of its measure."""
-    value: float | None = getattr(row, "desirability" if kind == "desirability" and hasattr(row, "goal") else "value")
-    return value
+def _value_field(kind: NumberKind, row: Compared) -> str:
+    """Return the field of the number itself: of a goal its desirability, which is not the value of its measure."""
+    return "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
 
 
 def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
     fields = {name: getattr(row, name, None) for name in ("lower", "upper", "level", "method", "n", "events", "reason")}
-    return NumberSide(value=_value(kind, row), status=row.status, **fields)
+    return NumberSide(value=getattr(row, _value_field(kind, row)), status=row.status, **fields)
 
 
 def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
     """Return what else a run tells of a number."""
-    value = "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
-    compared = {*PLACE[kind], value, "lower", "upper", "status"}
+    compared = {*PLACE[kind], _value_field(kind, row), "lower", "upper", "status"}
     return {name: field for name, field in row.model_dump(by_alias=True).items() if name not in compared}
 
 
@@ -398,19 +379,19 @@ def part_changes(
 
     Of gates and findings, it is those that are listed nowhere else: with other numbers or words alone.
     """
-    left, right = (_parts(results, tolerance) for results in (a, b))
-    changes = [_part_change(part, _rows(left.get(part)), _rows(right.get(part)), tolerance)
+    left, right = (_compared_parts(results, tolerance) for results in (a, b))
+    changes = [_part_change(part, _as_rows(left.get(part)), _as_rows(right.get(part)), tolerance)
                for part in [*left, *(part for part in right if part not in left)]]
     apart = {"gate"} if tolerance.is_exact else {"gate", "against_sha256"}
-    of_gates = [(_plain(first, apart), _plain(second, apart)) for first, second in gates
+    of_gates = [(_fields(first, apart), _fields(second, apart)) for first, second in gates
                 if first is not None and second is not None and not gate_aspects(first, second)]
-    of_findings = [(_plain(first, set()), _plain(second, set())) for first, second in findings
+    of_findings = [(_fields(first, set()), _fields(second, set())) for first, second in findings
                    if first is not None and second is not None and first.kind == second.kind]
-    changes += [_of_pairs("gates", of_gates, tolerance), _of_pairs("findings", of_findings, tolerance)]
+    changes += [_pair_change("gates", of_gates, tolerance), _pair_change("findings", of_findings, tolerance)]
     return [change for change in changes if change.differ or change.only_a or change.only_b]
 
 
-def _parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
+def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
     """Return what is compared here. The sha256 of a file of rows tells nothing of how far its numbers differ."""
     parts = {name: part for name, part in results.model_dump(by_alias=True).items() if name not in APART}
     desirability = parts.pop("desirability")
@@ -420,18 +401,23 @@ def _parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
     return parts
 
 
-def _plain(record: Record, apart: set[str]) -> dict[str, Any]:
+def _fields(record: Record, apart: set[str]) -> dict[str, Any]:
     return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in apart}
 
 
-def _rows(part: Any) -> list[Any]:
+def _as_rows(part: Any) -> list[Any]:
     """Return a part as rows; what is no list is one row, and what is not there none."""
     return part if isinstance(part, list) else [] if part is None else [part]
 
 
 def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) -> PartChange:
+    def identity(row: Any) -> str:
+        if not isinstance(row, dict):
+            return ""
+        return text_of({name: row[name] for name in IDENTITY if name in row and not isinstance(row[name], float)})
+
     differ = only_a = only_b = 0
-    for first, second in matched(a, b, _identity):
+    for first, second in matched(a, b, identity):
         if first is None or second is None:
             only_a, only_b = only_a + (second is None), only_b + (first is None)
         else:
@@ -439,12 +425,6 @@ def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) ->
     return PartChange(part=part, rows_a=len(a), rows_b=len(b), differ=differ, only_a=only_a, only_b=only_b)
 
 
-def _identity(row: Any) -> str:
-    if not isinstance(row, dict):
-        return ""
-    return text_of({name: row[name] for name in IDENTITY if name in row and not isinstance(row[name], float)})
-
-
-def _of_pairs(part: str, pairs: Sequence[tuple[object, object]], tolerance: Tolerance) -> PartChange:
+def _pair_change(part: str, pairs: Sequence[tuple[object, object]], tolerance: Tolerance) -> PartChange:
     differ = sum(not tolerance.alike(first, second) for first, second in pairs)
     return PartChange(part=part, rows_a=len(pairs), rows_b=len(pairs), differ=differ, only_a=0, only_b=0)

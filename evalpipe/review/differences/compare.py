@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem, UsageError
 from evalpipe.review.differences.changes import (
-    desirability_changes,
     estimate_changes,
     finding_changes,
     finding_pairs,
     gate_changes,
     gate_pairs,
     input_changes,
+    number_changes,
     part_changes,
     restated,
     spec_changes,
     subject_changes,
-    threshold_changes,
     version_changes,
 )
 from evalpipe.review.differences.records import ComparedRun, Difference, GivenTolerance, Tolerance
@@ -45,8 +44,9 @@ def compare(
     check_metrics(tolerance, a, b)
     a, b = a.under_new_names(b.results.renamed), b.under_new_names(a.results.renamed)
     if a.results.evidence_sha256 == b.results.evidence_sha256:
-        return _identical(a, b, tolerance, ignored)
-    difference = _compared(a, b, tolerance, ignored)
+        update = {"identical": True, "verdict": "The results are the same, byte for byte."}
+        return _without_changes(a, b, tolerance, ignored).model_copy(update=update)
+    difference = _with_changes(a, b, tolerance, ignored)
     if paired:
         from evalpipe.review.differences.paired import with_paired
 
@@ -67,36 +67,34 @@ def check_metrics(tolerance: Tolerance, a: Run, b: Run) -> None:
         raise UsageError(*problems)
 
 
-def _start(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
+def _without_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
+    """Return a comparison that says what is compared, and nothing of it yet."""
     given = GivenTolerance(
         absolute=tolerance.absolute, relative=tolerance.relative, by_metric=dict(tolerance.by_metric))
-    return Difference(verdict="", same=True, identical=False, a=_named(a), b=_named(b), tolerance=given,
+    return Difference(verdict="", same=True, identical=False, a=_compared_run(a), b=_compared_run(b), tolerance=given,
                       ignored=sorted(set(ignored)))
 
 
-def _named(run: Run) -> ComparedRun:
+def _compared_run(run: Run) -> ComparedRun:
     results = run.results
     return ComparedRun(
         source=run.source, name=results.name, as_of=results.as_of, evalpipe_version=results.evalpipe_version,
         spec_sha256=results.spec_sha256, evidence_sha256=results.evidence_sha256)
 
 
-def _identical(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
-    update = {"identical": True, "verdict": "The results are the same, byte for byte."}
-    return _start(a, b, tolerance, ignored).model_copy(update=update)
-
-
-def _compared(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
+def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
     gates, findings = gate_pairs(a.results, b.results), finding_pairs(a.results, b.results)
     estimates, counts = estimate_changes(a.results, b.results, tolerance)
+    left, right = a.results.desirability, b.results.desirability
     shared = sum(first is not None and second is not None for first, second in gates)
-    return _start(a, b, tolerance, ignored).model_copy(update={
+    return _without_changes(a, b, tolerance, ignored).model_copy(update={
         "counts": counts.model_copy(update={"gates": shared, "restated": restated(findings)}),
         "gates": gate_changes(gates),
         "subjects": subject_changes(a.results, b.results),
         "estimates": estimates,
-        "thresholds": threshold_changes(a.results, b.results, tolerance),
-        "desirability": desirability_changes(a.results, b.results, tolerance),
+        "thresholds": number_changes("threshold", a.results.thresholds, b.results.thresholds, tolerance),
+        "desirability": [*number_changes("desirability", left.overall, right.overall, tolerance),
+                         *number_changes("desirability", left.individual, right.individual, tolerance)],
         "findings": finding_changes(findings),
         "spec": spec_changes(a.results.spec, b.results.spec),
         "data": input_changes(a.results, b.results),
@@ -120,10 +118,10 @@ MOST_CLAUSES = 4
 
 def verdict(difference: Difference) -> Difference:
     """Return the comparison with its sentence, and with whether all that counts is the same."""
-    counted = list(_counted(difference))
+    counted = list(_counted_clauses(difference))
     if not counted:
-        return difference.model_copy(update={"same": True, "verdict": _same(difference)})
-    clauses = [_estimates(difference), *_gates(difference), *counted]
+        return difference.model_copy(update={"same": True, "verdict": _same_text(difference)})
+    clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted]
     clauses = [clause for place, clause in enumerate(clauses) if clause and clause not in clauses[:place]]
     text = "; ".join(clauses[:MOST_CLAUSES])
     return difference.model_copy(update={"same": False, "verdict": f"{text[:1].upper()}{text[1:]}."})
@@ -134,10 +132,10 @@ def some(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def _same(difference: Difference) -> str:
+def _same_text(difference: Difference) -> str:
     """Say that nothing counts; what differs and is ignored is named."""
     text = "The results are the same" if _is_exact(difference) else "The results are the same within the tolerance"
-    apart = list(_counted(difference.model_copy(update={"ignored": []})))
+    apart = list(_counted_clauses(difference.model_copy(update={"ignored": []})))
     return f"{text}; not counted: {', '.join(apart)}." if apart else f"{text}."
 
 
@@ -146,7 +144,7 @@ def _is_exact(difference: Difference) -> bool:
     return not (given.absolute or given.relative or any(given.by_metric.values()))
 
 
-def _estimates(difference: Difference) -> str:
+def _estimate_clause(difference: Difference) -> str:
     """Say how many estimates differ: "2 of 84 estimates differ by more than the tolerance"."""
     counts = difference.counts
     if not counts.estimates:
@@ -161,43 +159,43 @@ def _verb(count: int, plural: str) -> str:
     return f"{plural}s" if count == 1 else plural
 
 
-def _be(count: int) -> str:
+def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _gates(difference: Difference) -> Iterator[str]:
+def _gate_clauses(difference: Difference) -> Iterator[str]:
     """Say what became of the gates, those that got worse most first: "1 gate that held fails now"."""
-    turns = Counter(_turn(change) for change in difference.gates)
+    turns = Counter(_verdicts(change) for change in difference.gates)
     for (before, now), count in turns.items():
         if before and now and before != now:
-            yield f"{some(count, 'gate')} that {_of(before, count)} {NOW[now][count > 1]} now"
+            yield f"{some(count, 'gate')} that {_before(before, count)} {NOW[now][count > 1]} now"
         elif before and not now:
-            yield f"{some(count, 'gate')} that {_of(before, count)} {_be(count)} gone"
+            yield f"{some(count, 'gate')} that {_before(before, count)} {_is_or_are(count)} gone"
         elif now and not before:
             yield f"{some(count, 'new gate')} {NOW[now][count > 1]}"
         else:
             yield f"{some(count, 'gate')} {'has another limit' if count == 1 else 'have other limits'}"
 
 
-def _turn(change: GateChange) -> tuple[str, str]:
+def _verdicts(change: GateChange) -> tuple[str, str]:
     before, now = (side.kind if side is not None else "" for side in (change.a, change.b))
     return (before, now) if before != now else ("", "")
 
 
-def _of(kind: str, count: int) -> str:
+def _before(kind: str, count: int) -> str:
     return BEFORE[kind].replace("was ", "were ") if count > 1 else BEFORE[kind]
 
 
-def _counted(difference: Difference) -> Iterator[str]:
+def _counted_clauses(difference: Difference) -> Iterator[str]:
     """Yield a clause for each kind of difference that counts; nothing where none does."""
     counts, ignored = difference.counts, difference.ignored
     if counts.differ:
-        yield _estimates(difference)
-    yield from _gates(difference)
+        yield _estimate_clause(difference)
+    yield from _gate_clauses(difference)
     for count, run in ((counts.only_a, "A"), (counts.only_b, "B")):
         if count:
-            yield f"{some(count, 'estimate')} {_be(count)} in {run} alone"
-    yield from _numbers(difference)
+            yield f"{some(count, 'estimate')} {_is_or_are(count)} in {run} alone"
+    yield from _number_clauses(difference)
     if difference.findings and "findings" not in ignored:
         yield f"{some(len(difference.findings), 'finding')} {_verb(len(difference.findings), 'differ')}"
     inputs = [some(len(rows), what, plural) for part, rows, what, plural in (
@@ -207,13 +205,14 @@ def _counted(difference: Difference) -> Iterator[str]:
         yield f"{' and '.join(inputs)} {'differs' if inputs[0][:2] == '1 ' and not inputs[1:] else 'differ'}"
     if difference.subjects:
         count = len(difference.subjects)
-        yield f"{some(count, 'dataset, model or metric', 'datasets, models or metrics')} {_be(count)} in one run alone"
+        subjects = some(count, "dataset, model or metric", "datasets, models or metrics")
+        yield f"{subjects} {_is_or_are(count)} in one run alone"
     if difference.other and "other" not in ignored:
         count = len(difference.other)
         yield f"{some(count, 'further part')} of the results {_verb(count, 'differ')}"
 
 
-def _numbers(difference: Difference) -> Iterator[str]:
+def _number_clauses(difference: Difference) -> Iterator[str]:
     """Yield the clauses of thresholds, desirability and of intervals alone."""
     alone = difference.counts.intervals_alone
     if alone and "intervals" not in difference.ignored:

@@ -9,8 +9,10 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.page import Bullets, Group, Number, Row, Section, Table, Text, Verdict, plain
+from evalpipe.card.page import Aside, Bullets, Group, Number, Section, Table, Text, Verdict, plain
+from evalpipe.review.differences.changes import loudness
 from evalpipe.review.differences.page import facts, names_of_both, sections
+from evalpipe.version import VERSION
 from evalpipe.words.spelling import legible, printable
 
 if TYPE_CHECKING:
@@ -61,20 +63,16 @@ def _table(table: Table) -> Iterator[str]:
     rows: list[list[str] | str] = [[column.head for column in columns]]
     for group, kept in table.bodies(None):
         rows += [shown(plain(group.heading))] if isinstance(group, Group) else []
-        rows += [_cells(table, row) for row in kept]
+        rows += [[shown(_words(place.content)) for place in table.line(row)] for row in kept]
     yield from _columns(rows, right)
     if table.kept(None) < table.whole:
         yield f"  The table shows {table.kept(None):,} of {table.whole:,} rows; the rest is in {table.rest}."
 
 
-def _cells(table: Table, row: Row) -> list[str]:
-    return [shown(_words(place.content)) for place in table.line(row)]
-
-
 def _words(cell: Cell) -> str:
     """Return the words of a cell; asides are set apart by a comma."""
     if isinstance(cell, tuple):
-        return "".join(f", {plain(part).strip()}" if type(part).__name__ == "Aside" else plain(part) for part in cell)
+        return "".join(f", {plain(part).strip()}" if isinstance(part, Aside) else plain(part) for part in cell)
     if isinstance(cell, Number):
         return f"{cell.text} {cell.note}" if cell.note else cell.text
     return f"{cell.sign} {cell.text}" if isinstance(cell, Verdict) else plain(cell)
@@ -133,13 +131,12 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
     """Return the comparison in a format; it ends with a new line."""
     if form == "json":
         return json.dumps(difference.model_dump(by_alias=True), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    if form == "text":
-        return _text(difference, a, b)
-    return _markdown(difference, a, b) if form == "markdown" else _html(difference, a, b)
+    if form == "html":
+        from evalpipe.card.html import write_sections
 
-
-def _text(difference: Difference, a: Run, b: Run) -> str:
-
+        return write_sections(_card(difference, a, b), "difference.html").decode("utf-8")
+    if form == "markdown":
+        return _markdown(difference, a, b)
     if difference.identical:
         return f"{shown(difference.verdict)}\n"
     names = names_of_both(a.results, b.results)
@@ -159,19 +156,13 @@ def _markdown(difference: Difference, a: Run, b: Run) -> str:
     return "\n\n".join(line for line in lines if line.strip()) + "\n"
 
 
-def _html(difference: Difference, a: Run, b: Run) -> str:
-    from evalpipe.card.html import write_sections
-
-    return write_sections(_card(difference, a, b), "difference.html").decode("utf-8")
-
-
 def _card(difference: Difference, a: Run, b: Run) -> Card:
     """Return the comparison as a page: the verdict in its box, what was compared, then the sections."""
     from evalpipe.card.contents import Card
-    from evalpipe.card.page import Aside, Section, Verdict
-    from evalpipe.version import VERSION
 
-    style, sign = _look(difference)
+    # Failed where a gate got worse, open where else anything differs.
+    worse = any(loudness(change)[0] > 0 for change in difference.gates)
+    style, sign = ("pass", "✓") if difference.same else ("fail", "✗") if worse else ("indeterminate", "?")
     title = b.results.title if a.results.title == b.results.title else f"{a.results.title} and {b.results.title}"
     box = Section("verdict", Verdict(difference.verdict, sign), (), f"gates {style}")
     return Card(
@@ -180,12 +171,3 @@ def _card(difference: Difference, a: Run, b: Run) -> Card:
         masthead=(box, facts(difference)),
         sections=tuple(sections(difference, names_of_both(a.results, b.results), MOST_ON_PAGE)),
         foot=f"evalpipe {VERSION}. All differences, with all digits, are in the output of --format json.")
-
-
-def _look(difference: Difference) -> tuple[str, str]:
-    """Return the style and the sign of the verdict: failed where a gate got worse, open where else anything differs."""
-    from evalpipe.review.differences.changes import loudness
-
-    if difference.same:
-        return "pass", "✓"
-    return ("fail", "✗") if any(loudness(change)[0] > 0 for change in difference.gates) else ("indeterminate", "?")

@@ -11,11 +11,12 @@ from evalpipe.card.wording import Names, capital, joined
 from evalpipe.chapters.gates.card import KINDS, LIMITS
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.review.differences.changes import text_of, without_null
+from evalpipe.review.differences.compare import some
 from evalpipe.words import numbers
 from evalpipe.words.spelling import clipped, legible, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import InputFile, Results
@@ -46,7 +47,7 @@ def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], mos
         groups.setdefault(scope(names, change), []).append(change)
     rows: list[Row | Group] = []
     for heading, together in groups.items():
-        rows += [Group(heading), *(_row(names, change) for change in together)]
+        rows += [Group(heading), *(_number_row(names, change) for change in together)]
     paired = any(change.paired is not None for change in changes)
     apart, alone = any(change.difference != 0 for change in changes), any(change.counted_alone for change in changes)
     columns = (
@@ -84,18 +85,13 @@ def measure(names: Names, change: NumberChange) -> str:
     return capital(names.measure(change.metric or "", change.params, change.average, change.class_))
 
 
-def _row(names: Names, change: NumberChange) -> Row:
+def _number_row(names: Names, change: NumberChange) -> Row:
     least = decimals(change)
-    return Row((
-        measure(names, change), *(side(number, least, given=change.kind == "threshold")
-                                  for number in (change.a, change.b)), difference(change),
-        OVERLAP[change.intervals_overlap], _paired(change), _number_aspects(change)))
-
-
-def _number_aspects(change: NumberChange) -> Cell:
-    """Say in what a number differs, a detail by its name in `results.json`."""
-    names = [aspect for aspect in change.differs_in if aspect != "details"]
-    return ", ".join([*names, *(name.replace("_", " ") for name in change.details)])
+    sides = [side(number, least, given=change.kind == "threshold") for number in (change.a, change.b)]
+    aspects: list[str] = [aspect for aspect in change.differs_in if aspect != "details"]
+    aspects += [name.replace("_", " ") for name in change.details]
+    return Row((measure(names, change), *sides, difference(change), OVERLAP[change.intervals_overlap], _paired(change),
+                ", ".join(aspects)))
 
 
 def side(number: NumberSide | None, least: int, *, given: bool) -> Cell:
@@ -117,18 +113,12 @@ def decimals(change: NumberChange) -> int:
     """Return the decimals that show in what two numbers differ, as far as a number has so many."""
     sides = [(s.value, s.lower, s.upper) for s in (change.a, change.b) if s is not None]
     usual = numbers.most_decimals(sides)
-    gaps = [abs(gap) for gap in _gaps(change) if gap]
+    gaps = [abs(change.difference)] if change.difference else []
+    if not gaps and change.a is not None and change.b is not None:  # the values are the same: their limits differ
+        limits = ((change.a.lower, change.b.lower), (change.a.upper, change.b.upper))
+        gaps = [abs(b - a) for a, b in limits if a is not None and b is not None and a != b]
     needed = numbers.significant(max(gaps), 1) if gaps else 0
     return min(max(usual, needed), numbers.MOST_DECIMALS)
-
-
-def _gaps(change: NumberChange) -> Iterable[float]:
-    """Yield the difference of the values or, where they are the same, those of the limits."""
-    if change.difference:
-        yield change.difference
-    elif change.a is not None and change.b is not None:
-        pairs = ((change.a.lower, change.b.lower), (change.a.upper, change.b.upper))
-        yield from (second - first for first, second in pairs if first is not None and second is not None)
 
 
 def difference(change: NumberChange) -> Cell:
@@ -172,75 +162,79 @@ def names_of_both(a: Results, b: Results) -> Names:
 
 def facts(difference: Difference) -> Facts:
     """Say what was compared, and by which tolerance."""
-    entries: list[tuple[str, Cell]] = [("A", _run(difference.a)), ("B", _run(difference.b))]
+    entries: list[tuple[str, Cell]] = [("A", _run_facts(difference.a)), ("B", _run_facts(difference.b))]
     if not difference.identical:
-        entries.append(("Tolerance", _tolerance(difference)))
+        given = difference.tolerance
+        parts = [f"{numbers.plain(given.absolute)} absolute"] if given.absolute else []
+        parts += [f"{numbers.plain(given.relative)} of the larger value"] if given.relative else []
+        parts += [f"{numbers.plain(value)} for {metric}" for metric, value in given.by_metric.items()]
+        entries.append(("Tolerance", ", ".join(parts) or "none: every difference counts"))
         if difference.ignored:
             entries.append(("Not counted", joined(difference.ignored)))
     return Facts(tuple(entries))
 
 
-def _run(run: ComparedRun) -> Cell:
+def _run_facts(run: ComparedRun) -> Cell:
     evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
     day = "" if run.as_of is None else f", as of {run.as_of}"
-    return _code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ", evidence
+    return _safe_code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ", evidence
 
 
-def _code(text: str) -> Code:
+def _safe_code(text: str) -> Code:
     """Write a name that anybody may have chosen, without characters that a terminal would obey."""
     return Code(printable(legible(text)))
-
-
-def _tolerance(difference: Difference) -> str:
-    given = difference.tolerance
-    parts = [f"{numbers.plain(given.absolute)} absolute"] if given.absolute else []
-    parts += [f"{numbers.plain(given.relative)} of the larger value"] if given.relative else []
-    parts += [f"{numbers.plain(value)} for {metric}" for metric, value in given.by_metric.items()]
-    return ", ".join(parts) or "none: every difference counts"
 
 
 def sections(difference: Difference, names: Names, most: int | None = None) -> Iterator[Section]:
     """Write a section for each kind of difference that there is; tables show ``most`` rows, None for all."""
     if difference.gates:
-        yield Section("gates", "Gates", (_gates(difference, names, most),))
-    yield from _estimates(difference, names, most)
+        columns = Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B")
+        rows = tuple(_gate_row(names, change) for change in difference.gates)
+        yield Section("gates", "Gates", (Table("Gates that differ, those that got worse most first", columns, rows,
+                                               stacked=True, heading=1, most=most, rest=REST),))
+    yield from _estimate_sections(difference, names, most)
     if difference.findings:
         yield Section("findings", "Findings", (
-            Bullets(tuple(map(_finding, difference.findings)), "findings"), *_restated(difference)))
+            Bullets(tuple(map(_finding, difference.findings)), "findings"), *_restated(difference.counts.restated)))
     for title, caption, changes in (("Thresholds", "Thresholds that differ", difference.thresholds),
                                     ("Desirability", "Desirability that differs", difference.desirability)):
         if changes:
             yield Section(title.lower(), title, (numbers_table(caption, names, changes, most),))
+    yield from _input_sections(difference, most)
+    if difference.other:
+        yield Section("other", "Other parts of the results", (_other_parts(difference),))
+
+
+def _input_sections(difference: Difference, most: int | None) -> Iterator[Section]:
+    """Write what differs in what went into the runs: their specs, data and versions."""
+    sides = Column("A"), Column("B")
     if difference.spec:
-        yield Section("spec", "Spec", (_spec(difference, most),))
+        rows = tuple(Row((_safe_code(change.key), _value(change.a), _value(change.b))) for change in difference.spec)
+        columns: tuple[Column, ...] = (Column("Key", style="what"), *sides)
+        yield Section("spec", "Spec", (
+            Table("Keys of the resolved specs that differ", columns, rows, stacked=True, most=most, rest=REST),))
     if difference.data:
-        yield Section("data", "Data", (_data(difference, most),))
+        rows = tuple(Row((change.dataset, _file_facts(change.a), _file_facts(change.b), _file_aspects(change)))
+                     for change in difference.data)
+        columns = (Column("Dataset", style="what"), *sides, Column("Differs in"))
+        yield Section("data", "Data", (
+            Table("Files of data that differ", columns, rows, stacked=True, most=most, rest=REST),))
     if difference.versions:
         rows = tuple(Row((change.library, change.a or "–", change.b or "–")) for change in difference.versions)
         yield Section("versions", "Versions", (
-            Table("Libraries of other versions", (Column("Library"), Column("A"), Column("B")), rows, stacked=True),))
-    if difference.other:
-        yield Section("other", "Other parts of the results", (_other(difference),))
+            Table("Libraries of other versions", (Column("Library"), *sides), rows, stacked=True),))
 
 
-def _gates(difference: Difference, names: Names, most: int | None) -> Table:
-    columns = (Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B"))
-    rows = tuple(_gate(names, change) for change in difference.gates)
-    title = "Gates that differ, those that got worse most first"
-    return Table(title, columns, rows, stacked=True, heading=1, most=most, rest=REST)
-
-
-def _gate(names: Names, change: GateChange) -> Row:
+def _gate_row(names: Names, change: GateChange) -> Row:
     title = change.name or capital(names.subject(change))
     limits = [_limits(side) for side in (change.a, change.b) if side is not None]
     limit = " → ".join(dict.fromkeys(limits))
-    return Row((_turn(change), (title, Aside(limit, "limit"),
+    return Row((_verdict_change(change), (title, Aside(limit, "limit"),
                   Aside(f"of {names.scope(change)}", "definition")),
                 *("not there" if side is None else side.reason for side in (change.a, change.b))))
 
 
-def _turn(change: GateChange) -> Cell:
-    """Write what became of a gate from one run to the other."""
+def _verdict_change(change: GateChange) -> Cell:
     sides = [None if side is None else side.kind for side in (change.a, change.b)]
     words = ["none" if kind is None else KINDS[kind].word for kind in sides]
     kind = sides[1]
@@ -255,7 +249,7 @@ def _limits(side: GateSide) -> str:
     return f"{limits}{by}{', severity warn' if side.severity == 'warn' else ''}"
 
 
-def _estimates(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
+def _estimate_sections(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
     differ = [change for change in difference.estimates
               if not change.counted_alone and "presence" not in change.differs_in]
     alone = [change for change in difference.estimates if change.counted_alone]
@@ -263,26 +257,22 @@ def _estimates(difference: Difference, names: Names, most: int | None) -> Iterat
     if differ:
         blocks += [Text(OVERLAPPING, "lead"), numbers_table("Estimates that differ", names, differ, most)]
         blocks += [Text(SAME_ROWS, "small")] if any(change.paired for change in differ) else []
-        blocks += [Bullets(tuple(_unpaired(names, why) for why in difference.unpaired))] if difference.unpaired else []
+        reasons = tuple(_unpaired_reason(names, why) for why in difference.unpaired)
+        blocks += [Bullets(reasons)] if reasons else []
     if alone:
         title = "Estimates whose value is the same, and whose interval or details differ"
         blocks.append(numbers_table(title, names, alone, most))
-    lone = list(_lone(difference, names))
+    lone = list(_in_one_run(difference, names))
     blocks += [Bullets(tuple(lone))] if lone else []
     if difference.counts.within_tolerance:
         count = difference.counts.within_tolerance
-        blocks.append(Text(f"{_some(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
+        blocks.append(Text(f"{some(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
                            "the tolerance.", "small"))
     if blocks:
         yield Section("estimates", "Estimates", tuple(blocks))
 
 
-def _some(count: int, what: str) -> str:
-    return f"{count:,} {what if count == 1 else what + 's'}"
-
-
-def _unpaired(names: Names, why: Any) -> str:
-    """Say why there is no paired difference."""
+def _unpaired_reason(names: Names, why: Any) -> str:
     if why.model is None:
         return f"No paired difference{' in slices' if why.slices else ''}: {why.reason}."
     measures = ", ".join(names.titles.get(metric, metric) for metric in why.metrics)
@@ -291,7 +281,7 @@ def _unpaired(names: Names, why: Any) -> str:
             f"{why.reason}.")
 
 
-def _lone(difference: Difference, names: Names) -> Iterator[str]:
+def _in_one_run(difference: Difference, names: Names) -> Iterator[str]:
     """Say what one run alone has: datasets, models and metrics by name, further estimates by their number."""
     for subject in difference.subjects:
         name = {"metric": names.titles, "model": names.labels}.get(subject.kind, {}).get(subject.name, subject.name)
@@ -305,7 +295,7 @@ def _lone(difference: Difference, names: Names) -> Iterator[str]:
             inside = "" if change.slice is None else f", {names.slice(change.slice)}"
             rest["B" if change.a is None else "A", where + inside] += 1
     for (run, where), count in rest.items():
-        yield f"In {run} alone: {_some(count, 'estimate')} of {where}."
+        yield f"In {run} alone: {some(count, 'estimate')} of {where}."
 
 
 def _finding(change: FindingChange) -> Cell:
@@ -316,36 +306,22 @@ def _finding(change: FindingChange) -> Cell:
     return Verdict("", sign, f"finding {style}"), text
 
 
-def _restated(difference: Difference) -> Iterator[Block]:
-    count = difference.counts.restated
+def _restated(count: int) -> Iterator[Block]:
     if count:
         verb = "says" if count == 1 else "say"
-        yield Text(f"{_some(count, 'further finding')} {verb} the same with other numbers or words.", "small")
-
-
-def _spec(difference: Difference, most: int | None) -> Table:
-    columns = (Column("Key", style="what"), Column("A"), Column("B"))
-    rows = tuple(Row((_code(change.key), _value(change.a), _value(change.b))) for change in difference.spec)
-    return Table("Keys of the resolved specs that differ", columns, rows, stacked=True, most=most, rest=REST)
+        yield Text(f"{some(count, 'further finding')} {verb} the same with other numbers or words.", "small")
 
 
 def _value(value: Any) -> Cell:
-    return "not set" if value is None else _code(clipped(text_of(without_null(value))))
+    return "not set" if value is None else _safe_code(clipped(text_of(without_null(value))))
 
 
-def _data(difference: Difference, most: int | None) -> Table:
-    columns = (Column("Dataset", style="what"), Column("A"), Column("B"), Column("Differs in"))
-    rows = tuple(Row((change.dataset, _file(change.a), _file(change.b), _file_aspects(change)))
-                 for change in difference.data)
-    return Table("Files of data that differ", columns, rows, stacked=True, most=most, rest=REST)
-
-
-def _file(file: InputFile | None) -> Cell:
+def _file_facts(file: InputFile | None) -> Cell:
     if file is None:
         return "not read"
     digits = "" if file.sha256 is None else f", sha256 {file.sha256[:EVIDENCE_DIGITS]}"
     rows = f"{numbers.count(file.rows)} rows, {numbers.count(file.used_rows)} used{digits}"
-    return (_code(file.path), f": {rows}") if file.path is not None else rows
+    return (_safe_code(file.path), f": {rows}") if file.path is not None else rows
 
 
 def _file_aspects(change: InputChange) -> str:
@@ -358,11 +334,11 @@ def _file_aspects(change: InputChange) -> str:
     return ", ".join(part for part in parts if part != "columns")
 
 
-def _other(difference: Difference) -> Table:
+def _other_parts(difference: Difference) -> Table:
     columns = (Column("Part", style="what"), Column("Rows in A", "num"), Column("Rows in B", "num"),
                Column("Differ", "num"),
                Column("In A alone", "num", shown=any(part.only_a for part in difference.other)),
                Column("In B alone", "num", shown=any(part.only_b for part in difference.other)))
-    rows = tuple(Row((_code(change.part), *(numbers.count(count) for count in (
+    rows = tuple(Row((_safe_code(change.part), *(numbers.count(count) for count in (
         change.rows_a, change.rows_b, change.differ, change.only_a, change.only_b)))) for change in difference.other)
     return Table("Parts that differ, counted and not listed", columns, rows, stacked=True)

@@ -51,12 +51,12 @@ def refusal(difference: Difference, a: Run, b: Run) -> str | None:
     if known and not difference.spec and not difference.data:
         return ("both runs evaluated the same files by the same spec, so the rows are not the reason: "
                 "evalpipe, its libraries or the machine are")
-    reasons = (_refusal_of(name, run) for name, run in (("A", a), ("B", b)))
+    reasons = (_run_refusal(name, run) for name, run in (("A", a), ("B", b)))
     why = next((reason for reason in reasons if reason is not None), None)
     return why or (None if _outcome(a.results) == _outcome(b.results) else "the runs have other outcomes or weights")
 
 
-def _refusal_of(name: str, run: Run) -> str | None:
+def _run_refusal(name: str, run: Run) -> str | None:
     """Return why the rows of a run cannot be compared with those of another."""
     if run.results.row_file is None:
         return f"run {name} has no row-level file, which 'report: {{rows: parquet}}' in its spec lets it write"
@@ -64,7 +64,7 @@ def _refusal_of(name: str, run: Run) -> str | None:
         return f"run {name} resamples clusters, and the row-level file does not say which rows belong together"
     if (run.results.spec.get("intervals") or {}).get("method") == "none":
         return f"run {name} has no intervals"
-    return _broken(name, run)
+    return _file_refusal(name, run)
 
 
 def _outcome(results: Results) -> tuple[object, ...]:
@@ -72,18 +72,18 @@ def _outcome(results: Results) -> tuple[object, ...]:
     return results.task, results.event, results.levels, weight
 
 
-def _broken(name: str, run: Run) -> str | None:
+def _file_refusal(name: str, run: Run) -> str | None:
     """Return why the row-level file of a run cannot be used."""
     file = run.results.row_file
     if file is None or run.folder is None:
         return f"run {name} has no row-level file"
-    sha256 = RunFolder(run.folder).sha256_if_readable(_path(run).name)
+    sha256 = RunFolder(run.folder).sha256_if_readable(_row_file_path(run).name)
     if sha256 is None:
         return f"{file.file} of run {name} is not beside its results"
     return None if sha256 == file.sha256 else f"{file.file} of run {name} was changed after the run"
 
 
-def _path(run: Run) -> Path:
+def _row_file_path(run: Run) -> Path:
     # A name in results may be of anyone's making: it is looked for beside them and nowhere else.
     name = Path(run.results.row_file.file).name if run.results.row_file is not None else ""
     return (run.folder or Path()) / name
@@ -130,7 +130,7 @@ def _rows(run: Run, place: RowPlace) -> pl.DataFrame:
 
     file = run.results.row_file
     columns = {} if file is None else {column.name: getattr(pl, KINDS[column.type]) for column in file.columns}
-    path = _path(run)
+    path = _row_file_path(run)
     try:
         lines = pl.scan_csv(path, schema=pl.Schema(columns), glob=False) if path.suffix == ".csv" else pl.scan_parquet(
             path, glob=False)
@@ -191,27 +191,29 @@ def _pair(
 ) -> Iterator[Unpaired]:
     """Add the paired differences of one model on a dataset to those ``known``; yield why there are none."""
     dataset, model, variant = place
-    said = {"dataset": dataset, "model": model, "variant": variant}
+    place_fields = {"dataset": dataset, "model": model, "variant": variant}
     # Draws depend on the order of the columns, so the two are always set side by side in one order.
-    swapped = _asked(b.results) < _asked(a.results)
+    swapped = _question(b.results) < _question(a.results)
     first, second = (b, a) if swapped else (a, b)
     try:
         rows = joined_rows(first, second, place)
     except RefusedError as why:
-        yield Unpaired.model_validate(said | {"reason": _of_runs(str(why), swapped=swapped)})
+        names = ("B", "A") if swapped else ("A", "B")
+        yield Unpaired.model_validate(place_fields | {"reason": str(why).format(first=names[0], second=names[1])})
         return
-    answers = _answers(first.results, rows, changes, swapped=swapped)
+    compared, refused = _evaluated(first.results, rows, _entries(first.results, changes))
     reasons: dict[str, list[str]] = {}
-    for change, answer in zip(changes, answers, strict=True):
+    for change in changes:
+        answer = refused.get(str(change.metric)) or _answer(compared, change, swapped=swapped)
         if isinstance(answer, PairedDifference):
             known[id(change)] = answer
         else:
             reasons.setdefault(answer, []).append(str(change.metric))
     for reason, metrics in reasons.items():
-        yield Unpaired.model_validate(said | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
+        yield Unpaired.model_validate(place_fields | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
 
 
-def _asked(results: Results) -> tuple[str, str, str]:
+def _question(results: Results) -> tuple[str, str, str]:
     """Return what a run was asked: its day, spec and files, which no processor changes as it may a result.
 
     Runs that are compared as pairs differ in it (`refusal`), but for data held in memory.
@@ -220,28 +222,13 @@ def _asked(results: Results) -> tuple[str, str, str]:
     return results.as_of or "", text_of(results.spec), text_of(files)
 
 
-def _of_runs(reason: str, *, swapped: bool) -> str:
-    """Let a reason name the runs as the comparison does."""
-    return reason.format(first="B" if swapped else "A", second="A" if swapped else "B")
-
-
-def _answers(
-    run: Results, rows: pl.DataFrame, changes: Sequence[NumberChange], *, swapped: bool
-) -> Iterator[PairedDifference | str]:
-    """Yield the paired difference of each change, or why there is none."""
-    entries = _entries(run, changes)
-    compared, refused = _evaluated(run, rows, entries)
-    for change in changes:
-        yield refused.get(str(change.metric)) or _answer(compared, change, swapped=swapped)
-
-
 def _entries(run: Results, changes: Sequence[NumberChange]) -> dict[str, list[Any]]:
     """Return the entries of the spec's measures by the metrics that differ; one that it does not list is plain."""
     entries: dict[str, list[Any]] = {str(change.metric): [] for change in changes}
     for entry in run.spec.get("metrics") or ():
         name = entry if isinstance(entry, str) else entry.get("metric") or entry.get("name")
         if name in entries:
-            entries[name].append(_set(entry) if isinstance(entry, dict) else entry)
+            entries[name].append(_set_keys(entry) if isinstance(entry, dict) else entry)
     return {name: listed or [name] for name, listed in entries.items()}
 
 
@@ -250,18 +237,18 @@ def _evaluated(
 ) -> tuple[list[Results], dict[str, str]]:
     """Evaluate all measures at once; where one of them cannot be, each by itself, with the reasons by metric."""
     try:
-        return [_run(run, rows, [entry for listed in entries.values() for entry in listed])], {}
+        return [_evaluate_both(run, rows, [entry for listed in entries.values() for entry in listed])], {}
     except EvalpipeError:
         results, refused = [], {}
     for name, listed in entries.items():
         try:
-            results.append(_run(run, rows, listed))
+            results.append(_evaluate_both(run, rows, listed))
         except EvalpipeError as error:
             refused[name] = f"it cannot be computed from the rows: {error.problems[0].message}"
     return results, refused
 
 
-def _run(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
+def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
     """Evaluate the two models on their rows; raises EvalpipeError where the rows lack what a measure needs."""
     from evalpipe.run import run as evaluate
 
@@ -272,35 +259,35 @@ def _run(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
     written: dict[str, Any] = {
         "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), "outcome": outcome,
         "datasets": {"rows": {"path": "memory"}}, "metrics": metrics, "compare": {"baseline": "first"},
-        "models": {model: _model(model, run, columns) for model in ("first", "second")},
-        "intervals": {name: value for name, value in _set(spec.get("intervals") or {}).items() if name in INTERVALS},
+        "models": {model: _model_columns(model, run, columns) for model in ("first", "second")},
+        "intervals": {key: value for key, value in _set_keys(spec.get("intervals") or {}).items() if key in INTERVALS},
         "report": {"formats": []},
     }
     if "weight" in columns:
-        written["weight"] = _set(spec.get("weight") or {}) | {"column": "weight"}
+        written["weight"] = _set_keys(spec.get("weight") or {}) | {"column": "weight"}
     if "exposure" in columns:
         written["exposure"] = "exposure"
     if spec.get("prevalence") is not None and any(name in named for name in ("ppv", "npv", "prevalence")):
-        written["prevalence"] = _declared(run)
+        written["prevalence"] = _declared_prevalence(run)
     if spec.get("costs") is not None and "cost" in named:
-        written["costs"] = [_set(cost) for cost in spec["costs"]]
+        written["costs"] = [_set_keys(cost) for cost in spec["costs"]]
     return evaluate(written, frames={"rows": rows})
 
 
-def _declared(run: Results) -> dict[str, Any]:
+def _declared_prevalence(run: Results) -> dict[str, Any]:
     """Return the declared prevalence of a run; the one that a dataset gave as the distribution that it came to."""
-    prior, written = run.prevalence, _set(run.spec["prevalence"])
+    prior, written = run.prevalence, _set_keys(run.spec["prevalence"])
     if prior is None or prior.dataset is None:
         return written
     return {"beta": prior.beta} if prior.dirichlet is None else {"dirichlet": prior.dirichlet}
 
 
-def _set(part: dict[str, Any]) -> dict[str, Any]:
+def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
     """Return a part of a resolved spec without the keys that nobody set."""
     return {key: value for key, value in part.items() if value is not None}
 
 
-def _model(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
+def _model_columns(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
     """Return the columns of one of the two models, as a spec names them."""
     keys = {key: f"{model}.{key}" for key in ("probability", "score", "prediction") if f"{model}.{key}" in columns}
     if f"{model}.{PROBABILITY}{run.levels[0]}" in columns if run.levels else False:
@@ -313,11 +300,11 @@ def _answer(compared: Sequence[Results], change: NumberChange, *, swapped: bool)
     what = text_of([change.metric, change.params, change.average, change.class_])
     values = (change.b, change.a) if swapped else (change.a, change.b)
     for results in compared:
-        own = {row.model: row.value for row in results.rows if what == _what(row)}
-        row = next((row for row in results.comparisons if what == _what(row)), None)
+        own = {row.model: row.value for row in results.rows if what == _measure_key(row)}
+        row = next((row for row in results.comparisons if what == _measure_key(row)), None)
         if row is None:
             continue
-        if not all(side is not None and _same(own.get(model), side.value)
+        if not all(side is not None and _same_value(own.get(model), side.value)
                    for model, side in zip(("first", "second"), values, strict=True)):
             return OTHER_VALUES
         limits = (row.lower, row.upper)
@@ -329,11 +316,11 @@ def _answer(compared: Sequence[Results], change: NumberChange, *, swapped: bool)
     return OTHER_VALUES
 
 
-def _what(row: Any) -> str:
+def _measure_key(row: Any) -> str:
     return text_of([row.metric, row.params, row.average, row.class_])
 
 
-def _same(a: float | None, b: float | None) -> bool:
+def _same_value(a: float | None, b: float | None) -> bool:
     return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, options, place_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -82,8 +82,10 @@ def write(exported: ExportedRun) -> Files:
     from xml.etree import ElementTree as ET
 
     predictor = exported.only
-    numbers = _numbers(exported, predictor)
-    problems = [*_unstated(exported), *_without_numbers(exported, numbers)]
+    numbers = _group_results(exported, predictor)
+    problems = [*_unstated(exported), *(
+        exported.problem(f"the format requires {number} in {group}, and there is none", hint)
+        for group, (number, hint) in NEEDS.items() if not numbers[group])]
     if problems:
         raise SpecError(*problems)
     root = ET.Element("AppliedModelCard", {"xmlns": NAMESPACE})
@@ -92,15 +94,11 @@ def write(exported: ExportedRun) -> Files:
             _key_metrics(exported, root, numbers)
         section = _section(root, path)
         if path == "BasicInfo":
-            _text(section, "ModelName", _label(exported, predictor))
+            _text(section, "ModelName", exported.names.model(*predictor))
         _fill(exported, section, parts)
     ET.SubElement(root, "Bibliography")
     ET.indent(root)
     return {EXPORT.file: f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'}
-
-
-def _label(exported: ExportedRun, predictor: Predictor) -> str:
-    return exported.names.model(*predictor)
 
 
 def _stated(exported: ExportedRun, part: TextElement) -> str:
@@ -122,43 +120,32 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
                                    f"state {fields} in the spec, and run again")
 
 
-def _without_numbers(exported: ExportedRun, numbers: dict[str, list[tuple[str, str]]]) -> Iterator[Problem]:
-    """Yield each group of key metrics that has no number."""
-    for group, (number, hint) in NEEDS.items():
-        if not numbers[group]:
-            yield exported.problem(f"the format requires {number} in {group}, and there is none", hint)
-
-
-def _numbers(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
+def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
     """Return the results of each group: labels and values; those of gates are what they observed."""
     rows = exported.rows(predictor)
     gates = [gate for gate in exported.results.gates if (gate.model, gate.variant) == predictor]
     return {
         "UsefulnessUsabilityEfficacy": [_result(exported, row) for row in rows if row.slice is None],
         "FairnessEquity": [_result(exported, row) for row in rows if row.slice is not None],
-        "SafetyReliability": [_of_gate(exported, gate) for gate in gates],
+        "SafetyReliability": [_gate_result(exported, gate) for gate in gates],
     }
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
-    from evalpipe.runs.exports.declare import place_of
-
     measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
-    return ", ".join(filter(None, (measure, place_of(exported, row)))), _value(
+    return ", ".join(filter(None, (measure, place_of(exported, row)))), _value_json(
         row.value, row.lower, row.upper, row.level, row.reason or row.status)
 
 
-def _of_gate(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
-    from evalpipe.runs.exports.declare import options
-
+def _gate_result(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
     names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
     inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
     where = f", {gate.dataset}" if exported.several_datasets else ""
-    return f"{label}{where}{inside}", _value(gate.observed, gate.lower, gate.upper, gate.level, gate.reason)
+    return f"{label}{where}{inside}", _value_json(gate.observed, gate.lower, gate.upper, gate.level, gate.reason)
 
 
-def _value(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:
+def _value_json(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:
     """Return a value as the examples of the schema write it; levels are in per cent."""
     if value is None:
         return json.dumps({"kind": "undefined", "reason": reason}, ensure_ascii=False)
@@ -196,7 +183,6 @@ def _text(parent: Element, name: str, text: str) -> None:
 
 
 def _key_metrics(exported: ExportedRun, root: Element, numbers: dict[str, list[tuple[str, str]]]) -> None:
-    """Write the groups of key metrics."""
     from xml.etree import ElementTree as ET
 
     for group, goal in GROUPS.items():

@@ -8,38 +8,36 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from evalpipe.base.formats import FORMATS
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, interval_text, json_text, place_of
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, InputFile
     from evalpipe.runs.exports.declare import ExportedRun, Predictor
 
 SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
+CARDS = [FORMATS[name].file for name in ("html", "pdf", "markdown")]
 Document = dict[str, Any]
 
 
 def write(exported: ExportedRun) -> Files:
     """Return the bill of materials; raises SpecError where no model has estimates."""
-    from evalpipe.runs.exports.declare import json_text
-
     results = exported.results
     tool = {"type": "application", "name": "evalpipe", "version": results.evalpipe_version}
     day = {} if results.as_of is None else {"timestamp": exported.day.isoformat()}
     return {EXPORT.file: json_text({
         "$schema": SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.7",
         "serialNumber": f"urn:uuid:{exported.uuid('cyclonedx')}", "version": 1,
-        "metadata": {**day, "tools": {"components": [tool]}, "properties": list(_of_run(exported))},
+        "metadata": {**day, "tools": {"components": [tool]}, "properties": list(_run_properties(exported))},
         "components": [_component(exported, predictor) for predictor in exported.at_least_one],
     })}
 
 
 def _property(name: str, value: object) -> Document:
-    """Return a property, in the namespace of evalpipe."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {"name": f"evalpipe:{name}", "value": text}
 
 
-def _of_run(exported: ExportedRun) -> Iterator[Document]:
+def _run_properties(exported: ExportedRun) -> Iterator[Document]:
     """Yield what is of the run as a whole: its hashes, its verdict, and the gates."""
     results = exported.results
     yield _property("name", results.name)
@@ -60,21 +58,15 @@ def _component(exported: ExportedRun, predictor: Predictor) -> Document:
         **{key: text for key, text in stated.items() if text},
         **({"manufacturer": {"name": developer}} if developer else {}),
         **({"licenses": [{"license": {"name": licence}}]} if licence else {}),
-        "externalReferences": list(_files(exported)),
+        "externalReferences": [
+            {"type": "model-card" if name in CARDS else "evidence", "url": quote(name),
+             "hashes": [{"alg": "SHA-256", "content": sha256}]} for name, sha256 in exported.files.items()],
         "modelCard": {
             "bom-ref": f"card:{predictor.name}", "modelParameters": _parameters(exported, predictor),
             "quantitativeAnalysis": {"performanceMetrics": [_metric(exported, row) for row in rows]},
             "considerations": _considerations(exported), "properties": list(_properties(exported, predictor)),
         },
     }
-
-
-def _files(exported: ExportedRun) -> Iterator[Document]:
-    """Yield the files of the output folder with their sha256."""
-    cards = [FORMATS[name].file for name in ("html", "pdf", "markdown")]
-    for name, sha256 in exported.files.items():
-        yield {"type": "model-card" if name in cards else "evidence", "url": quote(name), "hashes": [
-            {"alg": "SHA-256", "content": sha256}]}
 
 
 def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
@@ -100,8 +92,6 @@ def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
 
 def _metric(exported: ExportedRun, row: Estimate) -> Document:
     """Return an estimate; one that is not defined has no value."""
-    from evalpipe.runs.exports.declare import place_of
-
     limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
         "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
     where = place_of(exported, row)
@@ -113,8 +103,6 @@ def _metric(exported: ExportedRun, row: Estimate) -> Document:
 
 def _properties(exported: ExportedRun, predictor: Predictor) -> Iterator[Document]:
     """Yield what the metrics have no place for, by their places in the list, and the comparisons of the model."""
-    from evalpipe.runs.exports.declare import interval_text
-
     for place, row in enumerate(exported.rows(predictor)):
         yield _property(f"performanceMetrics[{place}]:address", exported.addresses.of(row))
         for name, text in interval_text(row).items():
@@ -128,7 +116,8 @@ def _considerations(exported: ExportedRun) -> Document:
     """Return what people state of use, limits and risks."""
     lists = {"users": "users", "useCases": "intended_use", "performanceTradeoffs": "trade_offs"}
     stated = {place: exported.stated(key) for place, key in lists.items()}
-    risk, harmed = _both(exported, "name", "risks"), _both(exported, "groupAtRisk", "affected_groups")
+    risk = _with_mitigation(exported, "name", "risks")
+    harmed = _with_mitigation(exported, "groupAtRisk", "affected_groups")
     return {
         **{place: [text] for place, text in stated.items() if text},
         **({"technicalLimitations": exported.limits} if exported.limits else {}),
@@ -137,7 +126,7 @@ def _considerations(exported: ExportedRun) -> Document:
     }
 
 
-def _both(exported: ExportedRun, place: str, key: str) -> Document:
+def _with_mitigation(exported: ExportedRun, place: str, key: str) -> Document:
     """Return a field with the mitigation beside it; nothing where it is not stated."""
     text, mitigation = exported.stated(key), exported.stated("mitigation")
     return {} if not text else {place: text, **({"mitigationStrategy": mitigation} if mitigation else {})}

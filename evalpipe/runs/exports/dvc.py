@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, Predictor, judged, measure_name, options
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
@@ -32,8 +32,6 @@ def write(exported: ExportedRun) -> Files:
 
 def _metrics(exported: ExportedRun) -> dict[str, Any]:
     """Return the headline values and their limits by dataset, model and measure, and the verdicts of gates."""
-    from evalpipe.runs.exports.declare import Predictor, judged, measure_name
-
     document: dict[str, Any] = {}
     for row in exported.headline:
         limits = {"value": row.value, "lower": row.lower, "upper": row.upper}
@@ -49,8 +47,6 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
 
 def _estimate(row: Estimate) -> dict[str, Any]:
     """Return an estimate, those of slices and classes too, as a row of a table."""
-    from evalpipe.runs.exports.declare import Predictor, measure_name, options
-
     document = row.model_dump(mode="json", by_alias=True)
     kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
     return {"dataset": row.dataset, "model": Predictor(row.model, row.variant).name, "slice": options(row.slice or {}),
@@ -59,8 +55,6 @@ def _estimate(row: Estimate) -> dict[str, Any]:
 
 def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:
     """Return the points of a kind of curve on all rows, each with its dataset and model."""
-    from evalpipe.runs.exports.declare import Predictor
-
     rows = []
     for curve in exported.results.curves:
         of = Predictor(curve.model, curve.variant)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, interval_text, json_text, options
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
@@ -22,13 +22,12 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 def write(exported: ExportedRun) -> Files:
     """Return the record; raises SpecError with all that the format requires and nobody stated."""
-    from evalpipe.runs.exports.declare import json_text
-
     results, predictor = exported.results, exported.only
     problems = list(_unstated(exported))
     if problems:
         raise SpecError(*problems)
     seconds, rows = str(int(exported.day.timestamp())), exported.rows(predictor)
+    developer, version = exported.stated("developer"), exported.stated("version")
     accepted = [row for row in rows if _why_not(exported, row) is None]
     return {EXPORT.file: json_text({
         "schema_version": EXPORT.version,
@@ -36,7 +35,11 @@ def write(exported: ExportedRun) -> Files:
         "retrieved_timestamp": seconds, "evaluation_timestamp": results.as_of,
         "source_metadata": _source(exported, rows),
         "eval_library": {"name": "evalpipe", "version": results.evalpipe_version},
-        "model_info": _model(exported),
+        "model_info": {
+            "name": exported.names.model(*predictor), "id": predictor.name,
+            **({"developer": developer} if developer else {}),
+            "additional_details": {"deployment_type": "unknown", "model_availability": "unknown",
+                                   **({"version": version} if version else {})}},
         "evaluation_results": [_result(exported, row) for row in accepted],
     })}
 
@@ -54,7 +57,6 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
 
 
 def _organisation(exported: ExportedRun) -> str | None:
-    """Return who evaluated the model."""
     return exported.stated("validator") or exported.stated("owner")
 
 
@@ -83,36 +85,19 @@ def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
             "estimates_left_out": json.dumps(left_out, ensure_ascii=False)}}
 
 
-def _model(exported: ExportedRun) -> Document:
-    """Return what is known of the model."""
-    developer, version = exported.stated("developer"), exported.stated("version")
-    return {
-        "name": exported.names.model(*exported.only), "id": exported.only.name,
-        **({"developer": developer} if developer else {}),
-        "additional_details": {"deployment_type": "unknown", "model_availability": "unknown",
-                               **({"version": version} if version else {})}}
-
-
 def _result(exported: ExportedRun, row: Estimate) -> Document:
-    """Return an estimate with its interval."""
-    from evalpipe.runs.exports.declare import interval_text, options
-
+    hashes = [file.sha256 for file in exported.results.inputs if file.dataset == row.dataset and file.sha256]
+    of_data = {"sha256": ",".join(hashes)} if hashes else {}
     where = {} if row.slice is None else {"slice": options(row.slice)}
     of_class = {} if row.class_ is None else {"class": row.class_}
     return {
         "evaluation_result_id": exported.addresses.of(row), "evaluation_name": row.dataset,
         "source_data": {"dataset_name": row.dataset, "source_type": "other",
-                        "additional_details": {**_hashes(exported, row.dataset), **where, **of_class}},
+                        "additional_details": {**of_data, **where, **of_class}},
         "metric_config": _config(exported, row),
         "score_details": {"score": row.value, "details": interval_text(row),
                           "uncertainty": _uncertainty(exported, row)},
     }
-
-
-def _hashes(exported: ExportedRun, dataset: str) -> dict[str, str]:
-    """Return the sha256 of the files of a dataset."""
-    hashes = [file.sha256 for file in exported.results.inputs if file.dataset == dataset and file.sha256]
-    return {"sha256": ",".join(hashes)} if hashes else {}
 
 
 def _config(exported: ExportedRun, row: Estimate) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, json_text, judged
 
 if TYPE_CHECKING:
     from evalpipe.runs.exports.declare import ExportedRun
@@ -22,8 +22,6 @@ LISTS = {"pass": "passedTests", "indeterminate": "warnedTests", "warn": "warnedT
 
 def write(exported: ExportedRun) -> Files:
     """Return the statement. Raises SpecError where nothing was judged: no test can have passed."""
-    from evalpipe.runs.exports.declare import json_text, judged
-
     results = exported.results
     if not results.judged:
         raise exported.lacking("the format tells what tests came to, and these results have no gate to judge",
@@ -62,7 +60,6 @@ def _called(file: ReadSpec | ReadFile) -> str:
 
 
 def _descriptor(name: str, sha256: str) -> dict[str, Any]:
-    """Return the descriptor of a resource."""
     return {"name": name, "digest": {"sha256": sha256}}
 
 

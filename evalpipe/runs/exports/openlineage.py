@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, json_text, judged
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from evalpipe.results import Gate, InputFile
+    from evalpipe.results import InputFile
     from evalpipe.runs.exports.declare import ExportedRun, Judged
 
 PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
@@ -26,18 +26,19 @@ SEVERITIES = {"fail": "error", "warn": "warn"}
 
 def write(exported: ExportedRun) -> Files:
     """Return the event of the end of the run; raises SpecError where the results state no day."""
-    from evalpipe.runs.exports.declare import json_text, judged
-
     results = exported.results
     engine = _facet("1-1-1/ProcessingEngineRunFacet", name="evalpipe", version=results.evalpipe_version)
     tests = [_test(test) for test in judged(results)]
+    outputs = [{"namespace": "file", "name": f"{results.name}/{name}", "facets": {
+        "version": _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{sha256}")}}
+        for name, sha256 in exported.files.items()]
     facets = {"processing_engine": engine} | (
         {"test": _facet("1-0-1/TestRunFacet", tests=tests)} if results.judged else {})
     return {EXPORT.file: json_text({
         "eventType": "COMPLETE", "eventTime": exported.day.isoformat(), "producer": PRODUCER, "schemaURL": EVENT,
         "run": {"runId": exported.uuid("openlineage"), "facets": facets},
         "job": {"namespace": NAMESPACE, "name": results.name, "facets": {}},
-        "inputs": [_input(file) for file in results.inputs], "outputs": _outputs(exported),
+        "inputs": [_input(file) for file in results.inputs], "outputs": outputs,
     })}
 
 
@@ -53,18 +54,15 @@ def _test(test: Judged) -> dict[str, Any]:
     if test.gate is None:
         return {**entry, "type": "standard", "description": test.reason, "params": {"verdict": test.kind}}
     observed = {} if test.gate.observed is None else {"actual": json.dumps(test.gate.observed)}
+    # What tells the gate from others, and its interval, without what it does not have.
+    fields = test.gate.model_dump(
+        mode="json", by_alias=True, exclude={"name", "limit", "observed", "reason", "severity"})
+    params = {name: value for name, value in fields.items() if value not in (None, {})}
     return {**entry, "type": test.gate.metric or "desirability", "description": test.reason,
-            "expected": json.dumps(test.gate.limit), **observed, "params": _params(test.gate)}
-
-
-def _params(gate: Gate) -> dict[str, Any]:
-    """Return what tells a gate from others, and its interval, without what it does not have."""
-    fields = gate.model_dump(mode="json", by_alias=True, exclude={"name", "limit", "observed", "reason", "severity"})
-    return {name: value for name, value in fields.items() if value not in (None, {})}
+            "expected": json.dumps(test.gate.limit), **observed, "params": params}
 
 
 def _input(file: InputFile) -> dict[str, Any]:
-    """Return what was read."""
     facets = {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=[{"name": name} for name in file.columns])}
     if file.sha256 is not None:
         facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
@@ -80,13 +78,6 @@ def _where(file: InputFile) -> dict[str, str]:
         return {"namespace": "file", "name": file.path}
     kind, _, database = file.path.partition(":")
     return {"namespace": kind, "name": database or file.dataset}
-
-
-def _outputs(exported: ExportedRun) -> list[dict[str, Any]]:
-    """Return the files of the output folder."""
-    return [{"namespace": "file", "name": f"{exported.results.name}/{name}", "facets": {
-        "version": _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{sha256}")}}
-        for name, sha256 in exported.files.items()]
 
 
 EXPORT = Export(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.runs.exports.declare import Export, Files, judged, options
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
@@ -24,16 +24,20 @@ def write(exported: ExportedRun) -> Files:
 
     There are gauges alone and no times, for the node exporter reads neither other types nor times.
     """
-    estimates = list(_estimates(exported))
+    results, estimates, gates = exported.results, list(_estimates(exported)), list(_gate_labels(exported))
+    run = {"run": results.name, "version": results.evalpipe_version, "as_of": results.as_of or "",
+           "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256}
     families = [
-        _family("evalpipe_run", "Always 1: the run, its version and its hashes.", [(_run(exported), 1)]),
+        _family("evalpipe_run", "Always 1: the run, its version and its hashes.", [(run, 1)]),
         *([_family("evalpipe_as_of_timestamp_seconds", "The day that the card is about, at midnight UTC.",
-                   [({"run": exported.results.name}, exported.day.timestamp())])] if exported.results.as_of else []),
+                   [({"run": results.name}, exported.day.timestamp())])] if results.as_of else []),
         _family("evalpipe_verdict", "1 for the verdict of all gates and standards, 0 for the others.",
-                _verdict(exported)),
-        _family("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", _gates(exported)),
+                [({"run": results.name, "verdict": verdict}, float(results.verdict == verdict))
+                 for verdict in ("none", *OUTCOMES)]),
+        _family("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", [
+            ({**labels, "verdict": kind}, float(gate.kind == kind)) for labels, gate in gates for kind in KINDS]),
         _family("evalpipe_gate_observed", "What the gate is on; NaN where it has no value.",
-                [(labels, gate.observed) for labels, gate in _gate_labels(exported)]),
+                [(labels, gate.observed) for labels, gate in gates]),
         *(_family(f"evalpipe_estimate{suffix}", text, [(labels, getattr(row, key)) for labels, row in estimates])
           for suffix, key, text in (
               ("", "value", "A measure on all rows of a dataset; NaN where it is not defined."),
@@ -45,32 +49,16 @@ def write(exported: ExportedRun) -> Files:
 
 def _family(name: str, text: str, samples: Samples) -> list[str]:
     """Return the lines of a family of gauges; none where it has no sample."""
-    lines = [f"{name}{{{_written(labels)}}} {'NaN' if value is None else json.dumps(value)}\n"
-             for labels, value in samples]
-    return [f"# HELP {name} {text}\n", f"# TYPE {name} gauge\n", *lines] if lines else []
-
-
-def _written(labels: Labels) -> str:
     marks = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
-    return ",".join(f'{name}="{value.translate(marks)}"' for name, value in labels.items())
-
-
-def _run(exported: ExportedRun) -> Labels:
-    results = exported.results
-    return {"run": results.name, "version": results.evalpipe_version, "as_of": results.as_of or "",
-            "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256}
-
-
-def _verdict(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
-    """Yield each verdict that a run may have: 1 for that which it has."""
-    for verdict in ("none", *OUTCOMES):
-        yield {"run": exported.results.name, "verdict": verdict}, float(exported.results.verdict == verdict)
+    lines = []
+    for labels, value in samples:
+        written = ",".join(f'{key}="{label.translate(marks)}"' for key, label in labels.items())
+        lines.append(f"{name}{{{written}}} {'NaN' if value is None else json.dumps(value)}\n")
+    return [f"# HELP {name} {text}\n", f"# TYPE {name} gauge\n", *lines] if lines else []
 
 
 def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
     """Yield each gate on a chosen model with the labels that tell it from others."""
-    from evalpipe.runs.exports.declare import judged, options
-
     for test in judged(exported.results, exported.chosen):
         gate = test.gate
         if gate is not None:
@@ -79,16 +67,8 @@ def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
                    "metric": gate.metric or "desirability", "severity": gate.severity}, gate
 
 
-def _gates(exported: ExportedRun) -> Iterator[tuple[Labels, float]]:
-    for labels, gate in _gate_labels(exported):
-        for kind in KINDS:
-            yield {**labels, "verdict": kind}, float(gate.kind == kind)
-
-
 def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
     """Yield the headline estimates of the models that were asked for, with their labels."""
-    from evalpipe.runs.exports.declare import options
-
     for row in exported.headline:
         yield {"run": exported.results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant,
                "metric": row.metric, "options": options(row.params), "average": row.average or "",
