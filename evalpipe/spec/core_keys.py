@@ -101,8 +101,8 @@ class Model(ModelKeys):
     order: Annotated[
         tuple[Level, ...] | None, Only(*CLASSES), UNWRITTEN,
         Needs(("list_column",), "unused-order",
-              "'order' of the model '{model}' has no effect: no column holds lists of its probabilities", idle=True),
-        EachLevel("'order' of the model '{model}' does not have {}", "list every level once"),
+              "'order' of the model '{name}' has no effect: no column holds lists of its probabilities", idle=True),
+        EachLevel("'order' of the model '{name}' does not have {}", "list every level once"),
         Unique("duplicate-level", "the level {} is listed twice"),
     ] = None
     """The levels in the order in which the lists of `probabilities` or `scores` hold them; that of `outcome.levels`
@@ -110,7 +110,7 @@ class Model(ModelKeys):
     renormalise: Annotated[
         StrictBool, Only(*CLASSES),
         Needs(("probabilities",), "unused-renormalise",
-              "'renormalise' of the model '{model}' has no effect: it has no 'probabilities'", idle=True),
+              "'renormalise' of the model '{name}' has no effect: it has no 'probabilities'", idle=True),
     ] = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
@@ -128,7 +128,7 @@ class Model(ModelKeys):
     norm: Annotated[
         Positive | None, Only("binary"), UNWRITTEN,
         Needs(("margin",), "unused-norm",
-              "'norm' of the model '{model}' has no effect: it has no 'score' with 'scale: margin'", idle=True),
+              "'norm' of the model '{name}' has no effect: it has no 'score' with 'scale: margin'", idle=True),
     ] = None
     """The norm of the weights of a linear model without its intercept, ‖ω‖, for a score with `scale: margin`. The score
     is divided by it, which makes b + xᵀω the signed distance of x from the boundary. Curves and chosen thresholds are
@@ -139,9 +139,9 @@ class Model(ModelKeys):
     several levels, the most probable is predicted."""
     rate: Annotated[
         ColumnName | None, Only("count"),
-        Excludes(("prediction",), "two-predictions", "the model '{model}' has both 'prediction' and 'rate'",
+        Excludes(("prediction",), "two-predictions", "the model '{name}' has both 'prediction' and 'rate'",
                  "remove one of the two; the expected count is the rate times the exposure"),
-        Needs(("exposure",), "rate-without-exposure", "the model '{model}' gives a rate, but no exposure is declared",
+        Needs(("exposure",), "rate-without-exposure", "the model '{name}' gives a rate, but no exposure is declared",
               "add 'exposure: …' to the spec, or name the column of the expected count of each row under 'prediction'",
               of_spec=True),
     ] = None
@@ -152,7 +152,7 @@ class Model(ModelKeys):
     leverage: Annotated[
         ColumnName | None, Only("regression"), UNWRITTEN,
         Excludes(("loo_prediction",), "two-predictions",
-                 "the model '{model}' has both 'loo_prediction' and 'leverage'",
+                 "the model '{name}' has both 'loo_prediction' and 'leverage'",
                  "remove one of the two; either gives the leave-one-out residuals"),
     ] = None
     """The column with the leverage of each row in the linear fit whose `prediction` this is (the diagonal of its hat
@@ -168,14 +168,14 @@ class Model(ModelKeys):
     encoding: Annotated[
         Encoding | None, UNWRITTEN,
         Needs(("predictions", "optimism"), "encoding-without-file",
-              "'encoding' is declared for the model '{model}', which has no file of 'predictions'",
+              "'encoding' is declared for the model '{name}', which has no file of 'predictions'",
               "declare it for the dataset that holds the model's columns"),
     ] = None
     """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
     csv: Annotated[
         Csv | None,
         Needs(("predictions", "optimism"), "csv-without-file",
-              "'csv' is declared for the model '{model}', which has no file of 'predictions'",
+              "'csv' is declared for the model '{name}', which has no file of 'predictions'",
               "declare it for the dataset that holds the model's columns"),
     ] = None
     """How the csv and tsv files under `predictions` and `optimism` are written."""
@@ -192,6 +192,11 @@ class Model(ModelKeys):
     def margin(self) -> bool:
         """Whether the score is a distance from a boundary, by which rows are ranked."""
         return self.score is not None and self.scale == "margin"
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether there are probabilities, of columns or made of a score by its scale."""
+        return "probabilities" in gives(self)
 
     @property
     def list_column(self) -> str | None:

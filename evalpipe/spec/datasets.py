@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, T
 
 from evalpipe.base.formats import CellType
 from evalpipe.base.records import UNWRITTEN
-from evalpipe.spec.field_types import AnyOf, ColumnName, Encoding, FilePath, Number, SpecPart
+from evalpipe.spec.field_types import AnyOf, ColumnName, Encoding, Excludes, FilePath, Number, SpecPart
 
 NullTexts = Annotated[
     Annotated[tuple[StrictStr, ...], Tag("texts")]
@@ -80,7 +80,12 @@ class DatasetPart(SpecPart):
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
     [Conditions](#conditions)."""
-    trained_on: Annotated[StrictBool, UNWRITTEN] = False
+    trained_on: Annotated[
+        StrictBool, UNWRITTEN,
+        Excludes(("folds",), "folds-of-training",
+                 "dataset '{name}' is 'trained_on', but 'folds' says that every row was predicted by a fit that had "
+                 "not seen it", "remove it, or remove 'folds'", of_spec=True),
+    ] = False
     """Whether the models were fitted to these evaluated rows: their measures are then apparent, and too good. The card
     says so, and `optimism` of a model corrects them."""
 

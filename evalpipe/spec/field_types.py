@@ -295,6 +295,18 @@ class Refers:
 
 
 @dataclass(frozen=True, slots=True)
+class OfRole:
+    """Marks a key that names a dataset of a role.
+
+    ``why`` says after the other role what is wrong with it, and ``otherwise`` what to do where no dataset has the role.
+    """
+
+    role: Literal["evaluate", "calibrate"]
+    why: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
 class EachLevel:
     """Marks a mapping by level, or a list of levels, that has every declared level and no other.
 
@@ -318,8 +330,8 @@ class Unique:
 class Beside:
     """What a key has to do with ``others``: keys beside it, or of the whole spec where ``of_spec``.
 
-    ``equal`` is the value that counts; any, where it is None. In ``message``, ``{model}`` stands for the name of the
-    model. ``idle`` says that the key then changes nothing.
+    ``equal`` is the value that counts; any, where it is None. In ``message``, ``{name}`` stands for the name of the
+    model or dataset. ``idle`` says that the key then changes nothing.
     """
 
     others: tuple[str, ...]

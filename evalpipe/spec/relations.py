@@ -11,9 +11,10 @@ from pydantic import BaseModel, RootModel
 
 from evalpipe.base.levels import level_text
 from evalpipe.spec.draft import refer
-from evalpipe.spec.field_types import Beside, EachLevel, Excludes, Only, Refers, Unique
+from evalpipe.spec.field_types import Beside, EachLevel, Excludes, OfRole, Only, Refers, Unique
 from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import each_level, unknown_level
+from evalpipe.words.spelling import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,18 +36,28 @@ def check_relations(draft: Draft, part: BaseModel | None = None, loc: Loc = ()) 
         if value is None or foreign:
             continue
         usual = value == field.get_default(call_default_factory=True)
-        problems = () if usual else tuple(_beside(draft, here, part, field.metadata))
+        problems = [] if usual else list(_beside(draft, here, part, field.metadata))
         yield from problems
-        for mark in () if problems else field.metadata:
-            if isinstance(mark, Refers):
-                yield from _refers(draft, here, value, mark)
-            elif isinstance(mark, EachLevel) and isinstance(value, dict | tuple) and draft.readable(*here):
-                yield from each_level(draft, here, value, mark)
-            elif isinstance(mark, Unique):
-                yield from _unique(draft, here, value, mark)
+        if problems:
+            continue
+        for mark in field.metadata:
+            yield from _named(draft, here, value, mark)
         for place, inner in _within(here, value):
             if isinstance(inner, BaseModel) and not isinstance(inner, RootModel):
                 yield from check_relations(draft, inner, place)
+
+
+def _named(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[Problem]:
+    """Yield the problems of the names in the value of a key, by one of its marks."""
+    match mark:
+        case Refers():
+            yield from _refers(draft, here, value, mark)
+        case OfRole() if isinstance(value, str):
+            yield from _of_role(draft, here, value, mark)
+        case EachLevel() if isinstance(value, dict | tuple) and draft.readable(*here):
+            yield from each_level(draft, here, value, mark)
+        case Unique():
+            yield from _unique(draft, here, value, mark)
 
 
 def _within(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
@@ -74,7 +85,7 @@ def _beside(draft: Draft, here: Loc, part: BaseModel, marks: list[Any]) -> Itera
             meant = draft.misspelt(loc, mark.others, type(owner).model_fields)
             wrong = clear and not (present or meant or excluded)
         if wrong:
-            message = mark.message.replace("{model}", str(here[1])) if here[0] == "models" else mark.message
+            message = mark.message.replace("{name}", str(here[1])) if len(here) > 1 else mark.message
             report = draft.tree.idle if mark.idle else draft.tree.problem
             yield report(mark.code, message, *here, key=True, hint=mark.hint)
 
@@ -97,6 +108,19 @@ def _refers(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Probl
                 message = f"no dataset called {shown} is evaluated{role}"
             hint = None if mark.hint is None else mark.hint(known)
             yield from refer(draft, loc, known, mark.code or code, message, hint)
+
+
+def _of_role(draft: Draft, here: Loc, name: str, mark: OfRole) -> Iterator[Problem]:
+    """Report a name that no dataset has, or one of another role."""
+    known = draft.role(mark.role)
+    if name in known or not draft.readable("datasets"):
+        return
+    code, message = "unknown-dataset", f"no dataset is called {draft.tree.show(*here)}"
+    if name in draft.spec.datasets:
+        code, role = "wrong-role", draft.spec.datasets[name].role
+        why = ", so its predictions are not read" if role == "reference" and mark.role == "calibrate" else mark.why
+        message = f"{draft.tree.show(*here)} has the role '{role}'{why}"
+    yield from refer(draft, here, known, code, message, choose(known, mark.otherwise))
 
 
 def _unique(draft: Draft, here: Loc, items: tuple[Any, ...], mark: Unique) -> Iterator[Problem]:

@@ -195,21 +195,19 @@ def _renamed(draft: Draft) -> Iterator[Problem]:
 
 def _no_columns(draft: Draft, here: Loc) -> Iterator[Problem]:
     """Report a model that names no column, unless it does under a misspelt key, which is reported."""
-    if not draft.misspelt(here, [*_KINDS, "predictions"]):
-        null = any(kind in draft.tree.get(*here) for kind in _KINDS)
-        hint = "name the column" if null else f"add {_columns_of(draft)}"
-        yield draft.tree.problem("no-predictions", f"the model '{here[1]}' names no column of predictions", *here,
-                                 key=True, hint=hint)
-
-
-def _columns_of(draft: Draft) -> str:
-    """Return the keys under which a model of the task may name its predictions."""
+    if draft.misspelt(here, [*_KINDS, "predictions"]):
+        return
     task = draft.spec.task
-    if task in NUMBERS:
+    if any(kind in draft.tree.get(*here) for kind in _KINDS):
+        hint = "name the column"
+    elif task in NUMBERS:
         exposed = task == "count" and draft.spec.exposure is not None
-        return "'prediction: …' or 'rate: …'" if exposed else "'prediction: …'"
-    several = "'probabilities: …'" if task in MANY else "'probability: …', 'score: …'"
-    return f"{several} or 'prediction: …'"
+        hint = "add 'prediction: …' or 'rate: …'" if exposed else "add 'prediction: …'"
+    else:
+        several = "'probabilities: …'" if task in MANY else "'probability: …', 'score: …'"
+        hint = f"add {several} or 'prediction: …'"
+    message = f"the model '{here[1]}' names no column of predictions"
+    yield draft.tree.problem("no-predictions", message, *here, key=True, hint=hint)
 
 
 def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text, meant_level
@@ -40,47 +39,39 @@ _INSTEAD = {
 
 
 def check_task(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of keys that do not fit the task, and of the levels they name."""
+    """Yield the problems of keys that do not fit the task, and of levels that are not named or have two orders."""
     task = draft.spec.task
     if task in KNOWN:
-        yield from chain(_foreign(draft, task), _needed(draft, task))
+        yield from _foreign(draft, task)
     if task == "binary":
         yield from _both_levels(draft)
     if task in CLASSES:
+        key = "event" if task == "binary" else "levels"
+        if not draft.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
+            yield from lacking(draft, "Outcome", "outcome", key)
         yield from _orders(draft)
 
 
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
     """Find keys that the task does not have."""
     refused: set[Loc] = set()
+    group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
     for place in (place for place, tasks in TASKS.items() if task not in tasks):
         for name in draft.models if NAMED in place else ("",):
             loc = tuple(name if part == NAMED else part for part in place)
             value = draft.tree.get(*loc)
             # null and false ask for nothing; a key that is refused is told alone, without the keys in it.
-            if not (value is None or value is False or loc[:1] in refused):
-                refused.add(loc)
-                yield _not_for(draft, task, loc)
-
-
-def _not_for(draft: Draft, task: str, loc: Loc) -> Problem:
-    key = str(loc[-1])
-    group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
-    hint = _INSTEAD.get((key, group), "remove it")
-    message = f"{with_article(task)} outcome has no '{key}'"
-    return draft.tree.problem("not-for-task", message, *loc, key=True, hint=hint)
+            if value is None or value is False or loc[:1] in refused:
+                continue
+            refused.add(loc)
+            message = f"{with_article(task)} outcome has no '{loc[-1]}'"
+            hint = _INSTEAD.get((str(loc[-1]), group), "remove it")
+            yield draft.tree.problem("not-for-task", message, *loc, key=True, hint=hint)
 
 
 def with_article(task: str) -> str:
     """Write a task with its article: "an ordinal"."""
     return f"an {task}" if task[:1] in tuple("aeiou") else f"a {task}"
-
-
-def _needed(draft: Draft, task: str) -> Iterator[Problem]:
-    """Find what the task cannot do without."""
-    key = "event" if task == "binary" else "levels"
-    if task in CLASSES and not draft.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
-        yield from lacking(draft, "Outcome", "outcome", key)
 
 
 def lacking(draft: Draft, model: str, part: str, key: str) -> Iterator[Problem]:
@@ -104,9 +95,8 @@ def each_level(draft: Draft, here: Loc, given: Iterable[Level], words: EachLevel
             yield unknown_level(draft, (*here, name if by_level else index), name, key=by_level)
     absent = [level for level in draft.levels if level not in names]
     if absent:
-        message = words.missing.replace("{model}", str(here[1])) if here[0] == "models" else words.missing
-        yield draft.tree.problem("missing-level", message.replace("{}", listed(absent, "and")), *here, key=True,
-                                 hint=words.hint)
+        message = words.missing.replace("{name}", str(here[1])).replace("{}", listed(absent, "and"))
+        yield draft.tree.problem("missing-level", message, *here, key=True, hint=words.hint)
 
 
 def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Problem:

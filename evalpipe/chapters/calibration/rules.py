@@ -58,7 +58,8 @@ def _window(draft: Draft, here: Loc, width: float, step: float) -> Iterator[Prob
 
 def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
     """Report limits that do not hold for these rows, or that nothing is drawn for."""
-    spec, drawn = draft.spec, _drawn(draft)
+    spec, intervals = draft.spec, draft.spec.intervals
+    drawn = spec.task == "binary" and intervals.bands and intervals.method != "none"
     message, hint = "", "write 'percentile', or remove it"
     if asked == "percentile" and not drawn:
         message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
@@ -71,9 +72,3 @@ def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
         hint = hint if drawn else "write 'none', or remove it"
     if message:
         yield draft.tree.problem("interval-of-bins", message, HERE, "interval", hint=hint)
-
-
-def _drawn(draft: Draft) -> bool:
-    """Tell whether bands are drawn about the curves of the spec."""
-    intervals = draft.spec.intervals
-    return draft.spec.task == "binary" and intervals.bands and intervals.method != "none"

@@ -118,7 +118,9 @@ def _order(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
             if low >= high:
                 what = "the values" if kind == "custom" else f"'{lower[-1]}' and '{upper[-1]}'"
                 message = f"{what} must ascend, but {draft.tree.show(*upper)} is not above {draft.tree.show(*lower)}"
-                yield draft.tree.problem("goal-order", message, *upper, hint=_swap(kind))
+                other = {"minimize": "maximize", "maximize": "minimize"}.get(kind)
+                hint = f"the lower limit comes first; '{other}' turns the goal round" if other else "change one of them"
+                yield draft.tree.problem("goal-order", message, *upper, hint=None if kind == "custom" else hint)
 
 
 def _points(draft: Draft, here: Loc, points: Custom) -> Iterator[Problem]:
@@ -132,12 +134,6 @@ def _points(draft: Draft, here: Loc, points: Custom) -> Iterator[Problem]:
         yield draft.tree.problem("uneven-points", message, *here, "desirability", hint="give one for each value")
     elif len(values) == 1:
         yield draft.tree.problem("uneven-points", "one point makes no line", *here, "values", hint="give two or more")
-
-
-def _swap(kind: str) -> str | None:
-    other = {"minimize": "maximize", "maximize": "minimize"}.get(kind)
-    turn = f"the lower limit comes first; '{other}' turns the goal round" if other else "change one of them"
-    return None if kind == "custom" else turn
 
 
 def _reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Problem]:

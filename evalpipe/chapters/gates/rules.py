@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
-    from evalpipe.metrics import Metric
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.measures import Entry, MetricChoice
 
@@ -44,17 +43,17 @@ OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), (
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of gates: none that cannot be answered gets past."""
-    yield from nights_rules(draft)
+    yield from _nights(draft)
     for loc, gate in draft.entries(draft.spec.gates, "gates"):
         yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
-                         _scope(draft, loc, gate), _repeated(draft, loc), sequence_rules(draft, loc, gate))
-
-
-def _repeated(draft: Draft, loc: Loc) -> Iterator[Problem]:
-    gates, index = draft.tree.get("gates"), int(loc[1])
-    if gates[index] in gates[:index]:
-        notes = draft.tree.noted("first declared at", "gates", gates.index(gates[index]))
-        yield draft.tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one", notes=notes)
+                         _scope(draft, loc, gate))
+        if gate.on == "sequence":
+            yield from chain(_judged(draft, loc, gate), _measured(draft, loc, gate))
+        gates, index = draft.tree.get("gates"), int(loc[1])
+        if gates[index] in gates[:index]:
+            notes = draft.tree.noted("first declared at", "gates", gates.index(gates[index]))
+            yield draft.tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one",
+                                     notes=notes)
 
 
 def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
@@ -186,7 +185,9 @@ def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         message = f"no variant is called {draft.tree.show(*here)}"
         if all(known):  # else a variant has a name that cannot be read
             yield from refer(draft, here, known, "unknown-variant", message, choose(known, None))
-    if draft.spec.slices is None or not draft.readable("slices") or (gate.slice and gate.slices) is not None:
+    if draft.spec.slices is None or not draft.readable("slices"):
+        return
+    if gate.slice is not None and gate.slices is not None:
         return
     if isinstance(gate.slices, str):
         names = ["all", *(key[0] for key in _ways(draft) if len(key) == 1)]
@@ -238,31 +239,22 @@ UNPROVEN = (
 """The same of all others."""
 
 
-def nights_rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of all gates `on: sequence` together, at the first; and of settings where there are none."""
+def _nights(draft: Draft) -> Iterator[Problem]:
+    """Check that a run of gates `on: sequence` has a day and keeps what it finds; such settings need such a gate."""
     first = next((loc for loc, gate in draft.entries(draft.spec.gates, "gates") if gate.on == "sequence"), None)
-    if first is not None:
-        yield from _nights(draft, first)
-    elif draft.spec.sequence is not None and draft.readable("gates"):
-        message = "'sequence' has no effect: no gate is 'on: sequence'"
-        yield draft.tree.problem("unused-key", message, "sequence", key=True, hint="remove it, or add 'on: sequence'")
-
-
-def sequence_rules(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Yield the problems of a gate `on: sequence`."""
-    if gate.on == "sequence":
-        yield from chain(_judged(draft, loc, gate), _measured(draft, loc, gate))
-
-
-def _nights(draft: Draft, loc: Loc) -> Iterator[Problem]:
-    """Check that a run has a day, and that what it finds is kept."""
-    here = (*loc, "on")
+    if first is None:
+        if draft.spec.sequence is not None and draft.readable("gates"):
+            message, hint = "'sequence' has no effect: no gate is 'on: sequence'", "remove it, or add 'on: sequence'"
+            yield draft.tree.problem("unused-key", message, "sequence", key=True, hint=hint)
+        return
     if draft.readable("as_of") and draft.spec.as_of is None:
         message = "'on: sequence' adds up nights, and this run is of no day"
-        yield draft.tree.problem("sequence", message, *here, hint="add 'as_of: 2026-11-21', or run with --as-of DATE")
+        hint = "add 'as_of: 2026-11-21', or run with --as-of DATE"
+        yield draft.tree.problem("sequence", message, *first, "on", hint=hint)
     if draft.readable("ledger") and draft.spec.ledger is False:
         message = "'on: sequence' adds up the nights in the ledger, and 'ledger: false' keeps none"
-        yield draft.tree.problem("sequence", message, *here, hint="remove 'ledger: false', or write 'on: interval'")
+        hint = "remove 'ledger: false', or write 'on: interval'"
+        yield draft.tree.problem("sequence", message, *first, "on", hint=hint)
 
 
 def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
@@ -285,17 +277,12 @@ def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     if entry is None:
         return
     name, kind = entry.metric.name, entry.metric.interval
+    of_rows, between = (*BOUNDED, *F_MEASURES), draft.spec.sequence is not None and draft.spec.sequence.between_nights
     if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
         unproven = UNPROVEN if set(entry.metric.tasks) & set(CLASSES) else OF_NUMBERS
         reason, hint = REFUSED.get(kind, unproven)
         yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
-    elif draft.spec.intervals.method == "none" and not _from_rows(draft, entry.metric):
+    elif draft.spec.intervals.method == "none" and (between or not (kind == "proportion" or name in of_rows)):
         message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"
         hint = "remove 'method: none' from 'intervals', or write 'on: value'"
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
-
-
-def _from_rows(draft: Draft, metric: Metric) -> bool:
-    """Tell whether evidence may be made of rows, without an interval."""
-    between = draft.spec.sequence is not None and draft.spec.sequence.between_nights
-    return not between and (metric.interval == "proportion" or metric.name in (*BOUNDED, *F_MEASURES))

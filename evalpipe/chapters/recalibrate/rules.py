@@ -15,7 +15,7 @@ from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import Shapes, bad_name, explain, is_key, missing_key, unknown_key
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
-from evalpipe.words.spelling import choose, listed
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +34,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of what is fitted on which rows."""
     recalibrate = draft.spec.recalibrate
     if recalibrate is None or not draft.readable(*HERE):
-        yield from _unused(draft)
+        yield from _unused(draft, None)
         return
-    yield from _fit_on(draft, recalibrate.fit_on)
+    if not isinstance(recalibrate.fit_on, str) or recalibrate.fit_on in draft.role("calibrate"):
+        yield from _unused(draft, recalibrate.fit_on)
     variants: dict[str, Loc] = {}
     for index, choice in enumerate(recalibrate.methods):
         loc: Loc = (*HERE, "methods", index)
@@ -46,12 +47,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from _models(draft)
 
 
-def _unused(draft: Draft, fitted_on: str | None = None) -> Iterator[Problem]:
+def _unused(draft: Draft, fit_on: str | Folds | None) -> Iterator[Problem]:
     """Report datasets to calibrate on that neither recalibrators nor thresholds are fitted on."""
     thresholds = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
     declared = draft.spec.prevalence
-    used = [fitted_on, declared and declared.from_,
-            *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
+    used = [fit_on, declared and declared.from_, *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
     for name in draft.role("calibrate"):
         if name not in used:
             message = f"nothing is fitted on dataset '{name}', which has the role 'calibrate'"
@@ -59,22 +59,6 @@ def _unused(draft: Draft, fitted_on: str | None = None) -> Iterator[Problem]:
             if draft.spec.recalibrate is not None:
                 hint = "name it under recalibrate.fit_on, or remove it"
             yield draft.tree.idle("unused-dataset", message, "datasets", name, key=True, hint=hint)
-
-
-def _fit_on(draft: Draft, fit_on: str | Folds) -> Iterator[Problem]:
-    """Check that the dataset to fit on is there and kept for that, and that no other is kept for nothing."""
-    here, known = (*HERE, "fit_on"), draft.role("calibrate")
-    if not isinstance(fit_on, str) or fit_on in known:
-        yield from _unused(draft, fit_on if isinstance(fit_on, str) else None)
-    elif draft.readable("datasets"):
-        code, message = "unknown-dataset", f"no dataset is called {draft.tree.show(*here)}"
-        if fit_on in draft.spec.datasets:
-            code, role = "wrong-role", draft.spec.datasets[fit_on].role
-            why = ", so its predictions are not read" if role == "reference" else (
-                ": nothing may be fitted and judged on the same rows")
-            message = f"{draft.tree.show(*here)} has the role '{role}'{why}"
-        hint = choose(known, "give a dataset 'role: calibrate', or cross-fit: {folds: 10}")
-        yield from refer(draft, here, known, code, message, hint)
 
 
 def _method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:

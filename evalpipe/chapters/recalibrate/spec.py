@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
 from evalpipe.base.records import After
-from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, SpecPart
+from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, OfRole, SpecPart
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -112,7 +112,11 @@ FitOn = Annotated[
 class Recalibrate(SpecPart):
     """Recalibrators, each of which makes a variant of every model."""
 
-    fit_on: FitOn
+    fit_on: Annotated[
+        FitOn,
+        OfRole("calibrate", ": nothing may be fitted and judged on the same rows",
+               "give a dataset 'role: calibrate', or cross-fit: {folds: 10}"),
+    ]
     """The dataset to fit on, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the evaluated rows.
     Nothing is ever fitted and judged on the same rows."""
     methods: Annotated[tuple[MethodChoice, ...], Field(min_length=1)]

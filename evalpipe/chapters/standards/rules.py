@@ -24,22 +24,17 @@ MOST = 12
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of standards."""
     names: list[str] = []
-    for loc, rule in _entries(draft):
+    alone = not isinstance(draft.tree.get("standards"), list)  # one that stands alone is in no list
+    for place, rule in enumerate(draft.spec.standards or ()):
+        loc: Loc = ("standards",) if alone else ("standards", place)
+        if not draft.readable(*loc):
+            continue
         if rule.profile in names:
             message = f"{rule.profile} is named twice"
             yield draft.tree.problem("duplicate-standard", message, *loc, hint="remove one of them")
         if rule.profile in get_args(ProfileName):
             names.append(rule.profile)
             yield from _items(draft, loc, rule)
-
-
-def _entries(draft: Draft) -> Iterator[tuple[Loc, StandardRule]]:
-    """Yield each standard with its location: one that stands alone is in no list."""
-    alone = not isinstance(draft.tree.get("standards"), list)
-    for place, rule in enumerate(draft.spec.standards or ()):
-        loc: Loc = ("standards",) if alone else ("standards", place)
-        if draft.readable(*loc):
-            yield loc, rule
 
 
 def _items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:

@@ -32,16 +32,15 @@ def rules(draft: Draft) -> Iterator[Problem]:
     for loc, written in draft.spec.card.prose if draft.readable("card") else ():
         if not draft.readable(*loc):
             continue
-        prose = ProseText(written) if isinstance(written, str) else _from_file(draft, loc, written)
+        if isinstance(written, TextFile) and not draft.readable(*loc, "file"):
+            continue
+        prose = ProseText(written) if isinstance(written, str) else read_prose(
+            draft.tree, (*loc, "file"), written.file)
         if isinstance(prose, Problem):
             yield prose
-        elif prose is not None:
+        else:
             draft.texts[loc] = prose
             yield from _text(draft, loc, prose)
-
-
-def _from_file(draft: Draft, loc: Loc, written: TextFile) -> ProseText | Problem | None:
-    return read_prose(draft.tree, (*loc, "file"), written.file) if draft.readable(*loc, "file") else None
 
 
 def _text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:

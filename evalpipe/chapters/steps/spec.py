@@ -41,10 +41,10 @@ class StepsModelKeys(SpecPart):
 
     step: Annotated[
         Annotated[StepColumn, Short("column")] | None, After("csv"), UNWRITTEN,
-        Needs(("predictions",), "steps-without-file", "the model '{model}' has steps, but no file of 'predictions'",
+        Needs(("predictions",), "steps-without-file", "the model '{name}' has steps, but no file of 'predictions'",
               "a dataset has one row for each id; name a file that has one for each id and step"),
         Needs(("id",), "steps-without-id",
-              "the rows of the steps of model '{model}' cannot be told apart: the spec has no 'id'",
+              "the rows of the steps of model '{name}' cannot be told apart: the spec has no 'id'",
               "add 'id: …', the column that identifies a row at every step", of_spec=True),
     ] = None
     """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
