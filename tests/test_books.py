@@ -154,8 +154,7 @@ def test_the_script_trains_the_committed_models_again(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param("ema", marks=pytest.mark.nightly), pytest.param("kuhn", marks=pytest.mark.nightly),
-    "nicholson", "refined", "stat406",
+    *(pytest.param(name, marks=pytest.mark.nightly) for name in ("ema", "kuhn", "nicholson", "refined")), "stat406",
 ])  # fmt: skip - `make docs-check` runs all five before every change lands
 def test_the_specs_of_a_text_give_the_numbers_of_the_page(name: str, books: ModuleType) -> None:
     builder = books.Builder()

@@ -227,8 +227,9 @@ def test_waits():
 """
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize(("ci", "code", "named"), [("true", 1, True), ("", 0, False)])
+@pytest.mark.parametrize(("workers", "ci", "code", "named"), [
+    ("2", "true", 1, True), ("0", "", 0, False), pytest.param("0", "true", 1, True, marks=pytest.mark.nightly),
+    pytest.param("2", "", 0, False, marks=pytest.mark.nightly)])
 def test_a_skipped_test_fails_in_ci_only(tmp_path: Path, ci: str, code: int, named: bool, workers: str) -> None:
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
     (tmp_path / "test_one.py").write_text(SKIPPING)

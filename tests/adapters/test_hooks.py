@@ -71,7 +71,8 @@ def test_pre_commit_validates_the_spec(folder: Path) -> None:
     assert "unknown metric 'brierr'" in failed.stdout
 
 
-@pytest.mark.parametrize(("given", "code"), [({}, 0), ({"as-of": "2026-11-21"}, 0), ({"spec": "; exit 7"}, 2)])
+@pytest.mark.parametrize(("given", "code"), [
+    pytest.param({}, 0, marks=pytest.mark.nightly), ({"as-of": "2026-11-21"}, 0), ({"spec": "; exit 7"}, 2)])
 def test_the_action_runs_the_spec_and_no_text_of_an_input(folder: Path, given: dict[str, str], code: int) -> None:
     action = yaml.safe_load((ROOT / "docs/examples/github_action/action.yml").read_text(encoding="utf-8"))
     inputs = {name: declared.get("default", "") for name, declared in action["inputs"].items()}

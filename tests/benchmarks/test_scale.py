@@ -114,6 +114,7 @@ def test_every_measure_of_a_binary_outcome_is_compared(folder: Path) -> None:
     assert "rmse" not in accepted
 
 
+@pytest.mark.nightly  # for it runs the jobs, each in a process; the tests above hold its rows
 def test_the_table_of_growth_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "REPLICATES", 100)
     monkeypatch.setattr(scale, "OURS", {"evalpipe": {}, "evalpipe, no measure": {"metrics": ["none"]}})

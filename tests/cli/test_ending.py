@@ -122,9 +122,14 @@ main(["run", "small.yaml", "--no-progress"])
 """
 
 
-@pytest.mark.parametrize(("signal_sent", "code", "word"), [
-    (signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")])
-@pytest.mark.parametrize("program", [SLOW_PART, WAITING_READ], ids=["a thread reads a csv", "native code reads"])
+@pytest.mark.parametrize(("program", "signal_sent", "code", "word"), [
+    pytest.param(SLOW_PART, signal.SIGTERM, 143, "terminated", id="a thread reads a csv-SIGTERM"),
+    pytest.param(WAITING_READ, signal.SIGINT, 130, "interrupted", id="native code reads-SIGINT"),
+    pytest.param(SLOW_PART, signal.SIGINT, 130, "interrupted", id="a thread reads a csv-SIGINT",
+                 marks=pytest.mark.nightly),
+    pytest.param(WAITING_READ, signal.SIGTERM, 143, "terminated", id="native code reads-SIGTERM",
+                 marks=pytest.mark.nightly),
+])
 def test_a_signal_ends_a_run_whose_reading_does_not_end(
     command: Command, folder: Path, program: str, signal_sent: signal.Signals, code: int, word: str
 ) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
@@ -89,12 +89,18 @@ def unanswered(path: Path) -> Iterator[Callable[[object], None]]:
     path.write_bytes(kept)
 
 
+def by_night(*values: object) -> Any:
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
+# By day a command that reads a spec, one that reads results and one that would write what it reads; all by night.
 @pytest.mark.parametrize(("file", "line"), [
-    ("small.yaml", "validate small.yaml"), ("small.yaml", "plan small.yaml"), ("small.yaml", "run small.yaml"),
-    ("out/results.json", "verify out"), ("out/results.json", "diff out out"), ("out/results.json", "show out"),
-    ("out/results.json", "render out"), ("out/results.json", f"sign out {' '.join(SIGNED)}"),
-    ("out/results.json", "accept out"), ("out/results.json", "export out --to model-index"),
-    ("out/results.json", "recalibrate out a test.csv -o new.csv"),
+    ("small.yaml", "run small.yaml"), ("out/results.json", "verify out"),
+    ("out/results.json", f"sign out {' '.join(SIGNED)}"), by_night("small.yaml", "validate small.yaml"),
+    by_night("small.yaml", "plan small.yaml"), by_night("out/results.json", "diff out out"),
+    by_night("out/results.json", "show out"), by_night("out/results.json", "render out"),
+    by_night("out/results.json", "accept out"), by_night("out/results.json", "export out --to model-index"),
+    by_night("out/results.json", "recalibrate out a test.csv -o new.csv"),
 ])
 def test_a_command_that_waits_for_a_file(out: Path, file: str, line: str) -> None:
     before = contents(out.parent)
@@ -105,8 +111,9 @@ def test_a_command_that_waits_for_a_file(out: Path, file: str, line: str) -> Non
 
 
 @pytest.mark.parametrize(("line", "number"), [
-    ("gc out --keep-runs 1", signal.SIGTERM), ("gc out --keep-runs 1", signal.SIGINT), ("accept out", signal.SIGTERM),
-    ("history out", signal.SIGTERM), ("verify out", signal.SIGTERM)])
+    ("gc out --keep-runs 1", signal.SIGINT), ("verify out", signal.SIGTERM),
+    by_night("gc out --keep-runs 1", signal.SIGTERM), by_night("accept out", signal.SIGTERM),
+    by_night("history out", signal.SIGTERM)])
 def test_a_command_that_waits_for_the_ledger(out: Path, line: str, number: signal.Signals) -> None:
     before = contents(out.parent)
     with closing(sqlite3.connect(out.parent / "ledger.sqlite", isolation_level=None)) as ledger:
@@ -118,7 +125,8 @@ def test_a_command_that_waits_for_the_ledger(out: Path, line: str, number: signa
     assert (done.stdout, contents(out.parent)) == ("", before)
 
 
-@pytest.mark.parametrize("line", ["render out --format pdf", f"sign out {' '.join(SIGNED)}", "run small.yaml"])
+@pytest.mark.parametrize("line", [
+    "run small.yaml", by_night("render out --format pdf"), by_night(f"sign out {' '.join(SIGNED)}")])
 def test_a_command_that_draws_a_pdf_leaves_no_temporary_file(command: Command, out: Path, line: str) -> None:
     assert command("run", "small.yaml", "--out", "out", "--set", "report.formats=[html, pdf]").returncode == 0
     before, tmp = contents(out.parent), out.parent / "tmp"

@@ -101,6 +101,7 @@ def test_replicates_that_take_more_than_the_memory_are_refused_with_the_numbers(
     planned(tmp_path / "d.csv", "1GB", intervals={"replicates": 1_000_000, "bands": False})
 
 
+@pytest.mark.nightly
 def test_a_run_keeps_its_replicates_within_the_memory_that_it_may_take(tmp_path: Path) -> None:
     rows(200).write_csv(tmp_path / "d.csv")
     (tmp_path / "many.yaml").write_text(MANY)

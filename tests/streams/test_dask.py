@@ -253,8 +253,12 @@ def test_a_cluster_is_refused_for_data_in_memory() -> None:
     assert problem.hint == "remove it"
 
 
-@pytest.mark.parametrize("begun", [True, False], ids=["workers read", "workers start"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("begun", "number"), [
+    pytest.param(True, signal.SIGTERM, id="SIGTERM-workers read"),
+    pytest.param(False, signal.SIGINT, id="SIGINT-workers start"),
+    pytest.param(True, signal.SIGINT, id="SIGINT-workers read", marks=pytest.mark.nightly),
+    pytest.param(False, signal.SIGTERM, id="SIGTERM-workers start", marks=pytest.mark.nightly),
+])
 def test_a_signal_ends_the_workers_of_this_machine_too(spec: Path, begun: bool, number: signal.Signals) -> None:
     temporary = spec.parent / "tmp"
     temporary.mkdir()
