@@ -29,9 +29,9 @@ test: $(VENV)/.test ## run the tests on all cores (TESTS=tests/spec for a part)
 	@.ci/system test "$(BIN)/python"
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
-nightly: $(VENV)/.test ## run the slow tests that make test leaves out: models trained again, every PDF, simulations
+nightly: $(VENV)/.test ## run what make test leaves out: models trained again, every PDF, simulations, more examples of each property
 	@.ci/system test "$(BIN)/python"
-	@$(BIN)/python -m pytest -n $(WORKERS) -m nightly $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "nightly or hypothesis" $(TESTS)
 
 lint: ruff types ## look for faults without running the code: ruff, then mypy
 

@@ -37,8 +37,9 @@ REFERENCE = ROOT.parent / "shared" / "reference"
 WITHOUT_DRAWS = {"candidates"}
 """The examples without predictions, of which nothing can be drawn."""
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
-settings.load_profile("repeatable")
+settings.register_profile("day", derandomize=True, deadline=None, database=None, max_examples=25)
+settings.register_profile("night", settings.get_profile("day"), max_examples=100)
+settings.load_profile("day")
 
 _skipped: dict[str, str] = {}
 
@@ -152,6 +153,12 @@ def server() -> Iterator[str]:
 
     with postgresql() as url:
         yield url
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try more examples of each property where slow tests are not left out."""
+    if config.option.markexpr != "not nightly":
+        settings.load_profile("night")
 
 
 @pytest.hookimpl(wrapper=True)

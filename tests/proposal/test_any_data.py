@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.errors import DataError, EvalpipeError, UsageError
@@ -89,7 +89,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(FRAMES, st.sampled_from(["csv", "parquet", "ndjson"]), st.integers(0, 3))
-@settings(max_examples=100)
 def test_any_columns(folders: Path, columns: dict[str, str], form: str, take: int) -> None:
     path = folders / f"data.{form}"
     frame = pl.DataFrame({name: VALUES[kind] for name, kind in columns.items()}, strict=False)
