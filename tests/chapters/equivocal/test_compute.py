@@ -62,7 +62,7 @@ def assert_same(one: Results, other: Results) -> None:
     {"slices": ["s"], "slice_rules": {"min_rows": 1}},
 ], ids=["plain", "frequency", "importance", "slices"])
 def test_measures_of_classes_are_those_of_data_without_the_zone(keys: dict[str, Any]) -> None:
-    frame, keys = people(500), {"metrics": MEASURES, "prevalence": 0.3, "no_information": True} | keys
+    frame, keys = people(500), {"metrics": MEASURES, "prevalence": 0.3, "no_information": {"permutations": 10}} | keys
     with_zone = run(frame, equivocal=ZONE, intervals=intervals(100, method="none"), **keys)
     without = run(outside(frame), intervals=intervals(100, method="none"), **keys)
     assert 0 < len(outside(frame)) < 450
@@ -73,7 +73,7 @@ def test_measures_of_classes_are_those_of_data_without_the_zone(keys: dict[str, 
 
 def test_measures_of_several_levels_are_those_of_data_without_the_zone() -> None:
     frame = several()
-    keys: dict[str, Any] = MANY | {"intervals": {"method": "none"}, "no_information": True}
+    keys: dict[str, Any] = MANY | {"intervals": {"method": "none"}, "no_information": {"permutations": 10}}
     kept = frame.filter(pl.max_horizontal(f"p_{level}" for level in LEVELS) >= 0.6)
     found = run(frame, equivocal={"min_probability": 0.6}, **keys)
     without = run(kept, **keys)

@@ -54,14 +54,21 @@ def by_scikit_learn(part: pl.DataFrame, metric: str, model: str) -> float:
     return float(values[metric])
 
 
+@cache
+def counted(*, weighted: bool) -> tuple[pl.DataFrame, Results]:
+    """Return rows with their numbers of observations, and the results of them."""
+    rows_of = frame() if weighted else frame().with_columns(times=pl.lit(1))
+    weight = {"weight": {"column": "times", "kind": "frequency"}} if weighted else {}
+    return rows_of, run(
+        rows_of, models=BOTH, metrics=MEASURES, folds="fold", intervals={"method": "none"}, **weight)
+
+
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("metric", MEASURES)
 @pytest.mark.parametrize("model", BOTH)
 def test_a_plain_loop_over_the_folds_agrees(model: str, metric: str, weighted: bool) -> None:
-    rows_of = frame() if weighted else frame().with_columns(times=pl.lit(1))
-    weight = {"weight": {"column": "times", "kind": "frequency"}} if weighted else {}
-    found = row(run(rows_of, models=BOTH, metrics=MEASURES, folds="fold", intervals={"method": "none"}, **weight),
-                metric, model)
+    rows_of, results_of = counted(weighted=weighted)
+    found = row(results_of, metric, model)
     folds = rows_of["fold"].unique().sort().to_list()
     expected = [by_scikit_learn(rows_of.filter(pl.col("fold") == fold), metric, model) for fold in folds]
     assert found.folds == folds

@@ -50,9 +50,14 @@ def judged(results: Results) -> tuple[str, float | None, str | None]:
     return gate.verdict, gate.reference, gate.against_as_of
 
 
-@pytest.mark.parametrize("day", ["21", None])
-@pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("folders", [("churn",) * 3, ("a", "b", "c")])
+SAME_FOLDER, FOLDERS = ("churn",) * 3, ("a", "b", "c")
+
+
+@pytest.mark.parametrize(("day", "before", "folders"), [
+    ("21", True, FOLDERS), (None, True, SAME_FOLDER), ("21", False, SAME_FOLDER), *(
+        pytest.param(*case, marks=pytest.mark.nightly) for case in (
+            ("21", True, SAME_FOLDER), ("21", False, FOLDERS), (None, True, FOLDERS), (None, False, SAME_FOLDER),
+            (None, False, FOLDERS)))])
 def test_a_night_three_times_is_the_same_bytes_three_times(
     folder: Path, day: str | None, before: bool, folders: tuple[str, ...]
 ) -> None:

@@ -79,7 +79,7 @@ def rows_of(results: Results) -> dict[str, Optimism]:
     return {row.metric: row for row in results.optimism}
 
 
-@pytest.mark.parametrize("weight", [None, "w", "n"])
+@pytest.mark.parametrize("weight", [None, pytest.param("w", marks=pytest.mark.nightly), "n"])
 def test_optimism_is_that_of_scikit_learn(tmp_path: Path, weight: str | None) -> None:
     frame, files = drawn_rows()
     kind = {"w": "importance", "n": "frequency"}
