@@ -14,6 +14,7 @@ from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import Beside, EachLevel, Excludes, OfRole, Only, Refers, Unique
 from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import each_level, unknown_level
+from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import choose
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _named(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[Proble
             yield from _refers(draft, here, value, mark)
         case OfRole() if isinstance(value, str):
             yield from _of_role(draft, here, value, mark)
-        case EachLevel() if isinstance(value, dict | tuple) and draft.readable(*here):
+        case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
             yield from each_level(draft, here, value, mark)
         case Unique():
             yield from _unique(draft, here, value, mark)
@@ -97,7 +98,8 @@ def _refers(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Probl
         if mark.to == "measure":
             yield from unknown_metric(draft, loc, key=key)
         elif mark.to == "level":
-            if draft.levels and draft.readable(*loc) and level_text(item) not in draft.levels:
+            known = draft.levels if draft.spec.task in CLASSES and draft.readable(*loc) else []
+            if known and level_text(item) not in known:
                 yield unknown_level(draft, loc, level_text(item))
         elif draft.readable("models" if mark.to == "model" else "datasets"):
             known, shown = list(draft.spec.models), draft.tree.show(*loc)

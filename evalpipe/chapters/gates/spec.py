@@ -193,8 +193,9 @@ class GateRule(SpecPart):
     slice: Annotated[Annotated[dict[StrictStr, Level], Field(min_length=1)] | None, NEEDS_SLICES] = None
     """One slice, by its labels: `{season: a}`."""
     slices: Annotated[
-        SliceNames | None, NEEDS_SLICES,
+        SliceNames | None,
         Excludes(("slice",), "two-scopes", "a gate has 'slice' or 'slices', not both", "make two gates of it"),
+        NEEDS_SLICES,
     ] = None
     """Several slices: `all`, the slices by a column or of a name, or the slices by a list of columns combined.
     Without `slice` or `slices`, the gate is on all rows."""
