@@ -26,7 +26,7 @@ ROLES = {
     "spec": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "words"},
     "rules": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "templating", "words"},
     "plan": {
-        "base", "calibration", "chapters.spec", "data.table", "errors", "metrics", "plan", "spec", "tasks",
+        "base", "calibration", "chapters.spec", "errors", "metrics", "plan", "spec", "tasks",
         "templating.files", "words",
     },
     "compute": {
@@ -79,8 +79,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "metrics", "tasks", "templating.files", "words",
     },
     "plan": {
-        "base", "chapters.all", "chapters.plan", "chapters.spec", "data.table", "errors", "intervals.declare",
-        "metrics", "spec", "tasks", "words",
+        "base", "chapters.all", "chapters.plan", "chapters.spec", "errors", "intervals.declare", "metrics",
+        "spec", "tasks", "words",
     },
     "data": {"arithmetic", "base", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks", "words"},
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.problems import Unreadable
-from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import DataError, Problem, SpecError
 from evalpipe.plan.sources import BootstrapSource, FitSource, QuerySource
+from evalpipe.plan.table import Catalog, DataTable
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:

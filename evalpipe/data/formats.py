@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evalpipe.data.table import Format
     from evalpipe.plan.sources import CsvPlan
+    from evalpipe.plan.table import Format
 
 
 STDERR = 2

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.data.table import Catalog, DataTable
     from evalpipe.plan.sources import Condition
+    from evalpipe.plan.table import Catalog, DataTable
     from evalpipe.spec.core_keys import Model
     from evalpipe.spec.spec import Spec
 

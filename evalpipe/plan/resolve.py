@@ -33,9 +33,9 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from evalpipe.data.table import Catalog
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.table import Catalog
     from evalpipe.spec.measures import MetricChoice
     from evalpipe.spec.spec import Spec
 

@@ -29,7 +29,7 @@ from evalpipe.words.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.data.table import DataTable
+    from evalpipe.plan.table import DataTable
 
 
 ColumnKind = Literal["number", "boolean", "text", "date", "list", "nested", "empty"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.spec import CandidateTable, LongTable
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.data.table import Catalog, DataTable
+    from evalpipe.plan.table import Catalog, DataTable
     from evalpipe.spec.spec import Spec
 
 HERE: Loc = ("candidates",)

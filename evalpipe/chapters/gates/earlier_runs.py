@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Gate
 
+
 @dataclass(frozen=True, slots=True)
 class Tonight:
     """What tells the night of a run from others: its day or, without one, its spec and the sha256 of its data.

@@ -23,10 +23,10 @@ from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.sql.database import duplicate_column
 from evalpipe.data.sql.drivers import open_database, reading_errors
-from evalpipe.data.table import DataTable
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.datasets import unreadable
 from evalpipe.plan.sources import QuerySource
+from evalpipe.plan.table import DataTable
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
