@@ -33,7 +33,7 @@ from evalpipe.findings import place_of, rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
-from evalpipe.runs.exports import EXPORTS
+from evalpipe.review.exports import EXPORTS
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import LONGEST
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
     from evalpipe.metrics.other_names import OtherName
-    from evalpipe.runs.exports import Export
+    from evalpipe.review.exports import Export
     from evalpipe.tasks import Task
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from evalpipe.words.spelling import listed, quoted
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Results
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
 FOLDER = "evalpipe"
 """The folder of the files among the artifacts of a run."""
@@ -130,7 +130,7 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
     from dataclasses import replace
 
     from evalpipe.results import Results
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
     if not isinstance(results, Results):
         return ExportedRun.read(results, model)
@@ -170,7 +170,7 @@ def _named(exported: ExportedRun) -> dict[str, Estimate]:
 
 def _name(exported: ExportedRun, row: Estimate) -> str:
     """Name a metric by dataset, model and measure; where one model is asked for, without the model."""
-    from evalpipe.runs.exports.declare import Predictor, measure_name
+    from evalpipe.review.exports.declare import Predictor, measure_name
 
     model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
     return "/".join(map(_fit, (row.dataset, *model, measure_name(row).removesuffix(")"))))
@@ -189,7 +189,7 @@ def _unfit(name: str, what: str, before: str) -> Problem:
 def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
     """Return what is said of the run as a whole, and the verdict of each gate."""
     from evalpipe.ledger.entries import run_row
-    from evalpipe.runs.exports.declare import judged
+    from evalpipe.review.exports.declare import judged
 
     kinds: dict[str, str] = {}
     for test in judged(exported.results, exported.chosen):

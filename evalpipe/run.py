@@ -217,8 +217,8 @@ def _from_the_plan(
 def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
     """Return the results in the output folder where a run would write the same again; tell what has changed else."""
     from evalpipe.ledger.history import open_ledger
+    from evalpipe.ledger.since_last_run import changes
     from evalpipe.plan.resolve import ledger_named
-    from evalpipe.runs.changes import changes
 
     results, reasons = changes(spec, folder.out, fail_on, folder.by)
     progress.changed(reasons)

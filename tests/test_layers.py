@@ -56,10 +56,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "chapters.all": set(),
     "base": {"errors", "words"},
     "errors": {"words"},
-    "runs": {
-        "base", "card", "chapters.card", "chapters.earlier", "data", "errors", "ledger.changes", "ledger.entries",
-        "plan", "results", "spec", "templating", "version", "words",
-    },
+    "runs": {"base", "card", "data", "errors", "plan", "results", "spec", "templating", "version", "words"},
     "runs.commit": set(),
     "runs.folder": {"base", "errors", "results", "runs.manifest", "words"},
     "runs.manifest": {"base", "errors", "version"},
@@ -103,12 +100,16 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version"},
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "runs.folder", "words"},
+    "ledger.since_last_run": {
+        "base", "chapters.earlier", "data", "errors", "ledger", "plan", "results", "runs", "spec", "templating.files",
+        "version", "words",
+    },
     "run": {
         "base", "card", "chapters.compute", "chapters.earlier", "chapters.plan", "data", "engine", "errors", "findings",
         "ledger", "plan", "reading", "results", "runs", "spec", "streams", "templating.files",
     },
     "arrays": {"base", "errors", "results", "run"},
-    "mlflow": {"base", "errors", "ledger.entries", "results", "runs", "words"},
+    "mlflow": {"base", "errors", "ledger.entries", "results", "review.exports", "runs", "words"},
     "sklearn": {"arrays", "base", "errors", "results", "run", "words"},
     "card.addresses": {"card.wording", "errors", "metrics", "results", "words"},
     "review": {

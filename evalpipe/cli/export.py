@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from evalpipe.errors import UsageError
-from evalpipe.runs.exports import EXPORTS
-from evalpipe.runs.exports.every_eval_ever import RELATIONSHIPS
+from evalpipe.review.exports import EXPORTS
+from evalpipe.review.exports.every_eval_ever import RELATIONSHIPS
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports import Export
-    from evalpipe.runs.exports.declare import Files
+    from evalpipe.review.exports import Export
+    from evalpipe.review.exports.declare import Files
 
 _WIDTH = max(map(len, EXPORTS))
 FORMATS = "\n".join(f"    {name:<{_WIDTH}}  {export.title} {export.version}" for name, export in EXPORTS.items())
@@ -42,7 +42,7 @@ HELP = f"""Write the results in the output folder DIR in a format of others.
               help="What the evaluator is to the model; every-eval-ever requires it.")
 def export(folder: str, form: str, out: str | None, model: str | None, evaluator: str | None) -> None:
     """Write the results of an output folder in a format of others."""
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
     chosen = EXPORTS[form]
     _check(chosen, folder, out, model, evaluator)

@@ -11,7 +11,7 @@ import pytest
 from cli.conftest import Command
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.results import Results
-from evalpipe.runs.exports import EXPORTS
+from evalpipe.review.exports import EXPORTS
 
 EXAMPLE = Path(__file__).parents[2] / "reports" / "example"
 

@@ -15,7 +15,7 @@ import pytest
 
 import evalpipe
 from cli.conftest import SPEC, Command
-from evalpipe.runs.changes import changes
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.runs.folder import RunFolder
 
 LINE = ("run", "small.yaml", "--out", "out", "--no-progress", "--if-changed")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from evalpipe.card.addresses import Addresses
 from evalpipe.results import Results
-from evalpipe.runs.exports import EXPORTS
-from evalpipe.runs.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
-from evalpipe.runs.exports.declare import ExportedRun
+from evalpipe.review.exports import EXPORTS
+from evalpipe.review.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
+from evalpipe.review.exports.declare import ExportedRun
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results
 

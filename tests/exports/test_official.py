@@ -11,8 +11,8 @@ import pytest
 
 import evalpipe
 from conftest import ROOT, Shared
-from evalpipe.runs.exports import EXPORTS
-from evalpipe.runs.exports.declare import ExportedRun
+from evalpipe.review.exports import EXPORTS
+from evalpipe.review.exports.declare import ExportedRun
 from evalpipe.words.card_fields import FIELDS
 from exports import validators
 from exports.numbers import of_cyclonedx, of_results

@@ -17,7 +17,7 @@ import evalpipe
 from conftest import Shared
 from evalpipe.cli import main
 from evalpipe.results import Results
-from evalpipe.runs.exports import EXPORTS
+from evalpipe.review.exports import EXPORTS
 from exports import validators
 from exports.conftest import rows, text_of
 from servers import PASSWORD

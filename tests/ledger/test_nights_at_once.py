@@ -11,10 +11,10 @@ from sqlalchemy import func, select
 from chapters.gates.test_nights import SCORED, SENSITIVITY, SPEC, data, day
 from evalpipe.ledger import tables
 from evalpipe.ledger.nights import evidence_before
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 from evalpipe.run import load
-from evalpipe.runs.changes import changes
 from ledger.test_store import at_once
 
 if TYPE_CHECKING:

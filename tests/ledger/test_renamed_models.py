@@ -14,10 +14,10 @@ import evalpipe
 from evalpipe.cli import main
 from evalpipe.errors import SpecError
 from evalpipe.ledger.nights import names_now
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.records import read_run
 from evalpipe.run import load
-from evalpipe.runs.changes import changes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 import evalpipe
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.results import Results
 from evalpipe.review.acceptance import accept
 from evalpipe.run import load
-from evalpipe.runs.changes import changes
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},

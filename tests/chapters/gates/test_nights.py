@@ -18,11 +18,11 @@ from evalpipe.chapters.gates.compute_sequence import SHARES, last, of_a_mean, of
 from evalpipe.ledger import tables
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Gate, Results
 from evalpipe.review.acceptance import accept
 from evalpipe.run import load
-from evalpipe.runs.changes import changes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 import evalpipe
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.review.acceptance import accept
 from evalpipe.run import load
-from evalpipe.runs.changes import changes
 
 if TYPE_CHECKING:
     from pathlib import Path

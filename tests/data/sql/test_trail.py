@@ -15,9 +15,9 @@ import pytest
 import evalpipe
 from data.sql.conftest import PLACES, ROWS, spec
 from evalpipe.cli.plan_document import plan_document
+from evalpipe.ledger.since_last_run import changes
 from evalpipe.review.checking import verify
 from evalpipe.review.differences.changes import input_changes
-from evalpipe.runs.changes import changes
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import LIBRARIES
 from evalpipe.streams.cache import cache_folder

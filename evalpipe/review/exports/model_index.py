@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.runs.exports.declare import Export, Files
+from evalpipe.review.exports.declare import Export, Files
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
 
 def write(exported: ExportedRun) -> Files:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files, Predictor, judged, measure_name, options
+from evalpipe.review.exports.declare import Export, Files, Predictor, judged, measure_name, options
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
 METRICS = "evalpipe-metrics.json"
 ESTIMATES = "evalpipe-estimates.json"

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files, judged, options
+from evalpipe.review.exports.declare import Export, Files, judged, options
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
 Labels = dict[str, str]
 Samples = Iterable[tuple[Labels, float | None]]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.runs.exports.declare import Export, Files, interval_text, json_text, options
+from evalpipe.review.exports.declare import Export, Files, interval_text, json_text, options
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, MetricSummary
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
 
 Document = dict[str, Any]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files, json_text, judged
+from evalpipe.review.exports.declare import Export, Files, json_text, judged
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
     from evalpipe.results import InputFile
-    from evalpipe.runs.exports.declare import ExportedRun, Judged
+    from evalpipe.review.exports.declare import ExportedRun, Judged
 
 PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
 """What wrote the event, as a package URL."""

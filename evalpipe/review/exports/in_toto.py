@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.runs.exports.declare import Export, Files, json_text, judged
+from evalpipe.review.exports.declare import Export, Files, json_text, judged
 
 if TYPE_CHECKING:
-    from evalpipe.runs.exports.declare import ExportedRun
+    from evalpipe.review.exports.declare import ExportedRun
     from evalpipe.runs.manifest import ReadFile, ReadSpec
 
 STATEMENT = "https://in-toto.io/Statement/v1"

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.runs.exports.declare import Export, Files, options, place_of
+from evalpipe.review.exports.declare import Export, Files, options, place_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from evalpipe.results import Estimate, Gate
-    from evalpipe.runs.exports.declare import ExportedRun, Predictor
+    from evalpipe.review.exports.declare import ExportedRun, Predictor
 
 NAMESPACE = "https://mc.chai.org/v0.2/schema.xsd"
 

@@ -6,7 +6,7 @@ declare it in a file of this folder and name it here.
 
 from __future__ import annotations
 
-from evalpipe.runs.exports import (
+from evalpipe.review.exports import (
     chai,
     cyclonedx,
     dvc,
@@ -16,7 +16,7 @@ from evalpipe.runs.exports import (
     openlineage,
     openmetrics,
 )
-from evalpipe.runs.exports.declare import Export
+from evalpipe.review.exports.declare import Export
 
 __all__ = ["EXPORTS", "Export"]
 

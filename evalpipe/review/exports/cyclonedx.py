@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from evalpipe.base.formats import FORMATS
-from evalpipe.runs.exports.declare import Export, Files, interval_text, json_text, place_of
+from evalpipe.review.exports.declare import Export, Files, interval_text, json_text, place_of
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, InputFile
-    from evalpipe.runs.exports.declare import ExportedRun, Predictor
+    from evalpipe.review.exports.declare import ExportedRun, Predictor
 
 SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
 CARDS = [FORMATS[name].file for name in ("html", "pdf", "markdown")]
