@@ -139,8 +139,8 @@ def _without_none(mapping: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in mapping.items() if value is not None}
 
 
-def _slices(slices: object, taken: Mapping[str, object]) -> dict[str, object]:
-    """Return the columns to slice by; raises UsageError where they have no names, or one that is ``taken``."""
+def _slices(slices: object, used_names: Mapping[str, object]) -> dict[str, object]:
+    """Return the columns to slice by; raises UsageError where they have no names, or one that is ``used_names``."""
     if slices is None:
         return {}
     if not isinstance(slices, Mapping):
@@ -150,7 +150,7 @@ def _slices(slices: object, taken: Mapping[str, object]) -> dict[str, object]:
         if not isinstance(name, str) or not name:
             message = f"slices cannot be called {name!r}: the name is no text"
             raise UsageError.of("bad-name", message, hint="name each array by a text: slices={'group': values}")
-        if name in taken:
+        if name in used_names:
             hint = "give the array another name"
             raise UsageError.of("taken-name", f"slices cannot be called '{name}'", hint)
     return dict(slices)

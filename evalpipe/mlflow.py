@@ -152,16 +152,16 @@ def _to_log(exported: ExportedRun) -> ToLog:
 def _named(exported: ExportedRun) -> dict[str, Estimate]:
     """Return the headline estimates by the names of their metrics; raises UsageError where MLflow takes one not."""
     rows: dict[str, Estimate] = {}
-    taken: set[str] = set()
+    used_names: set[str] = set()
     problems = []
     for row in exported.headline:
         name = _name(exported, row)
         names = {name, f"{name}_lower", f"{name}_upper"}
-        if taken & names:
+        if used_names & names:
             problems.append(_unfit(name, "is the name of two estimates", "log each model apart by model=, or"))
         elif posixpath.normpath(name) != name or max(map(len, names)) > LONGEST_KEY - len(OF_METRIC):
             problems.append(_unfit(name, "is none that MLflow takes for a metric", ""))
-        taken |= names
+        used_names |= names
         rows[name] = row
     if problems:
         raise UsageError(*problems)

@@ -47,10 +47,10 @@ def recalibrate(
     recalibrated = _fitted(record)(values, score)
     columns = {model: recalibrated} if recalibrated.ndim == 1 else {
         f"{model}.{level}": recalibrated[:, place] for place, level in enumerate(run.levels)}
-    taken = [name for name in columns if name in frame.columns]
-    if taken:
+    existing = [name for name in columns if name in frame.columns]
+    if existing:
         hint = "rename it, or leave it out"
-        raise DataError.of("taken-name", f"the data have a column '{taken[0]}' already", hint)
+        raise DataError.of("taken-name", f"the data have a column '{existing[0]}' already", hint)
     return frame.with_columns(**columns)
 
 

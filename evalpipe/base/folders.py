@@ -67,8 +67,8 @@ def left_beside(out: Path) -> Iterator[Path]:
 
     Names are matched whole: `.a.new-b.new-12345678` is of the folder `a.new-b`, and not of `a`.
     """
-    beside = re.compile(rf"\.{re.escape(out.name)}\.(new|try)-{_RANDOM_ENDING}")
-    yield from [path for path in out.parent.iterdir() if beside.fullmatch(path.name)]
+    sibling = re.compile(rf"\.{re.escape(out.name)}\.(new|try)-{_RANDOM_ENDING}")
+    yield from [path for path in out.parent.iterdir() if sibling.fullmatch(path.name)]
     if out.is_dir():
         yield from [path for path in out.iterdir() if re.fullmatch(rf"\.new-{_RANDOM_ENDING}", path.name)]
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 ANCHOR = re.compile(r"[a-z][a-z0-9-]*")
 
 
-def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Section]:
-    """Yield the sections of plugins, and in the appendix their figures on each dataset; ``taken`` are others' anchors.
+def sections_of_plugins(results: Results, anchors: Iterable[str]) -> Iterator[Section]:
+    """Yield the sections of plugins, and in the appendix their figures on each dataset; ``anchors`` exist already.
 
     Raises UsageError where a plugin fails, gives what is no section, or takes an anchor that another has.
     """
-    anchors = set(taken)
+    anchors = set(anchors)
     for plugin in plugins_of(results.appearance.plugins):
         for section in (*_plugin_sections(plugin, results), *_plugin_figure_sections(plugin, results)):
             if section.anchor in anchors:

@@ -199,16 +199,16 @@ def _fonts() -> Iterator[Seen]:
     from evalpipe.card.pdf import FALLBACKS, font_of_matplotlib
 
     try:
-        own = len(list((templates_folder() / "fonts").glob("*.woff2")))
+        bundled_fonts = len(list((templates_folder() / "fonts").glob("*.woff2")))
         missing = [name for _, _, name in FALLBACKS if not font_of_matplotlib(name).is_file()]
     except EvalpipeError as error:
         yield Seen("fonts", "failed", error.problems[0].message, error.problems[0].hint)
         return
-    if missing or not own:
+    if missing or not bundled_fonts:
         names = ", ".join(missing) or "the card's own fonts"
         yield Seen("fonts", "failed", f"missing: {names}", "install evalpipe and matplotlib again")
         return
-    yield Seen("fonts", "ok", f"{own} of the card, and {len(FALLBACKS)} of matplotlib for further letters")
+    yield Seen("fonts", "ok", f"{bundled_fonts} of the card, and {len(FALLBACKS)} of matplotlib for further letters")
 
 
 def _cores() -> Iterator[Seen]:

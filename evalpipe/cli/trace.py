@@ -34,23 +34,23 @@ STANDARD = "the standard set of the task"
 
 def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
     """Return all that the results say of an estimate, and what `run.json` of the ``folder`` says of their run."""
-    own = estimate
-    metric = next(metric for metric in results.metrics if metric.name == own.metric)
-    model = next(model for model in results.models if model.name == own.model)
-    dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
-    needs, threshold, fit = _needs(metric), _threshold(results, own, model), _fit(results, own)
+    traced = estimate
+    metric = next(metric for metric in results.metrics if metric.name == traced.metric)
+    model = next(model for model in results.models if model.name == traced.model)
+    dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)
+    needs, threshold, fit = _needs(metric), _threshold(results, traced, model), _fit(results, traced)
     cut = threshold if "labels" in needs else None
-    columns = _columns(results, own, model, needs)
+    columns = _columns(results, traced, model, needs)
     return {
-        "address": address, "estimate": own.model_dump(by_alias=True), "measure": metric.model_dump(),
-        "interval": _interval(results, own), "columns": columns,
+        "address": address, "estimate": traced.model_dump(by_alias=True), "measure": metric.model_dump(),
+        "interval": _interval(results, traced), "columns": columns,
         "dataset": {"where": dataset.where, "rows": dataset.rows, "n": dataset.n, "events": dataset.events},
-        "inputs": [file.model_dump() for file in _inputs(results, own, columns, cut, fit)],
+        "inputs": [file.model_dump() for file in _inputs(results, traced, columns, cut, fit)],
         "threshold": None if cut is None else cut.model_dump(),
-        "prevalence": _prevalence(results, own),
+        "prevalence": _prevalence(results, traced),
         "recalibration": None if fit is None else {
             "method": fit.method, "options": fit.options, "fitted_on": fit.fitted_on, "folds": fit.folds, "n": fit.n},
-        "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _key(results, own),
+        "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _key(results, traced),
         "evidence_sha256": results.evidence_sha256, "versions": versions(results, folder),
     }
 
@@ -67,10 +67,10 @@ def _needs(metric: MetricSummary) -> set[str]:
     return {metrics[name].needs for name in names if name in metrics}
 
 
-def _columns(results: Results, own: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
+def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
     """Return the columns that an estimate was computed from, by what they hold."""
     spec = results.spec
-    classes_made = results.levels and own.variant != "original"
+    classes_made = results.levels and traced.variant != "original"
     columns = {"truth": [spec["outcome"]["column"]],
                **_predicted(model, needs, {"prediction"} if classes_made else set())}
     for key, settings in (("weight", results.weight), ("exposure", results.exposure)):
@@ -79,7 +79,7 @@ def _columns(results: Results, own: Estimate, model: ModelSummary, needs: set[st
     if spec.get("cluster"):
         columns["cluster"] = [spec["cluster"]]
     conditions = {item.get("name") for item in spec.get("slices") or () if isinstance(item, dict)}
-    sliced = [name for name in own.slice or () if name not in conditions]
+    sliced = [name for name in traced.slice or () if name not in conditions]
     return columns | ({"slice": sliced} if sliced else {})
 
 
@@ -97,56 +97,56 @@ def _predicted(model: ModelSummary, needs: set[str], unused: set[str]) -> dict[s
     return {kind: kinds[kind] for kind in first if kind is not None}
 
 
-def _threshold(results: Results, own: Estimate, model: ModelSummary) -> Threshold | None:
+def _threshold(results: Results, traced: Estimate, model: ModelSummary) -> Threshold | None:
     """Return the threshold by which rows were classified; None where the model gives classes, or has no threshold."""
-    if own.variant == "original" and "prediction" in model.columns:
+    if traced.variant == "original" and "prediction" in model.columns:
         return None
-    return next((row for row in results.thresholds if (row.model, row.variant) == (own.model, own.variant)
-                 and row.dataset in (None, own.dataset)), None)
+    return next((row for row in results.thresholds if (row.model, row.variant) == (traced.model, traced.variant)
+                 and row.dataset in (None, traced.dataset)), None)
 
 
-def _fit(results: Results, own: Estimate) -> Recalibration | None:
+def _fit(results: Results, traced: Estimate) -> Recalibration | None:
     """Return the recalibrator of the variant; where it was cross-fitted on several datasets, that of its own."""
-    fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (own.model, own.variant)]
-    return next((fit for fit in fits if fit.fitted_on == own.dataset), next(iter(fits), None))
+    fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (traced.model, traced.variant)]
+    return next((fit for fit in fits if fit.fitted_on == traced.dataset), next(iter(fits), None))
 
 
 def _inputs(
-    results: Results, own: Estimate, columns: dict[str, list[str]], cut: Threshold | None, fit: Recalibration | None
+    results: Results, traced: Estimate, columns: dict[str, list[str]], cut: Threshold | None, fit: Recalibration | None
 ) -> Iterator[InputFile]:
     """Yield the files that an estimate was made from: those of its rows, and of rows that it was fitted or tuned on."""
-    datasets = {own.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
+    datasets = {traced.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
     read = {column for named in columns.values() for column in named}
     for file in results.inputs:
         if file.dataset in datasets and (file.role != "predictions" or read & set(file.columns)):
             yield file
 
 
-def _interval(results: Results, own: Estimate) -> dict[str, Any]:
+def _interval(results: Results, traced: Estimate) -> dict[str, Any]:
     """Return how the interval was made, and what replicates drew where it needs them."""
-    settings, method = results.intervals, methods.get(own.method)
-    said = re.split(rf"; (?=(?:{'|'.join(methods)}): )", settings.methods.get(own.metric, ""))
-    reasons = dict(reason.partition(": ")[::2] for reason in said)
+    settings, method = results.intervals, methods.get(traced.method)
+    sentences = re.split(rf"; (?=(?:{'|'.join(methods)}): )", settings.methods.get(traced.metric, ""))
+    reasons = dict(reason.partition(": ")[::2] for reason in sentences)
     document: dict[str, Any] = {
-        "method": own.method, "title": own.method if method is None else method.title,
-        "reason": reasons.get(own.method) or None, "planned": "; ".join(said) or None}
+        "method": traced.method, "title": traced.method if method is None else method.title,
+        "reason": reasons.get(traced.method) or None, "planned": "; ".join(sentences) or None}
     if method is None or not method.drawn:
         return document | {"replicates": None, "seed": None, "resampling": None, "drawn": None}
-    slicing = None if own.slice is None else " × ".join(own.slice)
-    draws = [draw for draw in settings.draws if draw.dataset == own.dataset and own.model in draw.models]
+    slicing = None if traced.slice is None else " × ".join(traced.slice)
+    draws = [draw for draw in settings.draws if draw.dataset == traced.dataset and traced.model in draw.models]
     drawn = next((draw for draw in draws if draw.slicing == slicing), next(iter(draws), None))
     return document | {"replicates": settings.replicates, "seed": settings.seed, "resampling": settings.resampling,
                        "drawn": None if drawn is None else drawn.model_dump()}
 
 
-def _prevalence(results: Results, own: Estimate) -> dict[str, Any] | None:
+def _prevalence(results: Results, traced: Estimate) -> dict[str, Any] | None:
     """Return the prevalence that an estimate was taken at, and where it comes from; None of a number."""
     if not results.levels:
         return None
-    at, declared = own.params.get("prevalence"), results.prevalence
+    at, declared = traced.params.get("prevalence"), results.prevalence
     if at is None:
-        dataset = next(dataset for dataset in results.datasets if dataset.name == own.dataset)
-        return {"value": dataset.prevalence if own.slice is None else None, "of": "the rows", "source": None}
+        dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)
+        return {"value": dataset.prevalence if traced.slice is None else None, "of": "the rows", "source": None}
     is_declared = declared is not None and (declared.value == at or declared.levels is not None)
     if declared is None or not is_declared:
         return {"value": at, "of": "the measure", "source": None}
@@ -154,13 +154,13 @@ def _prevalence(results: Results, own: Estimate) -> dict[str, Any] | None:
     return {"value": at, "of": of, "source": declared.source}
 
 
-def _key(results: Results, own: Estimate) -> str | None:
+def _key(results: Results, traced: Estimate) -> str | None:
     """Return the key of the resolved spec that asks for an estimate; None where findings alone rest on it."""
-    if not any(own is row for row in results.rows):
+    if not any(traced is row for row in results.rows):
         return None
     for place, entry in enumerate(results.spec.get("metrics") or ()):
         written = {"metric": entry} if isinstance(entry, str) else entry
-        if own.metric == written.get("metric", written.get("name")) and _asks(written, own):
+        if traced.metric == written.get("metric", written.get("name")) and _asks(written, traced):
             return f"metrics[{place}]"
     return STANDARD
 
@@ -169,21 +169,21 @@ _FORMS = {"metric", "name", "expression", "of", "average", "prevalence"}
 """Keys of an entry that are no options of its measure."""
 
 
-def _asks(entry: Mapping[str, Any], own: Estimate) -> bool:
+def _asks(entry: Mapping[str, Any], traced: Estimate) -> bool:
     """Tell whether an entry of the spec asks for an estimate of its measure with these options and this average."""
-    same = all(own.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
-    averages, at = entry.get("average") or own.average, entry.get("prevalence")
-    averaged = own.class_ is not None or own.average in (averages if isinstance(averages, list) else [averages])
-    own_at = own.params.get("prevalence")
-    taken = at == own_at if isinstance(at, int | float) else at is None or (own_at is None) == (at == "sample")
-    return same and averaged and taken
+    same = all(traced.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
+    averages, at = entry.get("average") or traced.average, entry.get("prevalence")
+    averaged = traced.class_ is not None or traced.average in (averages if isinstance(averages, list) else [averages])
+    own_at = traced.params.get("prevalence")
+    applies = at == own_at if isinstance(at, int | float) else at is None or (own_at is None) == (at == "sample")
+    return same and averaged and applies
 
 
-def facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact]:
+def facts(results: Results, traced: Estimate, document: Document) -> Iterator[Fact]:
     """Yield what is known of an estimate, and was traced in a ``document``: a term and its text for each fact."""
-    yield from _value_facts(results, own)
-    yield from _interval_facts(own, document["interval"])
-    yield from _row_facts(results, own, document)
+    yield from _value_facts(results, traced)
+    yield from _interval_facts(traced, document["interval"])
+    yield from _row_facts(results, traced, document)
     yield from _threshold_facts(document)
     for file in document["inputs"]:
         where, used = file["path"] or "held in memory", f"{file['rows']:,} rows, {file['used_rows']:,} used"
@@ -191,20 +191,20 @@ def facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact]
     yield from _origin_facts(results, document)
 
 
-def _value_facts(results: Results, own: Estimate) -> Iterator[Fact]:
-    metric = next(metric for metric in results.metrics if metric.name == own.metric)
-    yield "measure", measure(metric.title, own.params, own.average)
-    yield "value", shown(own, whole=metric.is_whole).text
-    if own.value is not None:
-        limits = "" if own.lower is None or own.upper is None else (
-            f" ({numbers.exact(own.lower)} to {numbers.exact(own.upper)})")
-        yield "exactly", f"{numbers.exact(own.value)}{limits}"
-    note = note_of(own)
-    yield from [("status", note)] if note and own.value is not None else []
-    if own.no_information is not None:
-        skill = "" if own.skill is None else f", skill {numbers.number(own.skill)}"
-        yield "by chance", f"{numbers.number(own.no_information)}{skill}"
-    yield "definition", definition(metric, own.params)
+def _value_facts(results: Results, traced: Estimate) -> Iterator[Fact]:
+    metric = next(metric for metric in results.metrics if metric.name == traced.metric)
+    yield "measure", measure(metric.title, traced.params, traced.average)
+    yield "value", shown(traced, whole=metric.is_whole).text
+    if traced.value is not None:
+        limits = "" if traced.lower is None or traced.upper is None else (
+            f" ({numbers.exact(traced.lower)} to {numbers.exact(traced.upper)})")
+        yield "exactly", f"{numbers.exact(traced.value)}{limits}"
+    note = note_of(traced)
+    yield from [("status", note)] if note and traced.value is not None else []
+    if traced.no_information is not None:
+        skill = "" if traced.skill is None else f", skill {numbers.number(traced.skill)}"
+        yield "by chance", f"{numbers.number(traced.no_information)}{skill}"
+    yield "definition", definition(metric, traced.params)
     if metric.formula:
         yield "formula", metric.formula
     if metric.expression is not None:
@@ -213,32 +213,32 @@ def _value_facts(results: Results, own: Estimate) -> Iterator[Fact]:
     yield "reference", metric.reference or "none"
 
 
-def _interval_facts(own: Estimate, interval: Document) -> Iterator[Fact]:
+def _interval_facts(traced: Estimate, interval: Document) -> Iterator[Fact]:
     reason = interval["reason"] or (interval["planned"] and f"planned was {planned(interval['planned'])}")
     why = f": {reason}" if reason else ""
-    yield "interval", f"{level(own.level)}, {interval['title']}{why}" if own.level is not None else (
+    yield "interval", f"{level(traced.level)}, {interval['title']}{why}" if traced.level is not None else (
         f"none{why}")
     if interval["seed"] is not None:
         yield "replicates", f"{interval['replicates']:,}, {interval['resampling']}, seed {interval['seed']}"
         drawn = interval["drawn"]
         if drawn:
             yield "drawn", f"{DRAW_MODES[drawn['mode']]}, {drawn['units']:,} units: {drawn['reason']}"
-    if own.monte_carlo_error is not None:
-        yield "Monte-Carlo error", f"{numbers.number(own.monte_carlo_error)} of the limits"
-    yield "error bound", "none: no grid of scores was used" if own.error_bound is None else (
-        f"{numbers.exact(own.error_bound)}: scores were counted in the cells of a grid")
+    if traced.monte_carlo_error is not None:
+        yield "Monte-Carlo error", f"{numbers.number(traced.monte_carlo_error)} of the limits"
+    yield "error bound", "none: no grid of scores was used" if traced.error_bound is None else (
+        f"{numbers.exact(traced.error_bound)}: scores were counted in the cells of a grid")
 
 
-def _row_facts(results: Results, own: Estimate, document: Document) -> Iterator[Fact]:
+def _row_facts(results: Results, traced: Estimate, document: Document) -> Iterator[Fact]:
     """Yield the rows and columns that it was computed from."""
     names, dataset = names_of(results), document["dataset"]
-    those = "events" if own.class_ is None else f"of class {own.class_}"
-    events = "" if own.events is None else f", {own.events:,} of them {those}"
-    yield "n", f"{own.n:,} in its own denominator{events}"
-    yield "dataset", f"{own.dataset}: {dataset['rows']:,} rows read, {dataset['n']:,} observations used" + (
+    those = "events" if traced.class_ is None else f"of class {traced.class_}"
+    events = "" if traced.events is None else f", {traced.events:,} of them {those}"
+    yield "n", f"{traced.n:,} in its own denominator{events}"
+    yield "dataset", f"{traced.dataset}: {dataset['rows']:,} rows read, {dataset['n']:,} observations used" + (
         f", where {dataset['where']}" if dataset["where"] else "")
-    yield "slice", "all rows" if own.slice is None else names.slice(own.slice)
-    yield "model", f"{names.model(own.model)} ({own.model}), {own.variant} predictions"
+    yield "slice", "all rows" if traced.slice is None else names.slice(traced.slice)
+    yield "model", f"{names.model(traced.model)} ({traced.model}), {traced.variant} predictions"
     by_kind = (f"{kind} {', '.join(columns)}" for kind, columns in document["columns"].items())
     yield "columns", "; ".join(by_kind)
 

@@ -175,12 +175,12 @@ def _match_by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | No
 
 def _differing_rows(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
     """Report a shared column whose values differ between rows of the same position."""
-    own, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
+    unfiled, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
                f"of {counted(len(differ), 'row')}")
     hint = f"{_id_hint(rows, theirs)}, or write the file's rows in the order of the dataset"
     problem = theirs.problem(_MISALIGNED, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
-    pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
+    pairs = zip(problem.rows, unfiled.filter(differ).head(len(problem.rows)), strict=True)
     return replace(problem, rows=tuple((row, f"{value}, but {shown(value_here)} in the dataset")
                                        for (row, value), value_here in pairs))
 
@@ -372,8 +372,8 @@ def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
     """
-    own = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
-    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in {**files, **own}.items()
+    unfiled = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
+    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in {**files, **unfiled}.items()
                                    if fit.model == model)) for model in rows.plan.models}
     absent = reduce(or_, lacking.values())
     if absent.all():

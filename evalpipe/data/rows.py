@@ -33,14 +33,14 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
     applied.
     """
-    own, problems = load_whole(plan, dataset, frame, text)
+    dataset_rows, problems = load_whole(plan, dataset, frame, text)
     files, faults = _prediction_files(plan, dataset, text)
     problems += faults
-    if own is None or problems:
+    if dataset_rows is None or problems:
         return problems
     # Before `where`, for positions are those of whole files.
-    own, problems = match_rows(own, files)
-    kept = problems or _rows_that_meet_where(own)
+    dataset_rows, problems = match_rows(dataset_rows, files)
+    kept = problems or _rows_that_meet_where(dataset_rows)
     if isinstance(kept, list):
         return kept
     kept, parts, problems = split_lists(kept, files)

@@ -174,7 +174,7 @@ def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]]) -> Iterator[Finding]:
     """Say what is perfect, and what to look for."""
     for words in dict.fromkeys(words for _, words in rows):
-        perfect = [row for row, said in rows if said == words]
+        perfect = [row for row, wording in rows if wording == words]
         verb, rest = words.split(" ", 1)
         text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Check "
                 "whether a feature contains the outcome.")

@@ -82,9 +82,9 @@ def spread_of_fits(values: Floats, replicates: Floats, units: int) -> FitSpread:
     """Return the parts of the spread of fits from their values [R] and joint replicates [B, R], all of them defined."""
     count = len(values)
     # The covariances of each pair add up to the variance of the sum over fits.
-    own = float(np.var(replicates, axis=0, ddof=1).sum()) / count
-    shared = (float(np.var(replicates.sum(axis=1), ddof=1)) / count - own) / (count - 1)
-    return FitSpread(count, float(np.mean(values)), float(np.var(values, ddof=1)), own, shared, units)
+    within_fit = float(np.var(replicates, axis=0, ddof=1).sum()) / count
+    shared = (float(np.var(replicates.sum(axis=1), ddof=1)) / count - within_fit) / (count - 1)
+    return FitSpread(count, float(np.mean(values)), float(np.var(values, ddof=1)), within_fit, shared, units)
 
 
 @interval(

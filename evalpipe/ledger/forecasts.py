@@ -53,9 +53,9 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
     rows, why = _latest_verdicts(plan, out)
     judged = [(number, gate, [row for row in rows if row["gate"] == number])
               for number, gate in enumerate(plan.part(gates_plan), 1)]
-    alarms = sum(len(own) * len(list(sides(gate))) for _, gate, own in judged if gate.rule.on == "sequence")
+    alarms = sum(len(verdicts) * len(list(sides(gate))) for _, gate, verdicts in judged if gate.rule.on == "sequence")
     needed = threshold(plan.part(sequence_plan).level, max(alarms, 1))
-    return [_gate_forecast(plan, number, own, needed, (margin, drop), why) for number, _, own in judged]
+    return [_gate_forecast(plan, number, verdicts, needed, (margin, drop), why) for number, _, verdicts in judged]
 
 
 def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:

@@ -59,9 +59,9 @@ def under_new_names(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
     Where a model took over the name of another one of the run, the rows of that one are left out.
     """
     there = list(rows)
-    taken = {names[row["model"]] for row in there if row["model"] in names}
+    used_names = {names[row["model"]] for row in there if row["model"] in names}
     return [{**row, "model": names.get(row["model"], row["model"])} for row in there
-            if row["model"] in names or row["model"] not in taken]
+            if row["model"] in names or row["model"] not in used_names]
 
 
 def runs_in(ledger: Ledger, out: Path) -> list[Row]:

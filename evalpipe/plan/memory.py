@@ -135,16 +135,16 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     if plan.mode == "grid" and blockers:
         raise SpecError(*(_needs_all_rows(plan, loc, what) for loc, what in blockers))
     most = max((dataset.table.rows or 0 for dataset in stored), default=0)
-    taken = held_bytes(list(plan.datasets)) + replicates_bytes(plan)
-    fits = plan.memory is None or taken <= plan.memory
+    needed_bytes = held_bytes(list(plan.datasets)) + replicates_bytes(plan)
+    fits = plan.memory is None or needed_bytes <= plan.memory
     must_hold = bool(blockers) or plan.mode == "exact" or not stored
     reason = None
     if stored and plan.mode == "grid":
         reason = "engine.mode is grid"
     elif must_hold and not fits:
-        raise SpecError(_rows_too_large(plan, taken, most, blockers[0][1] if blockers else "engine.mode: exact"))
+        raise SpecError(_rows_too_large(plan, needed_bytes, most, blockers[0][1] if blockers else "engine.mode: exact"))
     elif not must_hold and not fits:
-        reason = f"{most:,} rows take about {bytes_text(taken)} to hold"
+        reason = f"{most:,} rows take about {bytes_text(needed_bytes)} to hold"
     elif not must_hold and most > ROWS:
         reason = f"{most:,} rows are more than {ROWS:,}"
     decided = StreamingPlan(_why_held(plan, most, blockers)) if reason is None else StreamingPlan(
@@ -200,9 +200,9 @@ def _too_many_replicates(plan: Plan, memory: int) -> Problem:
     return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
 
 
-def _rows_too_large(plan: Plan, taken: float, rows: int, blocker: str) -> Problem:
+def _rows_too_large(plan: Plan, needed_bytes: float, rows: int, blocker: str) -> Problem:
     message = (f"engine.memory is {bytes_text(plan.memory or 0)}, but to hold {rows:,} rows takes about "
-               f"{bytes_text(taken)}, and {blocker.rstrip(',')} needs them all at once")
+               f"{bytes_text(needed_bytes)}, and {blocker.rstrip(',')} needs them all at once")
     hint = "allow more, or remove it, so that rows are read part by part"
     return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
 

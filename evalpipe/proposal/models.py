@@ -58,8 +58,8 @@ def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, withou
         ({level: f"{before}{level}{after}" for level in levels}, f"{before}{{level}}{after}")
         for before, after in _texts_around(levels, numeric, set(numeric)) if "{level}" not in before + after
     ]
-    taken = {column for by_level, _ in named for column in by_level.values()}
-    alike = {normalised(name): name for name in reversed(numeric) if name not in taken}
+    used_columns = {column for by_level, _ in named for column in by_level.values()}
+    alike = {normalised(name): name for name in reversed(numeric) if name not in used_columns}
     plains = [normalised(level) for level in levels]
     if all(plains) and len(set(plains)) == len(plains):
         named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)

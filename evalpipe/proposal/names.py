@@ -65,8 +65,8 @@ def words(name: str) -> list[str]:
 
 def like_outcome(name: str) -> bool:
     """Tell whether a name is that of an outcome."""
-    said = set(words(name))
-    return bool(said & ANSWERS) and said <= OUTCOME
+    name_words = set(words(name))
+    return bool(name_words & ANSWERS) and name_words <= OUTCOME
 
 
 def like_prediction(name: str) -> bool:
@@ -76,8 +76,8 @@ def like_prediction(name: str) -> bool:
 
 def like_id(name: str) -> bool:
     """Tell whether a name is that of a row or of what a row belongs to."""
-    said = set(words(name))
-    return bool(said & IDS) or (bool(said) and said <= ROWS)
+    name_words = set(words(name))
+    return bool(name_words & IDS) or (bool(name_words) and name_words <= ROWS)
 
 
 def has_word(name: str, vocabulary: frozenset[str]) -> bool:
@@ -122,19 +122,19 @@ MOST_SPECS = 8
 
 def named_after(outcome: ColumnLook, columns: Mapping[str, ColumnLook]) -> list[str]:
     """Return the columns of predictions that are named after an outcome."""
-    said = subject(outcome.name)
-    if not said or like_prediction(outcome.name) or not outcome.usable:
+    name_words = subject(outcome.name)
+    if not name_words or like_prediction(outcome.name) or not outcome.usable:
         return []
     return [name for name, look in columns.items() if name != outcome.name and like_prediction(name)
-            and (look.kind == "number" or look.levels) and subject(name) == said]
+            and (look.kind == "number" or look.levels) and subject(name) == name_words]
 
 
-def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], taken: Iterable[str]) -> dict[str, str]:
-    """Return the columns of predictions that are named after another outcome, with its name; none that are ``taken``.
+def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], used: Iterable[str]) -> dict[str, str]:
+    """Return the columns of predictions that are named after another outcome, with its name; none that are ``used``.
 
     A column that is named after the levels of the outcome is of that outcome, whatever else has the name of a level.
     """
-    without = {*taken, *named_after(outcome, columns)}
+    without = {*used, *named_after(outcome, columns)}
     return {name: look.name for look in columns.values() if look.name != outcome.name
             for name in named_after(look, columns) if name not in without}
 

@@ -269,7 +269,7 @@ def _may_be_times(look: ColumnLook) -> bool:
 
 
 def _is_follow_up_time(name: str) -> bool:
-    said = words(name)
-    pairs = set(pairwise(said))
-    return (bool(FOLLOWED & set(said)) or bool(pairs & {("follow", "up"), ("time", "to")})
-            or (bool(ENDPOINTS & set(said)) and bool(TIMES & set(said))))
+    name_words = words(name)
+    pairs = set(pairwise(name_words))
+    return (bool(FOLLOWED & set(name_words)) or bool(pairs & {("follow", "up"), ("time", "to")})
+            or (bool(ENDPOINTS & set(name_words)) and bool(TIMES & set(name_words))))

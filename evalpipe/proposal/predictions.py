@@ -61,18 +61,18 @@ class BinaryColumns:
         """The event."""
         return str(self.levels.event)
 
-    def numeric(self, taken: Sequence[str] = ()) -> list[ColumnLook]:
+    def numeric(self, used_columns: Sequence[str] = ()) -> list[ColumnLook]:
         """Return the columns of numbers that vary, but for the outcome and those that are taken."""
         return [look for name, look in self.columns.items() if look.kind == "number" and not look.constant
-                and name != self.outcome.name and name not in taken]
+                and name != self.outcome.name and name not in used_columns]
 
 
 def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     """Return the models of a binary outcome, or the question which columns they are."""
-    models, taken, refused = _models_of_families(data)
+    models, used_columns, refused = _models_of_families(data)
     models = [*data.lists, *models]
-    classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *taken])
-    rest = data.numeric([*taken, *refused, *(look.name for look in classes)])
+    classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *used_columns])
+    rest = data.numeric([*used_columns, *refused, *(look.name for look in classes)])
     likely = [look for look in rest if is_fractional(look) and like_prediction(look.name)]
     question = _pair_question(data, [look for look in rest if is_fractional(look)])
     if question is not None and not models:
@@ -97,12 +97,12 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
 
 def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
     """Return the models whose columns are named after levels, their columns, and those of the other level alone."""
-    models, taken, refused = list[ModelChoice](), list[str](), dict[str, str]()
+    models, used_columns, refused = list[ModelChoice](), list[str](), dict[str, str]()
     for family in families(data.levels.levels, data.columns, without=data.outcome.name):
         look = data.columns[family.columns[data.event]]
         if look.constant:
             continue
-        taken += family.columns.values()
+        used_columns += family.columns.values()
         others = [quoted(column) for level, column in family.columns.items() if level != data.event]
         refused |= {column: f"about {quoted(level)}, not about the event"
                     for level, column in family.columns.items() if level != data.event}
@@ -114,11 +114,11 @@ def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[st
         else:
             model = percent(data, look) if is_percent(look) else score(data, look)
         models.append(replace(model, beside=tuple(family.columns.values())))
-    for look in data.numeric(taken):
+    for look in data.numeric(used_columns):
         other = next((level for level in data.levels.levels if _mentions_word_level(look.name, level)), None)
         if other is not None and like_prediction(look.name) and other != data.event:
             refused[look.name] = f"about {quoted(other)}, not about the event"
-    return models, taken, refused
+    return models, used_columns, refused
 
 
 def _mentions_word_level(name: str, level: str) -> bool:
@@ -170,9 +170,9 @@ def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, .
     error = float(look.values.std() or 0) * sum(1 / len(part) for part in parts) ** 0.5  # type: ignore[arg-type]
     if without - with_event <= 2 * error:
         return ()
-    said = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {with_event:.3g} against "
+    comparison = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {with_event:.3g} against "
             f"{without:.3g} on average: check that it is about this event")
-    return (said,)
+    return (comparison,)
 
 
 def _pair_question(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None:
@@ -225,9 +225,9 @@ def level_models(
 ) -> ModelChoices | Question:
     """Return the models of an outcome of several levels, those of ``lists`` first, or the question which they are."""
     named = families(levels, columns, without=outcome.name)
-    taken = [column for family in named for column in family.columns.values()]
+    used_columns = [column for family in named for column in family.columns.values()]
     models = [*lists, *(family_model(family) for family in named)]
-    classes = predicted_levels(columns, levels, without=[outcome.name, *taken])
+    classes = predicted_levels(columns, levels, without=[outcome.name, *used_columns])
     if len(models) > MOST_MODELS:
         return Question(
             "model", f"{len(named):,} sets of columns are named after the {len(levels)} levels",

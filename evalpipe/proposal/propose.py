@@ -93,8 +93,8 @@ class OtherColumns:
 
 def id_candidates(columns: Mapping[str, ColumnLook], used: Iterable[str]) -> list[str]:
     """Return the columns whose values may name rows: different in all of them, and called so."""
-    taken = set(used)
-    return [name for name, look in columns.items() if name not in taken and look.unique and like_id(name)
+    used_columns = set(used)
+    return [name for name, look in columns.items() if name not in used_columns and look.unique and like_id(name)
             and look.kind in ("number", "text") and (look.kind == "text" or look.whole)]
 
 
@@ -139,10 +139,10 @@ def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
 
 def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
     """Take the columns that fit out of the rest."""
-    taken = [look for look in rest.values() if fits(look)]
-    for look in taken:
+    used_columns = [look for look in rest.values() if fits(look)]
+    for look in used_columns:
         del rest[look.name]
-    return taken
+    return used_columns
 
 
 def _left_out_lines(
@@ -266,8 +266,8 @@ def without_keys(looked: Looked, answers: Answers) -> Looked:
         if key != "cluster" and look.kind != "number":
             raise UsageError.of("not-numbers", f"--{key} names the column {quoted(name)}, which holds no numbers",
                                 "name a column of numbers")
-    taken = {name for _, name in answers.keys}
-    return replace(looked, columns={name: look for name, look in looked.columns.items() if name not in taken})
+    used_columns = {name for _, name in answers.keys}
+    return replace(looked, columns={name: look for name, look in looked.columns.items() if name not in used_columns})
 
 
 def from_first_rows(

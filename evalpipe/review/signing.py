@@ -96,10 +96,10 @@ def _signed(
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:
     """Raise UsageError where a signature is there already, or is dated before one of its role."""
-    said = f"{signature.name} ({signature.role}), {signature.date}"
+    signer_line = f"{signature.name} ({signature.role}), {signature.date}"
     if signature in earlier:
         hint = "nothing is to be done; a further decision has another day or other conditions"
-        raise UsageError.of("already-signed", f"this signature is there already: {said}", hint)
+        raise UsageError.of("already-signed", f"this signature is there already: {signer_line}", hint)
     last = newest(earlier).get(signature.role)
     if last is not None and signature.date < last.date:
         message = f"the {signature.role} has signed on {last.date}, after {signature.date}"

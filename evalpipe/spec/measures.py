@@ -100,10 +100,10 @@ class MetricChoice:
         if self.metric not in registry:  # an expression that the spec declares, which has no options
             return self.written()
         entry, given = registry[self.metric], dict(self.options)
-        own = {name for name in entry.option_types if name in given or name not in entry.from_spec}
+        own_options = {name for name in entry.option_types if name in given or name not in entry.from_spec}
         # Options from the spec are required of the model that fills in defaults, so they get values of no account.
         stand_ins = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec}
-        options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own)
+        options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own_options)
         return MetricChoice(entry.name, options, self.average, self.prevalence).written()
 
     def _dumped(self, info: SerializationInfo) -> str | dict[str, object]:
@@ -165,8 +165,8 @@ def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
 
 def common_keys(metric: str) -> tuple[str, ...]:
     """Return the keys of an entry that are no options of its metric: `ppv` and `npv` have a prevalence of their own."""
-    own = metric in registry and "prevalence" in registry[metric].option_types
-    return ("metric", "average") if own else ("metric", "average", "prevalence")
+    own_options = metric in registry and "prevalence" in registry[metric].option_types
+    return ("metric", "average") if own_options else ("metric", "average", "prevalence")
 
 
 class MeasureExpression(SpecPart):

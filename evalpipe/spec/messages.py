@@ -115,7 +115,7 @@ def _fault(name: str, shown: str) -> str | None:
         (name[:1] in _SIGNS, f"the name {shown} begins with '{name[:1]}', {_SIGNS.get(name[:1])}"),
         (not unicodedata.is_normalized("NFC", name), _decomposed(shown)),
     )
-    return next((said for wrong, said in faults if wrong), None)
+    return next((refusal for wrong, refusal in faults if wrong), None)
 
 
 def _too_long_name(shown: str) -> str:
@@ -399,8 +399,8 @@ def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
     name = str(loc[-1] if key else tree.get(*loc))
     shown = quoted(name) if key else tree.show(*loc)
     narrow = not key and loc[:1] in (("name",), ("slices",))
-    said = bad_identifier if loc[:1] == ("metrics",) else bad_plain_name if narrow else bad_key
-    message, hint = said(name, shown)
+    refusal = bad_identifier if loc[:1] == ("metrics",) else bad_plain_name if narrow else bad_key
+    message, hint = refusal(name, shown)
     return tree.problem("bad-name", message, *loc, key=key, hint=None if tree.secret(*loc) and not key else hint)
 
 

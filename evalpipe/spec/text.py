@@ -145,8 +145,8 @@ class ProseText:
             place = origin.place(*loc, "file")
             notes = () if place is None else (f"named at {place}",)
             return Problem(code, message, self.source.place(*span), hint, notes=notes)
-        place, said = origin.place(*loc), f"{' '.join(named.split())}: {message}" if named else message
-        return Problem(code, said if place is not None else f"{path_text(loc)}: {said}", place, hint)
+        place, sentence = origin.place(*loc), f"{' '.join(named.split())}: {message}" if named else message
+        return Problem(code, sentence if place is not None else f"{path_text(loc)}: {sentence}", place, hint)
 
 
 def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:

@@ -289,8 +289,8 @@ class _Builder:
         if node.tag != CORE + wanted:
             return self._unknown_tag(node, place)
         if len(node.value) > MAX_ENTRIES:
-            said = "list" if wanted == "seq" else "mapping"
-            self._report("too-many-values", f"this {said} has {len(node.value):,} entries; at most {MAX_ENTRIES:,} are "
+            kind = "list" if wanted == "seq" else "mapping"
+            self._report("too-many-values", f"this {kind} has {len(node.value):,} entries; at most {MAX_ENTRIES:,} are "
                          "allowed", place, "divide the evaluation among several specs")
             return Node(UNREADABLE, place)
         self.open.add(id(node))

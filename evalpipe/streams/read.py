@@ -94,12 +94,12 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     parts: list[_ReadDataset] = []
     with connected as workers:
         for dataset in plan.datasets:
-            own = files[dataset.name]
+            dataset_files = files[dataset.name]
             if dataset.role == "reference":  # whose rows are compared and not counted
-                sha256 = list(dataset.table.contents or workers.digests(own))
+                sha256 = list(dataset.table.contents or workers.digests(dataset_files))
                 parts.append(_ReadDataset(dataset, Tables(asked(plan)), sha256))
             else:
-                parts.append(_ReadDataset(dataset, *merged(plan, dataset, own, work, workers)))
+                parts.append(_ReadDataset(dataset, *merged(plan, dataset, dataset_files, work, workers)))
     if work.cache is not None:
         Cache(work.cache).finish(work.used)
     predicted = [part for part in parts if part.dataset.role != "reference"]

@@ -73,16 +73,16 @@ def compared_ids(
     with _temporary_folder(scratch) as folder:
         ids = {dataset.name: Identities(plan, dataset, files[dataset.name], folder / str(number), bits)
                for number, dataset in enumerate(plan.datasets)}
-        for own in ids.values():
-            own.read(workers_of(plan))
-        predicted = [own for own in ids.values() if own.dataset.role != "reference"]
-        problems = [problem for own in predicted for problem in own.twice()]
-        for own in predicted:
+        for dataset_ids in ids.values():
+            dataset_ids.read(workers_of(plan))
+        predicted = [dataset_ids for dataset_ids in ids.values() if dataset_ids.dataset.role != "reference"]
+        problems = [problem for dataset_ids in predicted for problem in dataset_ids.twice()]
+        for dataset_ids in predicted:
             for other in ids.values():
                 # What a model or a recalibrator learnt from.
                 learnt = other.dataset.role == "reference" or (
-                    own.dataset.role == "evaluate" and other.dataset.role == "calibrate")
-                problems += own.shared(other) if learnt else []
+                    dataset_ids.dataset.role == "evaluate" and other.dataset.role == "calibrate")
+                problems += dataset_ids.shared(other) if learnt else []
         if problems:
             raise DataError(*problems)
         yield ids
@@ -161,9 +161,9 @@ class Identities:
     def _batches(self, part: Part) -> Iterator[Columns]:
         """Yield the ids of some rows of a part after others, checked as those of rows that are held."""
         file, reference = self.files[part.file], self.dataset.role == "reference"
-        own = tuple(condition for condition in self.dataset.conditions if condition.key == "where")
+        dataset_ids = tuple(condition for condition in self.dataset.conditions if condition.key == "where")
         read = self.dataset.columns if reference else (str(self.plan.id),)
-        ids = replace(self.dataset, columns=read, conditions=own)
+        ids = replace(self.dataset, columns=read, conditions=dataset_ids)
         try:
             for rows in load_part(self.plan, ids, part.file, part.first, part.rows):
                 if isinstance(rows, list):

@@ -87,9 +87,9 @@ def _summed_statistics(leaves: list[MetricPlan]) -> Iterator[Option]:
     for leaf in leaves:
         for options in (leaf.params, *leaf.of_class):
             for name in leaf.metric.statistics:
-                taken = {key: options[key] for key in statistics[name].options}
-                if statistics[name].of_rows and _reads_probabilities(name, taken):
-                    yield name, tuple(taken.items())
+                statistic_options = {key: options[key] for key in statistics[name].options}
+                if statistics[name].of_rows and _reads_probabilities(name, statistic_options):
+                    yield name, tuple(statistic_options.items())
 
 
 def _reads_probabilities(name: str, options: Mapping[str, object]) -> bool:
@@ -279,9 +279,9 @@ class Tables:
 
     def _merge_clusters(self, other: Tables, keys: Keys) -> None:
         """Add the cells of clusters, whose numbers are those that they have among all."""
-        own: Keys = np.zeros(0, np.uint64) if self.keys is None else self.keys
-        self.keys = smallest_keys(own, keys)
-        numbers, added = new_cluster_numbers(own, self.keys), new_cluster_numbers(keys, self.keys)
+        cluster_keys: Keys = np.zeros(0, np.uint64) if self.keys is None else self.keys
+        self.keys = smallest_keys(cluster_keys, keys)
+        numbers, added = new_cluster_numbers(cluster_keys, self.keys), new_cluster_numbers(keys, self.keys)
         for key in self.clusters.keys() | other.clusters.keys():
             mine, others = self.clusters.get(key, {}), other.clusters.get(key, {})
             self.clusters[key] = {group: sum_cell_counts([

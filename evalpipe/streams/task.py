@@ -47,12 +47,12 @@ def run_task(task: str) -> bytes:
     """Do a task and return its answer; problems of the data, the spec and the versions are part of the answer."""
     asked_for = json.loads(task)
     try:
-        own = versions()
+        own_versions = versions()
         for name, version in asked_for["versions"].items():
-            if own[name] != version:
+            if own_versions[name] != version:
                 others = ", ".join(f"{library} {number}" for library, number in asked_for["versions"].items())
                 raise UsageError.of(
-                    "worker-version", f"a worker has {name} {own[name]}, but this run has {version}",
+                    "worker-version", f"a worker has {name} {own_versions[name]}, but this run has {version}",
                     f"install on every worker: {others}", (f"the worker is on the host {platform.node()}",))
         path, shown, size, changed = asked_for["file"]
         file = File(Path(path), shown, Stamp(size, changed), None)

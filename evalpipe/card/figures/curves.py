@@ -70,14 +70,14 @@ class CurveLayers:
 
     def below(self, panel: Panel, series: Series, *, single: bool) -> Sequence[Box]:
         """Draw what belongs under a model's curve; return the boxes that it takes."""
-        taken = self.alone(panel, series) if single and self.alone is not None else ()
+        occupied = self.alone(panel, series) if single and self.alone is not None else ()
         if self.under is not None:
             self.under(panel, series)
-        return taken
+        return occupied
 
-    def above(self, panel: Panel, series: Series, taken: Sequence[Box] = ()) -> Sequence[Box]:
+    def above(self, panel: Panel, series: Series, occupied: Sequence[Box] = ()) -> Sequence[Box]:
         """Draw what belongs over a model's curve; return the boxes that it takes."""
-        return () if self.over is None else self.over(panel, series, taken)
+        return () if self.over is None else self.over(panel, series, occupied)
 
 
 PLAIN = CurveLayers()

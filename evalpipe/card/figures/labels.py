@@ -59,16 +59,16 @@ Place = tuple[Box, bool]
 
 
 def label_lines(
-    panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), taken: Sequence[Box] = (),
+    panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
     """Write each label beside its line; return the entries of a key for those that find no room.
 
     The models are all labelled or all in the key, so that a reader looks in one place, and likewise the ``others``.
-    ``taken`` are boxes that are to stay free, ``unnamed`` lines that labels keep off and that get none.
+    ``occupied`` are boxes that are to stay free, ``unnamed`` lines that labels keep off and that get none.
     """
     traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
-    boxes, entries = list(taken), list[KeyEntry]()
+    boxes, entries = list(occupied), list[KeyEntry]()
     for labels in (models, others):
         start = 0 if labels is models else len(models)
         places = _label_places(panel, labels, traces, start, boxes)
@@ -84,10 +84,10 @@ def label_lines(
     return entries
 
 
-def label_ends(panel: Panel, lines: Sequence[LineLabel], taken: Sequence[Box] = ()) -> list[KeyEntry]:
+def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
     """Write the label of each line above it, all at that end of the panel where lines are further apart.
 
-    Returns the entries of a key where there is no room for all. ``taken`` are boxes that are to stay free.
+    Returns the entries of a key where there is no room for all. ``occupied`` are boxes that are to stay free.
     """
     traces = [_points_along(panel, label) for label in lines]
     wide = max(width(label.text) for label in lines)
@@ -98,7 +98,7 @@ def label_ends(panel: Panel, lines: Sequence[LineLabel], taken: Sequence[Box] = 
         feet = [top - 3 if top - LINE > panel.top else top + LINE - 1 for top in tops]
         boxes = [(left, foot - LINE + 3, left + wide, foot + 1) for foot in feet]
         apart = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
-        if apart > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in taken):
+        if apart > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in occupied):
             places.append((apart, left, feet))
     if not places:
         return [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in lines]
@@ -128,14 +128,14 @@ def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel])
 
 def _label_places(
     panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
-    taken: Sequence[Box],
+    occupied: Sequence[Box],
 ) -> list[Place] | None:
     """Return a place for each label, whose lines are the traces from ``start`` on; None where one has no room."""
     places: list[Place] = []
     for place, label in enumerate(labels, start):
         wide = width(label.text) + (SIGN if label.marker else 0)
         rivals = [point for k, trace in enumerate(traces) if k != place for point in trace]
-        chosen = _free_place(panel, traces[place], rivals, [*taken, *(box for box, _ in places)], wide)
+        chosen = _free_place(panel, traces[place], rivals, [*occupied, *(box for box, _ in places)], wide)
         if chosen is None:
             return None
         places.append(chosen)
@@ -274,7 +274,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
     """Return what draws a model's marked thresholds, each with its number where there is room for it."""
     curves = marks_of(context)
 
-    def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
+    def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         if series.name not in curves:
             return ()
         curve, point = curves[series.name], context.operating(series.name)
@@ -285,7 +285,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
         for cut, a, b in zip(cuts, x, y, strict=True):
             text = numbers.given(cut)
             if not (math.isnan(a) or math.isnan(b)) and (point is None or point.mark != text):
-                boxes += _write_beside_point(panel, (a, b), text, series.ink, at.side, [*taken, *boxes])
+                boxes += _write_beside_point(panel, (a, b), text, series.ink, at.side, [*occupied, *boxes])
         return boxes
 
     return over
@@ -310,7 +310,7 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
 
 
 def _write_beside_point(
-    panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], taken: Sequence[Box]
+    panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box]
 ) -> Sequence[Box]:
     """Write a label beside a point, on the first of its four sides that is free; none where none is."""
     x, y, wide = panel.across(at[0]), panel.down(at[1]), width(text)
@@ -321,7 +321,7 @@ def _write_beside_point(
         within = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)
         if within and not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-                              for other in taken):
+                              for other in occupied):
             panel.sheet.write(left, base, text, ink)
             return (box,)
     return ()
@@ -330,10 +330,10 @@ def _write_beside_point(
 def draw_in_turn(*draws: Over) -> Over:
     """Return what draws one after the other, each with the boxes that those before took."""
 
-    def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
+    def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         boxes: list[Box] = []
         for draw in draws:
-            boxes += draw(panel, series, [*taken, *boxes])
+            boxes += draw(panel, series, [*occupied, *boxes])
         return boxes
 
     return over

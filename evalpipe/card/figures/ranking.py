@@ -248,7 +248,7 @@ def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
     """Return what draws how many rows hold half of the events: across to the curve, and down to their share."""
     shares = {series.name: (curve.notes.tested_for_half_of_events, _share_for_half(curve)) for series, curve in pairs}
 
-    def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
+    def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         share, text = shares[series.name]
         if share is None:
             return ()
@@ -257,7 +257,7 @@ def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
         box = left, panel.base - LINE - 2, left + wide, panel.base
         at, middle = panel.across(share), panel.down(HALF)
         guide = (panel.left, middle - 2, at, middle + 2), (at - 2, middle, at + 2, panel.base)
-        others = [other for other in taken if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
+        others = [other for other in occupied if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
         if others or box[2] > panel.left + panel.width:
             return guide
         panel.sheet.write(left, panel.base - 6, text, series.ink)

@@ -106,7 +106,7 @@ def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[
         drawn.marks(at * len(rates), [height for heights in rates.values() for height in heights], series.ink,
                     series.marker, size=3.2)
         drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
-    return label_lines(drawn, labels, taken=label_rules(drawn, cuts, labels))
+    return label_lines(drawn, labels, occupied=label_rules(drawn, cuts, labels))
 
 
 COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precision": "precision",

@@ -243,11 +243,11 @@ def _server_details(error: Exception) -> dict[str, str]:
 
 def _one_line(error: Exception, source: QuerySource) -> str:
     """Return what the server says in one line: its own message, without that of the driver, and without secrets."""
-    said = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
-    if said is None:
+    server_message = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
+    if server_message is None:
         first = str(error).partition("\nquery: ")[0].partition("\n")[0]
-        said = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
-    return source.uri.redacted(" ".join(said.split())).rstrip(".")
+        server_message = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
+    return source.uri.redacted(" ".join(server_message.split())).rstrip(".")
 
 
 def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:

@@ -263,11 +263,11 @@ def libraries_of(declared: Sources) -> list[str]:
 def _installed_name(driver: str) -> str:
     """Return the name by which a driver is installed: another than its own where a library brings it, as DuckDB's."""
     module = f"adbc_driver_{driver}"
-    own = module.replace("_", "-")
+    distribution = module.replace("_", "-")
     try:
-        return metadata.metadata(own)["Name"]
+        return metadata.metadata(distribution)["Name"]
     except metadata.PackageNotFoundError:
-        return next(iter(metadata.packages_distributions().get(module, ())), own)
+        return next(iter(metadata.packages_distributions().get(module, ())), distribution)
 
 
 @contextmanager
@@ -324,7 +324,7 @@ def _connect(source: QuerySource, places: Origin) -> Database:
 
 
 def _missing_library(source: QuerySource, places: Origin, module: str) -> UsageError:
-    own = source.driver is None or module == "adbc_driver_manager"
-    way = "pip install 'evalpipe[sql]'" if own else "install it, or correct 'driver'"
+    distribution = source.driver is None or module == "adbc_driver_manager"
+    way = "pip install 'evalpipe[sql]'" if distribution else "install it, or correct 'driver'"
     message = f"{source.called} is a query, and the Python package {module} that reads it is not installed"
     return UsageError(Problem("missing-library", message, places.place(*source.loc), way))

@@ -325,8 +325,8 @@ def _file_facts(file: InputFile | None) -> Cell:
 
 
 def _file_aspects(change: InputChange) -> str:
-    said = {"presence": "only one run reads it", "used_rows": "rows used"}
-    parts = [said.get(aspect, aspect) for aspect in change.differs_in]
+    aspect_names = {"presence": "only one run reads it", "used_rows": "rows used"}
+    parts = [aspect_names.get(aspect, aspect) for aspect in change.differs_in]
     if change.a is not None and change.b is not None:
         gone = [name for name in change.a.columns if name not in change.b.columns]
         new = [name for name in change.b.columns if name not in change.a.columns]

@@ -300,11 +300,11 @@ def _answer(compared: Sequence[Results], change: NumberChange, *, swapped: bool)
     what = text_of([change.metric, change.params, change.average, change.class_])
     values = (change.b, change.a) if swapped else (change.a, change.b)
     for results in compared:
-        own = {row.model: row.value for row in results.rows if what == _measure_key(row)}
+        own_values = {row.model: row.value for row in results.rows if what == _measure_key(row)}
         row = next((row for row in results.comparisons if what == _measure_key(row)), None)
         if row is None:
             continue
-        if not all(side is not None and _same_value(own.get(model), side.value)
+        if not all(side is not None and _same_value(own_values.get(model), side.value)
                    for model, side in zip(("first", "second"), values, strict=True)):
             return OTHER_VALUES
         limits = (row.lower, row.upper)

@@ -46,8 +46,8 @@ class Tolerance:
 
         A difference of just the tolerance is covered, whatever the rounding of the subtraction makes of it.
         """
-        own = self.by_metric.get(metric) if metric is not None else None
-        allowed = max(self.absolute, self.relative * max(abs(a), abs(b))) if own is None else own
+        by_this_metric = self.by_metric.get(metric) if metric is not None else None
+        allowed = max(self.absolute, self.relative * max(abs(a), abs(b))) if by_this_metric is None else by_this_metric
         return a == b or abs(a - b) <= allowed * (1 + 1e-9)
 
     def covers_both(self, a: float | None, b: float | None, metric: str | None = None) -> bool:

@@ -224,8 +224,8 @@ def place_of(exported: ExportedRun, row: Estimate) -> str:
 def measure_name(row: Estimate) -> str:
     """Name a measure with its options and its average: ``f_beta(beta=2,average=macro)``."""
     average = [] if row.average is None else [f"average={row.average}"]
-    said = ",".join(filter(None, [options(row.params), *average]))
-    return f"{row.metric}({said})" if said else row.metric
+    option_text = ",".join(filter(None, [options(row.params), *average]))
+    return f"{row.metric}({option_text})" if option_text else row.metric
 
 
 def options(params: dict[str, Scalar] | Slice) -> str:
