@@ -29,6 +29,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.engine.subsets import Subset
@@ -120,12 +121,15 @@ class Scope:
         return {}
 
 
-def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
-    """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
+def estimates(
+    scope: Scope, entry: MetricPlan, replicates: Replicates, uninformed: Floats | None
+) -> Iterator[Estimate]:
+    """Yield the estimate of one measure for one model; one for each class where they are not averaged.
+
+    ``uninformed`` is its value without information, as `no_information` has it; None where it is not asked for.
+    """
     scope = scope.seen_by(entry)
-    plan, sample, summary = scope.plan, scope.sample, scope.summary
-    asked = plan.permutations > 0 and scope.subset.slice is None
-    uninformed = no_information(plan, sample, summary, entry) if asked else None
+    sample, summary = scope.sample, scope.summary
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
         estimate, used = averaged(scope, entry, drawn)
@@ -281,6 +285,7 @@ class Evaluated:
     summaries: dict[tuple[str, int], Summary]
     replicates: Replicates
     _estimates: dict[str, Estimates] = field(default_factory=dict, repr=False, compare=False)
+    _no_information: dict[str, dict[int, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
         """Yield the scopes of a model that have statistics, all rows first; the rests of slices too if asked."""
@@ -301,6 +306,7 @@ class Evaluated:
                 if subset.beside is not None:
                     continue
                 summary = self.summaries.get((model, number))
+                uninformed = self._without_information(model) if number == 0 else {}
                 scope = self.scope(model, number, summary or self.summaries[model, 0])
                 for k, entry in enumerate(self.plan.metrics):
                     if not scope.serves(entry):
@@ -308,9 +314,23 @@ class Evaluated:
                     elif summary is None:
                         estimated[number, k] = tuple(insufficient(scope, entry))
                     else:
-                        estimated[number, k] = tuple(estimates(scope, entry, self.replicates))
+                        estimated[number, k] = tuple(
+                            estimates(scope, entry, self.replicates, uninformed.get(k)))
             self._estimates[model] = estimated
         return self._estimates[model]
+
+    def _without_information(self, model: str) -> dict[int, Floats]:
+        """Return the values without information on all rows of a model's measures, by their number.
+
+        Those that only findings rest on are numbered after those of the plan: all share the random pairings.
+        """
+        if model not in self._no_information:
+            scope = self.scope(model, 0, self.summaries[model, 0])
+            entries = (*self.plan.metrics, *self.plan.diagnosed) if self.plan.permutations else ()
+            served = {k: entry for k, entry in enumerate(entries) if scope.serves(entry)}
+            means = no_information(self.plan, scope.sample, scope.summary, list(served.values()))
+            self._no_information[model] = dict(zip(served, means, strict=True))
+        return self._no_information[model]
 
     def forget(self, model: str) -> None:
         """Free the large tables of a model: a million rows have a hundred megabytes."""
@@ -332,8 +352,10 @@ class Evaluated:
         """Yield the estimates on all rows of the measures that only findings rest on."""
         for model in self.sample.models:
             scope = self.scope(model, 0, self.summaries[model, 0])
-            for entry in self.plan.diagnosed:
-                yield from estimates(scope, entry, self.replicates) if scope.serves(entry) else ()
+            uninformed = self._without_information(model)
+            for k, entry in enumerate(self.plan.diagnosed, len(self.plan.metrics)):
+                if scope.serves(entry):
+                    yield from estimates(scope, entry, self.replicates, uninformed.get(k))
             self.forget(model)
 
     def estimate(self, model: str, entry: MetricPlan) -> Estimate:

@@ -20,7 +20,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.data.sample import Sample
@@ -257,41 +257,69 @@ EXPANDED = 1_000_000
 """The most observations that rows with frequency weights are split into, so that each is paired by itself."""
 
 
-def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
-    """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
+def no_information(plan: Plan, sample: Sample, summary: Summary, entries: Sequence[MetricPlan]) -> list[Floats]:
+    """Return each measure's mean over pairings of truths with predictions, [], or [K] where each class has its own.
 
-    ``summary`` is of the rows that the measure sees: of predicted classes, those that have one are paired among
-    themselves; at a prevalence they count as reweighted. Exact where the mean has a closed form; else over
-    random pairings, as many as the plan says. NaN where it is undefined in all, or there are no rows; and of an
-    expression of measures at prevalences of their own, whose rows cannot be reweighted to all of them.
+    Each is of the rows that it sees: of predicted classes, those that have one are paired among themselves; at a
+    prevalence they count as reweighted. Exact where the mean has a closed form; else over random pairings, as many as
+    the plan says. NaN where it is undefined in all, or there are no rows; and of an expression of measures at
+    prevalences of their own, whose rows cannot be reweighted to all of them.
     """
+    means: list[Floats | None] = []
+    drawn: dict[tuple[int, tuple[float, ...] | None], tuple[Summary, list[int]]] = {}
+    for number, entry in enumerate(entries):
+        seen, shares = summary.seen_by(entry.metric), entry.prior.asked
+        mean = _undrawn(seen, replace(entry, prior=replace(entry.prior, shares=shares)), sample)
+        means.append(mean)
+        if mean is None:
+            drawn.setdefault((id(seen), shares), (seen, []))[1].append(number)
+    for (_, shares), (seen, numbers) in drawn.items():
+        over_pairings = _mean_over_pairings(plan, sample, seen, shares, [entries[number] for number in numbers])
+        for number, mean in zip(numbers, over_pairings, strict=True):
+            means[number] = mean
+    return [mean for mean in means if mean is not None]
+
+
+def _undrawn(summary: Summary, entry: MetricPlan, sample: Sample) -> Floats | None:
+    """Return the mean of a measure that needs no random pairings; None where it must be drawn."""
     if any(part.prior.asked is not None for _, part in entry.parts):
         return np.asarray(np.nan)
     if not summary.weights.any():  # no row has a class: there is nothing to pair
         return np.full_like(values(summary, entry), np.nan)
-    entry = replace(entry, prior=replace(entry.prior, shares=entry.prior.asked))
     known = None if entry.parts else exact(summary, entry, whole=sample.weight_kind != "importance")
-    if known is not None:
-        return known
+    if known is None and entry.prior.shares is not None and summary.lacks(entry.prior.shares):
+        return np.full_like(values(summary, entry), np.nan)
+    return known
+
+
+def _mean_over_pairings(
+    plan: Plan, sample: Sample, summary: Summary, shares: Shares | None, entries: Sequence[MetricPlan]
+) -> list[Floats]:
+    """Return the mean of each measure over the random pairings in which it has a value; ``shares`` as in `Summary.at`.
+
+    The statistics of one pairing serve all measures, and are gone before the next: they are as large as the data.
+    """
     weighted = sample.weight is not None
-    if entry.prior.shares is not None:
-        if summary.lacks(entry.prior.shares):
-            return np.full_like(values(summary, entry), np.nan)
-        summary, entry = summary.at(entry.prior.shares), replace(entry, prior=SAMPLE)
-        weighted = True
+    if shares is not None:
+        summary, weighted = summary.at(shares), True
     elif sample.weight_kind == "frequency" and summary.weights.sum() <= EXPANDED:
         rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
+    entries = [replace(entry, prior=SAMPLE) for entry in entries]  # the rows are reweighted already
     n, of_pairings = len(summary.rows.truth), []
     for number in range(plan.permutations):
         generator = stream(plan.seed, "pairing", sample.dataset, number)
         # With weights a prediction meets truths in proportion to theirs.
         pairing = (generator.choice(n, n, p=summary.weights / summary.weights.sum()) if weighted else
                    generator.permutation(n))
-        of_pairings.append(values(Summary(summary.rows.paired(pairing), summary.weights), entry))
-    drawn = np.stack(of_pairings)
-    defined = ~np.isnan(drawn)
-    return ratio(np.where(defined, drawn, 0.0).sum(axis=0), defined.sum(axis=0))
+        paired = Summary(summary.rows.paired(pairing), summary.weights)
+        of_pairings.append([values(paired, entry) for entry in entries])
+    means = []
+    for of_measure in zip(*of_pairings, strict=True):
+        stacked = np.stack(of_measure)
+        defined = ~np.isnan(stacked)
+        means.append(ratio(np.where(defined, stacked, 0.0).sum(axis=0), defined.sum(axis=0)))
+    return means
 
 
 def skill(entry: MetricPlan, value: float, uninformed: float) -> float | None:

@@ -14,9 +14,10 @@ import polars as pl
 import pytest
 
 import evalpipe
-from engine.runs import read_sample
+from card.blocks import facts
+from engine.runs import BOTH, people, read_sample
 from engine.runs import run_with_line as run
-from evalpipe.card.method import _without_information
+from evalpipe.card import method
 from evalpipe.engine.averages import values
 from evalpipe.engine.no_information import Independent, exact
 from evalpipe.errors import SpecError
@@ -26,6 +27,7 @@ from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.spec.core_keys import PERMUTATIONS
 from evalpipe.statistics import NumberRows, Summary
+from evalpipe.statistics.rows import RowsOfLevels
 from laws import samples
 from laws.test_number_metrics import VARIANTS
 
@@ -233,8 +235,33 @@ def test_as_many_pairings_are_drawn_as_the_spec_says(asked: Any, pairings: int) 
     assert rmse.no_information == pytest.approx(np.mean(drawn), rel=1e-12)
     assert mse.no_information == pytest.approx(np.mean((sample.truth[:, None] - predicted) ** 2), rel=1e-12)
     assert results.intervals.pairings == pairings
-    said = dict(_without_information(results))["Without information"]
+    said = facts(method.sections(results))["Without information"]
     assert f"otherwise over {pairings} random pairings" in said
+
+
+def test_all_measures_share_the_statistics_of_one_pairing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many pairings as the spec says for each model, and again where rows are weighed to a prevalence.
+
+    Measures that only findings rest on are drawn too, and each value is that of a run of the one measure.
+    """
+    paired, pairings = RowsOfLevels.paired, []
+
+    def counted(rows: Any, index: Any) -> Any:
+        pairings.append(len(index))
+        return paired(rows, index)
+
+    monkeypatch.setattr(RowsOfLevels, "paired", counted)
+    at_prevalence = {"metric": "brier_refinement", "prevalence": 0.2}
+    names = ["calibration_slope", "brier_reliability", "partial_roc_auc", "ks"]
+    keys: dict[str, Any] = {"models": BOTH, "intervals": {"method": "none"}, "no_information": {"permutations": 20}}
+
+    together = run(people(120), metrics=[*names, at_prevalence], **keys)
+    assert pairings == [120] * 20 * 2 * len(BOTH)
+    alone = [run(people(120), metrics=[measure], **keys).rows for measure in [*names, at_prevalence]]
+    expected = {(row.model, row.metric): row.no_information for rows in alone for row in rows}
+    assert {(row.model, row.metric): row.no_information for row in together.rows} == expected
+    assert None not in expected.values()
+    assert any(row.no_information is not None for row in together.diagnostics)
 
 
 @pytest.mark.parametrize(("asked", "message"), [
