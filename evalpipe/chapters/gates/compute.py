@@ -1,13 +1,12 @@
-"""The verdict of every gate of a spec on every number that it is on, from the tables of results alone.
+"""The verdict of every gate of a spec on every number that it judges, from the tables of results alone.
 
-Gates `on: sequence` are judged by what their nights come to together: `Sequences` gathers their evidence.
+Gates `on: sequence` are judged by the evidence of all nights together, which `Sequences` collects.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import groupby
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,14 +57,24 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import DatasetSummary, Estimate, GateEvidence, Results
 
+    Night = Mapping[str, Any]
 
 FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"
-"""The way out where there is no earlier run to compare with."""
+"""The hint where there is no earlier run to compare with."""
+
+VALUE_FIELDS = ("value", "error", "rows", "support")
+"""The fields of a night's record that hold its value, standard error and numbers of rows."""
+
+NIGHT_FIELDS = ("data_sha256", "against", "kept", *VALUE_FIELDS)
+"""The fields of a night's record that its evidence is computed from."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A gate, by its ``number`` in the spec from 1, with the ``numbers`` of the run and the run that it is against."""
+    """A gate, by its ``number`` in the spec from 1, with all that its verdicts need.
+
+    ``numbers`` are those of this run; ``earlier`` is the earlier run that it compares with, None of any other gate.
+    """
 
     plan: Plan
     number: int
@@ -77,7 +86,7 @@ class _Case:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the evidence of this night on gates `on: sequence`, as far as it is exact."""
+    """Return the exact evidence of this night on gates `on: sequence`."""
     return {"evidence": list(exact(plan, evaluated))}
 
 
@@ -85,12 +94,12 @@ def judged(
     plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier],
     nights: Sequence[Mapping[str, Any]] = (),
 ) -> Results:
-    """Return the results with the verdicts of the spec's gates: one for each number that a gate is on.
+    """Return the results with the verdicts of the spec's gates: one for each number that a gate judges.
 
     ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them;
     ``nights`` the evidence of earlier nights, as `evalpipe.ledger.nights.evidence_before` returns it. Raises
-    DataError with every gate that is on no number, and every number that an earlier run lacks, unless the gate says
-    that this is optional.
+    DataError with every gate that matches no number, and every number that an earlier run lacks, unless the gate is
+    optional.
     """
     if not plan.part(gates_plan):
         return results
@@ -103,15 +112,15 @@ def judged(
     problems = [problem for problem in verdicts if isinstance(problem, Problem)]
     if problems:
         raise DataError(*problems)
-    warnings = [*results.warnings, *sequences.warnings(), *_same_data(plan, results, earlier)]
+    warnings = [*results.warnings, *sequences.warnings(), *_same_data_warnings(plan, results, earlier)]
     return results.model_copy(
         update={"gates": verdicts, "evidence": list(sequences.evidence), "warnings": warnings})
 
 
-def _same_data(
+def _same_data_warnings(
     plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]
 ) -> Iterator[Warned]:
-    """Warn of datasets whose rows are those of the earlier night that gates `against: last` are held to."""
+    """Warn of each dataset that has the same rows as in the reference of gates `against: last`."""
     run = next((run for index, run in earlier.items() if plan.part(gates_plan)[index].against == "last"), None)
     if not isinstance(run, EarlierRun) or run.results.as_of is None or plan.as_of is None:
         return
@@ -123,7 +132,7 @@ def _same_data(
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
-    """Yield the verdict of a gate on each number that it is on, in the order of the results."""
+    """Yield the verdict of a gate on each number that it judges, in the order of the results."""
     subjects = [subject for subject in case.numbers.subjects if is_on(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:
@@ -134,45 +143,38 @@ def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
         if isinstance(observed, NoEarlier) and case.gate.earlier is not None and not case.gate.rule.optional:
             yield Problem("not-in-results", observed.why, place("gates", case.number - 1, "against"), FIRST)
         else:
-            yield _row(case, subject, observed)
+            yield _gate_row(case, subject, observed)
 
 
 def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
-    """Return the number that is judged; or why there is no earlier one to compare it with."""
-    if case.earlier is None:
+    """Return the value or the difference that is judged; or why there is no earlier number to compare with."""
+    earlier, names = case.earlier, case.names
+    if earlier is None:
         return case.numbers.judged(case.gate, subject)
-    now = case.numbers.observed[subject.key]
-    if isinstance(case.earlier, NoEarlier):
-        return case.earlier
-    then, run = case.earlier.observed(subject), _run(case, case.earlier)
-    if then is not None and not case.numbers.same_expression(case.earlier.numbers, subject.metric):
-        return NoEarlier(f"in {run}, {case.names.subject(subject)} is another expression")
-    if then is not None:
-        return change(now, then)
-    return NoEarlier(f"{run} has no {_lacking(case, case.earlier, subject)}")
-
-
-def _run(case: _Case, earlier: EarlierRun) -> str:
-    """Name an earlier run."""
+    if isinstance(earlier, NoEarlier):
+        return earlier
+    run = f"the earlier run at {earlier.path}"
     if case.gate.against == "last":
         day = earlier.results.as_of
-        return "the earlier run" if day is None else f"the earlier run as of {day}"
-    return f"the earlier run at {earlier.path}"
-
-
-def _lacking(case: _Case, earlier: EarlierRun, subject: Subject) -> str:
-    """Say what an earlier run lacks for a number to be compared: its model, its dataset or the number itself."""
+        run = "the earlier run" if day is None else f"the earlier run as of {day}"
+    then = earlier.observed(subject)
+    if then is not None and case.numbers.same_expression(earlier.numbers, subject.metric):
+        return change(case.numbers.observed[subject.key], then)
+    if then is not None:
+        return NoEarlier(f"in {run}, {names.subject(subject)} is another expression")
     models = [model.name for model in earlier.results.models]
     datasets = [dataset.name for dataset in earlier.results.datasets if dataset.role == "evaluate"]
-    for kind, name, names in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
-        if name not in names and name not in earlier.names.values():
-            return f"{kind} {quoted(name)}; it has {some_of(names)}"
-    return f"{case.names.subject(subject)} of {case.names.scope(subject)}"
+    for kind, name, known in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
+        if name not in known and name not in earlier.names.values():
+            return NoEarlier(f"{run} has no {kind} {quoted(name)}; it has {some_of(known)}")
+    return NoEarlier(f"{run} has no {names.subject(subject)} of {names.scope(subject)}")
 
 
-def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
-    """Judge a number, and write it as a row of the results."""
-    gate, name = case.gate, capital(case.names.subject(subject))
+def _gate_row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
+    """Return the verdict on a number, with its reason, as a row of the results."""
+    gate, name, earlier = case.gate, capital(case.names.subject(subject)), case.earlier
+    against_sha256, against_as_of = (
+        (earlier.sha256, earlier.results.as_of) if isinstance(earlier, EarlierRun) else (None, None))
     state = case.sequences.state(case.number, subject) if gate.rule.on == "sequence" else None
     word: Literal["pass", "fail", "indeterminate", "skipped"]
     if isinstance(observed, NoEarlier):
@@ -181,19 +183,18 @@ def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
         word, predicate = (
             verdict(GateLimits.of(gate.rule.limit), gate.rule.on, observed, gate.rule.undefined) if state is None
             else sequence_verdict(gate, observed, state))
-        reason = f"{name}{_less(case) if observed.signed else ''}{predicate}"
+        reason = f"{name}{_minus_reference(case) if observed.signed else ''}{predicate}"
     return Gate(
         **dict(subject), gate=case.number, name=gate.rule.name, on=gate.rule.on, limit=gate.rule.limit,
         observed=observed.value, lower=observed.lower, upper=observed.upper, level=observed.level,
         method=observed.method, against=gate.reference, reference=observed.reference,
-        against_sha256=case.earlier.sha256 if isinstance(case.earlier, EarlierRun) else None,
-        against_as_of=case.earlier.results.as_of if isinstance(case.earlier, EarlierRun) else None,
+        against_sha256=against_sha256, against_as_of=against_as_of,
         sequence=state, verdict=word, severity=gate.rule.severity, reason=reason,
     )
 
 
-def _less(case: _Case) -> str:
-    """Say what the judged change is from."""
+def _minus_reference(case: _Case) -> str:
+    """Return the words for what a difference is from: " minus that of …"."""
     if case.gate.against == "baseline":
         return f" minus that of {case.names.model(case.gate.baseline or '')}"
     run = "the reference" if case.gate.against == "last" else "the earlier run"
@@ -202,22 +203,12 @@ def _less(case: _Case) -> str:
     return f" minus that of {run} (two independent samples)"
 
 
-if TYPE_CHECKING:
-    Night = Mapping[str, Any]
-
-VALUES = ("value", "error", "rows", "support")
-"""What of a night's record its value is, and what that rests on."""
-
-KEPT = ("data_sha256", "against", "kept", *VALUES)
-"""What of a night's record is counted."""
-
-
 @dataclass(frozen=True)
 class Sequences:
-    """The evidence of this night on each limit of gates `on: sequence`, and that of earlier nights.
+    """The evidence of this night and of earlier nights on each limit of gates `on: sequence`.
 
     ``evidence`` is in the order of the gates; ``earlier`` are the nights of each sequence in the order of days;
-    ``alarms`` is the number of limits that are judged, or were on a night before.
+    ``alarms`` is the number of limits that are judged, or were on an earlier night.
     """
 
     plan: Plan
@@ -227,10 +218,7 @@ class Sequences:
 
     @classmethod
     def of(cls, plan: Plan, results: Results, observed: Numbers, nights: Sequence[Night]) -> Sequences:
-        """Gather them of the exact evidence in results and, where there is none, of the values and their intervals.
-
-        ``nights`` is the evidence of earlier nights as the ledger has it, in the order of days.
-        """
+        """Collect the evidence of this night and of earlier ``nights``, which are in the order of days."""
         evidence = tuple(_tonight(plan, results, observed))
         earlier = _by_sequence(evidence, nights)
         return cls(plan, evidence, earlier, len({*earlier, *(row.sequence for row in evidence)}))
@@ -241,40 +229,40 @@ class Sequences:
         return threshold(self.plan.part(sequence_plan).level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
-        """Return what the nights of a gate, by its number from 1, come to for a number that it is on."""
+        """Return the evidence of all nights together, of a gate by its number from 1, on one number."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
-        sides_ = [_Side.of(self.plan, row, *self._nights(row)) for row in rows]
-        days = sorted({day for side in sides_ for day in side.days if day is not None})
-        together, rule = sides_[0].agreement, self.plan.part(sequence_plan)
+        limits = [_LimitEvidence.of(self.plan, row, *self._nights(row)) for row in rows]
+        days = sorted({day for limit in limits for day in limit.days if day is not None})
+        together, rule = limits[0].agreement, self.plan.part(sequence_plan)
         return GateSequence(
-            evidence=max(last(side.logs.against, self.needed) for side in sides_),
-            kept=min(last(side.logs.kept, self.needed) for side in sides_),
-            recent=max(float(recent(side.logs.against, self.needed)) for side in sides_),
+            evidence=max(last(limit.logs.against, self.needed) for limit in limits),
+            kept=min(last(limit.logs.kept, self.needed) for limit in limits),
+            recent=max(float(recent(limit.logs.against, self.needed)) for limit in limits),
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
-            nights=max(len(side.days) for side in sides_), waiting=max(side.waiting for side in sides_),
-            since=days[0] if days else None, same_data=sorted({day for side in sides_ for day in side.same_data}),
+            nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),
+            since=days[0] if days else None, same_data=sorted({day for limit in limits for day in limit.same_data}),
             spread=together and together.spread, autocorrelation=together and together.autocorrelation,
             between_nights=rule.between_nights,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
     def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
-        """Return the nights of a sequence with this one, each of other data, and the days whose data were there."""
-        tonight = {"as_of": self.plan.as_of, **row.model_dump(include=set(KEPT))}
+        """Return the nights of a sequence, this one the last, and the days left out because they repeat data."""
+        tonight = {"as_of": self.plan.as_of, **row.model_dump(include=set(NIGHT_FIELDS))}
         known: set[str] = set()
         nights: list[Night] = []
-        same: list[str] = []
+        repeated: list[str] = []
         for night in (*self.earlier.get(row.sequence, ()), tonight):
             data = night["data_sha256"]
             if data is not None and data in known:
-                same.append(str(night["as_of"]))
+                repeated.append(str(night["as_of"]))
             else:
                 nights.append(night)
             known |= {data} - {None}
-        return nights, same
+        return nights, repeated
 
     def warnings(self) -> Iterator[Warned]:
-        """Warn of this night where its data are those of an earlier one."""
+        """Warn of each dataset of this night that has the same rows as on an earlier night."""
         for dataset in dict.fromkeys(row.dataset for row in self.evidence):
             if any(str(self.plan.as_of) in self._nights(row)[1] for row in self.evidence if row.dataset == dataset):
                 message = (f"the rows of {dataset} are those of an earlier night, so gates 'on: sequence' do not count "
@@ -283,11 +271,11 @@ class Sequences:
 
 
 @dataclass(frozen=True)
-class _Side:
-    """The nights of one limit, each of other data: their evidence, in the order of days, and how they go together.
+class _LimitEvidence:
+    """The evidence of all nights on one limit, in the order of days.
 
-    ``days`` are those with evidence, the last ``waiting`` of which have too few rows to count yet; ``same_data`` those
-    that are not counted.
+    ``days`` are the nights that have evidence, or a value for it; the last ``waiting`` of them have too few rows to
+    count yet. ``same_data`` are the days left out because their data are those of an earlier day.
     """
 
     logs: NightEvidence
@@ -297,9 +285,9 @@ class _Side:
     agreement: Agreement | None
 
     @classmethod
-    def of(cls, plan: Plan, row: GateEvidence, nights: Sequence[Night], same_data: list[str]) -> _Side:
-        """Put the nights of one limit together, of which the record of this night is one."""
-        values = Nights(*(np.array([night[key] for night in nights], float) for key in VALUES))
+    def of(cls, plan: Plan, row: GateEvidence, nights: Sequence[Night], same_data: list[str]) -> _LimitEvidence:
+        """Compute the evidence of ``nights`` on the limit that the record of this night, ``row``, is of."""
+        values = Nights(*(np.array([night[key] for night in nights], float) for key in VALUE_FIELDS))
         if row.basis == "exact":
             logs = NightEvidence(*(np.array([night[key] for night in nights]) for key in ("against", "kept")))
             known = np.asarray(logs.against.any(axis=-1))
@@ -310,34 +298,34 @@ class _Side:
             logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between)
             known = np.isfinite(values.values)
         counted = np.asarray(logs.against.any(axis=-1))
-        days = [night["as_of"] for night, tells in zip(nights, known, strict=True) if tells]
+        days = [night["as_of"] for night, has_evidence in zip(nights, known, strict=True) if has_evidence]
         waiting = int(known[1 + max(np.flatnonzero(counted), default=-1) :].sum())
         return cls(NightEvidence(logs.against[counted], logs.kept[counted]), days, waiting, same_data,
                    agreement(values))
 
 
 def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
-    """Return earlier nights by their sequence, in the order of days: those of the gates that have ``evidence``.
+    """Return the earlier nights of the gates that have ``evidence``, by their sequence, in the order of days.
 
-    Nights under a former name go on in the sequence under the new one, in place of those of another model there.
+    Where a model was renamed, the nights under its former name belong to the sequence under its new name, and the
+    nights of another model that had the new name before do not.
     """
     families = {row.family for row in evidence}
-    now: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
+    renamed: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
     earlier: dict[str, list[Night]] = defaultdict(list)
-    for _, of_day in ((day, list(rows)) for day, rows in groupby(sorted(nights, key=_day, reverse=True), _day)):
-        taken = {now[night["sequence"]] for night in of_day if night["sequence"] in now}
-        for night in reversed(of_day):
-            there = str(night["sequence"])
-            if there in now or (night["family"] in families and there not in taken):
-                kept = {key: item for key, item in night.items() if key != "former"}
-                earlier[now.get(there, there)].append(kept)
-        now |= {night["former"]: now.get(night["sequence"], night["sequence"])
-                for night in of_day if night.get("former") is not None}
+    by_day: dict[str, list[Night]] = defaultdict(list)
+    for night in nights:
+        by_day[str(night["as_of"])].append(night)
+    for _, same_day in sorted(by_day.items(), reverse=True):
+        replaced = {renamed[night["sequence"]] for night in same_day if night["sequence"] in renamed}
+        for night in same_day[::-1]:
+            sequence = str(night["sequence"])
+            if sequence in renamed or (night["family"] in families and sequence not in replaced):
+                record = {key: item for key, item in night.items() if key != "former"}
+                earlier[renamed.get(sequence, sequence)].append(record)
+        renamed |= {night["former"]: renamed.get(night["sequence"], night["sequence"])
+                    for night in same_day if night.get("former") is not None}
     return {sequence: rows[::-1] for sequence, rows in earlier.items()}
-
-
-def _day(night: Night) -> str:
-    return str(night["as_of"])
 
 
 def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
@@ -360,26 +348,28 @@ def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
 
 
 def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:
-    """Yield the evidence of this night: exact as step 4 has it; of the others, what groups of nights are made of."""
+    """Yield the evidence of this night: the exact one of the results or, where there is none, an asymptotic one.
+
+    Both hold the value that is judged, its standard error and its rows.
+    """
     known: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
     for row in results.evidence:
         known[row.gate, row.key].append(row)
     for number, gate in enumerate(plan.part(gates_plan), 1):
         for subject in observed.subjects if gate.rule.on == "sequence" else ():
             if is_on(plan, gate, subject):
-                rows = known[number, subject.key] or _asymptotic(plan, number, subject, results)
-                value = _value(gate, subject, results, observed)
+                data = data_of(results, subject.dataset)
+                rows = known[number, subject.key] or [
+                    evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
+                    for side, _ in sides(gate)]
+                value = _value_fields(gate, subject, results, observed)
                 yield from (row.model_copy(update=value) for row in rows)
 
 
-def _asymptotic(plan: Plan, number: int, subject: Subject, results: Results) -> Iterator[GateEvidence]:
-    gate, data = plan.part(gates_plan)[number - 1], data_of(results, subject.dataset)
-    for side, _ in sides(gate):
-        yield evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
-
-
-def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers) -> dict[str, float | int | None]:
-    """Return the number that is judged, its standard error by half of its interval, and what it rests on."""
+def _value_fields(
+    gate: GatePlan, subject: Subject, results: Results, observed: Numbers
+) -> dict[str, float | int | None]:
+    """Return the value that is judged, its standard error from its interval, its rows and its support."""
     judged = observed.judged(gate, subject)
     error = None
     if judged.status == "ok" and judged.interval is not None and judged.level is not None:
@@ -391,68 +381,47 @@ def _value(gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
-    """Return the rows of the rarer outcome, at most as many as there are clusters or rows of equal weight."""
+    """Return the rows of the rarer outcome, fewer under clusters or unequal weights; of a proportion all its rows."""
     share = 1.0
     if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n:
         total = sum(level.rows for level in dataset.levels)
         share = min(level.rows / total for level in dataset.levels)
         share = share if row.events is None else min(row.events, row.n - row.events) / row.n
-    whole = dataset.clusters or dataset.n_effective or dataset.n
-    return row.n * share * min(1.0, whole / dataset.n)
+    independent = dataset.clusters or dataset.n_effective or dataset.n
+    return row.n * share * min(1.0, independent / dataset.n)
 
 
 def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, str]:
-    """Return the verdict and what is to be said of the number: a predicate that goes right behind its name."""
+    """Return the verdict and the predicate of its reason, which follows the name of the number."""
     limits = GateLimits.of(gate.rule.limit)
-    said = f" is not given: {observed.reason}." if observed.value is None else f": {written(observed, limits)}."
-    if not state.nights:
-        return "indeterminate", f"{said} No night has evidence yet, so these nights do not decide."
-    if state.waiting == state.nights:
-        return "indeterminate", f"{said} {_too_few(gate, state)}"
-    beyond, within = _beyond(limits, observed), _within(limits, observed)
-    whole = f"{said} The evidence{_kind(state)} of {_counted(state)} that it is"
-    needed = numbers.evidence(state.threshold)
-    if state.evidence >= state.threshold:
-        return "fail", f"{whole} {beyond} is {numbers.evidence(state.evidence)}; the gate fails at {needed}."
-    if state.kept >= state.threshold and state.recent <= RECENT:
-        return "pass", f"{whole} {within} is {numbers.evidence(state.kept)}; the gate passes at {needed}."
-    if state.kept >= state.threshold:
-        return "indeterminate", (
-            f"{whole} {within} is {numbers.evidence(state.kept)}, but that of recent nights that it is {beyond} is "
-            f"{numbers.evidence(state.recent)}; the gate passes while that is at most {numbers.plain(RECENT)}.")
-    return "indeterminate", (
-        f"{whole} {beyond} is {numbers.evidence(state.evidence)}, and that it is {within} is "
-        f"{numbers.evidence(state.kept)}; either decides at {needed}, so these nights do not decide.")
-
-
-def _too_few(gate: GatePlan, state: GateSequence) -> str:
-    """Say that nights have too few rows yet."""
-    few = "1 night has" if state.nights == 1 else f"{state.nights:,} nights have"
-    needed = f"that takes {numbers.plain(max(ENOUGH, least_night(gate.entries)))} of the rarer outcome and an interval"
-    return f"{few} too few rows for evidence: {needed}, so these nights do not decide."
-
-
-def _kind(state: GateSequence) -> str:
-    return " (asymptotic)" if state.basis == "asymptotic" else ""
-
-
-def _counted(state: GateSequence) -> str:
-    """Say how many nights there are, and which are not counted."""
+    number = f" is not given: {observed.reason}." if observed.value is None else f": {written(observed, limits)}."
     nights = "1 night" if state.nights == 1 else f"{state.nights:,} nights"
+    if not state.nights:
+        return "indeterminate", f"{number} No night has evidence yet, so these nights do not decide."
+    if state.waiting == state.nights:
+        support = numbers.plain(max(ENOUGH, least_night(gate.entries)))
+        return "indeterminate", (
+            f"{number} {nights} {'has' if state.nights == 1 else 'have'} too few rows for evidence: that takes "
+            f"{support} of the rarer outcome and an interval, so these nights do not decide.")
+    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
+    outside = {limits.low: f"below {low}", limits.high: f"above {high}"}
+    inside = {limits.low: f"at least {low}", limits.high: f"at most {high}"}
+    beyond = " or ".join(outside[limit] for limit in limits.finite)
+    within = " and ".join(inside[limit] for limit in limits.finite)
+    kind = " (asymptotic)" if state.basis == "asymptotic" else ""
     since = "" if state.since is None or state.nights == 1 else f" since {state.since}"
     same = f" (without {joined(state.same_data, 'and')}, of the same data as earlier days)" if state.same_data else ""
-    return f"{nights}{since}{same}"
-
-
-def _beyond(limits: GateLimits, observed: Observed) -> str:
-    """Say where a number is that misses its limits."""
-    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
-    words = {limits.low: f"below {low}", limits.high: f"above {high}"}
-    return " or ".join(words[limit] for limit in limits.finite)
-
-
-def _within(limits: GateLimits, observed: Observed) -> str:
-    """Say where a number is that keeps its limits."""
-    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
-    words = {limits.low: f"at least {low}", limits.high: f"at most {high}"}
-    return " and ".join(words[limit] for limit in limits.finite)
+    start = f"{number} The evidence{kind} of {nights}{since}{same} that it is"
+    needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
+    kept = numbers.evidence(state.kept)
+    if state.evidence >= state.threshold:
+        return "fail", f"{start} {beyond} is {against}; the gate fails at {needed}."
+    if state.kept >= state.threshold and state.recent <= RECENT:
+        return "pass", f"{start} {within} is {kept}; the gate passes at {needed}."
+    if state.kept >= state.threshold:
+        return "indeterminate", (
+            f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
+            f"{numbers.evidence(state.recent)}; the gate passes while that is at most {numbers.plain(RECENT)}.")
+    return "indeterminate", (
+        f"{start} {beyond} is {against}, and that it is {within} is {kept}; either decides at {needed}, so these "
+        "nights do not decide.")
