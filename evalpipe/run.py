@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.chapters.candidates.compute import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-    from evalpipe.chapters.gates.earlier_runs import EarlierNights
     from evalpipe.chapters.trend.compute import EarlierNight
-    from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.errors import Problem
     from evalpipe.ledger.entries import Row
@@ -65,24 +62,21 @@ class Progress:
         """Tell that the folder had signatures of other results, which are in its ``file`` from now on."""
 
 
-class _Clock:
-    """Announces each step and keeps its duration in seconds."""
+class _StepClock:
+    """Announces each step and keeps the duration of those before it in seconds."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.durations: dict[str, float] = {}
         self._begun = time.perf_counter()
 
-    def __call__(self, number: int) -> None:
-        self.finish()
-        self.progress.step(number, STEPS[number - 1])
-        self.durations[STEPS[number - 1]] = 0.0
-
-    def finish(self) -> None:
+    def begin(self, number: int) -> None:
         now = time.perf_counter()
         if self.durations:
             self.durations[next(reversed(self.durations))] = round(now - self._begun, 4)
         self._begun = now
+        self.progress.step(number, STEPS[number - 1])
+        self.durations[STEPS[number - 1]] = 0.0
 
 
 def load(
@@ -145,12 +139,15 @@ def run(
     without ``cache``. Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, key, library);
     earlier output is replaced only when everything is done. Signatures of the same results stay; others are moved.
     """
-    clock = _Clock(progress or Progress())
-    clock(1)
+    clock = _StepClock(progress or Progress())
+    clock.begin(1)
     spec = load_with_files(source, overrides, as_of=as_of, frames=frames)
-    with _recorder(out, key, spec) as folder:
-        same = _unchanged(spec, folder, fail_on, clock.progress) if if_changed and folder is not None else None
-        return _from_the_plan(spec, frames, folder, clock, fail_on, cache=cache) if same is None else same
+    with _locked_output_folder(out, key, spec) as folder:
+        if if_changed and folder is not None:
+            unchanged = _unchanged_results(spec, folder, fail_on, clock.progress)
+            if unchanged is not None:
+                return unchanged
+        return _run_from_plan(spec, frames, folder, clock, fail_on, cache=cache)
 
 
 def run_again(
@@ -162,11 +159,11 @@ def run_again(
     ``evidence`` is that of earlier nights on gates `on: sequence`. The run is recorded in the ledger beside ``out``, is
     signed by no one, and keeps nothing of what it reads. Without results ``before`` there are no earlier nights.
     """
-    clock = _Clock(progress or Progress())
-    clock(1)
+    clock = _StepClock(progress or Progress())
+    clock.begin(1)
     spec = load(source, [*overrides, "ledger=true"], as_of=as_of)
-    with _recorder(out, key=False, spec=spec) as folder:
-        return _from_the_plan(spec, None, folder, clock, "fail", cache=False, before=before, evidence=evidence)
+    with _locked_output_folder(out, key=False, spec=spec) as folder:
+        return _run_from_plan(spec, None, folder, clock, "fail", cache=False, before=before, evidence=evidence)
 
 
 def abandon(folder: Path | None) -> None:
@@ -184,37 +181,61 @@ def abandon(folder: Path | None) -> None:
         abandon_folder(folder)
 
 
-def _from_the_plan(
-    spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _Clock, fail_on: FailOn, *,
-    cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
+def _run_from_plan(
+    spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _StepClock, fail_on: FailOn,
+    *, cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
     """Run steps 2 to 7, with the earlier nights that results ``before`` and ``evidence`` hold, else the ledger's."""
+    from evalpipe.card import ready
+    from evalpipe.chapters.appearance.plan import appearance_plan
+    from evalpipe.chapters.gates.compute import judged
+    from evalpipe.chapters.gates.earlier_runs import look_back
     from evalpipe.chapters.gates.plan import gates_plan
+    from evalpipe.chapters.prevalence.compute import with_prevalence
+    from evalpipe.chapters.standards.compute import assessed
+    from evalpipe.chapters.statement.compute import check_references
+    from evalpipe.chapters.trend.compute import charted
+    from evalpipe.engine.evaluate import evaluate, gather
+    from evalpipe.findings import with_findings
     from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
+    from evalpipe.reading import read_all
 
-    clock(2)
-    planned, written = _planned(spec, frames)
-    clock(3)
-    work = _work(spec, planned, folder, clock.progress, cached=cache)
-    # Which may fail, so before data are read.
+    clock.begin(2)
+    planned, resolved_spec = _planned(spec, frames)
+
+    clock.begin(3)
+    work = _part_reader(spec, planned, folder, clock.progress, cached=cache)
+    # The ledger may be out of reach, and a format impossible to make here: known before anything is computed.
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
-    nights = _nights(planned, ledger, before)
+    nights = _nights_of_trend(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    earlier_runs = None if folder is None else nights_before(ledger, planned, planned.part(gates_plan), folder.out)
-    planned, samples, candidates, earlier = _read(planned, frames, folder, work, earlier_runs)
-    clock(4)
-    evaluation = _evaluated(planned, samples, candidates, clock.progress)
-    clock(5)
-    rows = _rows(planned, evaluation, folder)
-    results = _gathered(planned, samples, evaluation, written, (earlier, nights, evidence), rows)
-    results = _found(results, ledger, folder, before)
+    reference_nights = None if folder is None else nights_before(
+        ledger, planned, planned.part(gates_plan), folder.out)
+    samples, candidates = read_all(planned, frames, work)
+    planned = with_prevalence(planned, samples)
+    check_references(planned, samples)
+    if folder is None or reference_nights is None:
+        earlier_runs = look_back(planned, samples)
+    else:
+        earlier_runs = look_back(planned, samples, folder.out, folder.shown, reference_nights)
+        ready(planned.formats, planned.part(appearance_plan).templates)
+
+    clock.begin(4)
+    clock.progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
+    evaluation = evaluate(planned, samples, clock.progress.advance, candidates)
+
+    clock.begin(5)
+    row_file = _row_file(planned, evaluation, folder)
+    results = charted(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
+    results = assessed(planned, judged(planned, results, earlier_runs, evidence))
+    results = with_findings(_with_ledger_warnings(results, ledger, folder, before))
     if folder is not None:
-        references, facts = _references(results, earlier, folder, fail_on), _computed(planned, work)
-        _written(folder, spec, results, references, clock, facts, ledger)
+        references = _reference_files(results, earlier_runs, folder, fail_on)
+        _render_and_record(folder, spec, results, references, clock, _parts_read(planned, work), ledger)
     return results
 
 
-def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
+def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
     """Return the results in the output folder where a run would write the same again; tell what has changed else."""
     from evalpipe.ledger.history import open_ledger
     from evalpipe.ledger.since_last_run import changes
@@ -229,7 +250,7 @@ def _unchanged(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:
-    """Return the plan, and the spec as results hold it: the last that is known of it."""
+    """Return the plan, and the spec as results hold it, with every default."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan as make_plan
     from evalpipe.plan.sources import sources
@@ -238,63 +259,29 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
     return make_plan(spec, look(sources(spec), frames)), resolved(spec)
 
 
-def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
+def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
     """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
     from evalpipe.spec.load import to_text
     from evalpipe.streams.cache import cache_folder, sweep
     from evalpipe.streams.parts import Work
 
-    kept = None if folder is None else cache_folder(folder.out)
-    if kept is not None:
-        sweep(kept)
-    apart = planned.streaming.streamed and not cached  # the folder of the cache may be what cannot be written
-    scratch = folder.fresh if folder is not None and apart else kept
-    return Work(kept if cached else None, progress, "" if planned.dask is None else to_text(spec), scratch)
+    cache = None if folder is None else cache_folder(folder.out)
+    if cache is not None:
+        sweep(cache)
+    without_cache = planned.streaming.streamed and not cached  # the cache's folder may be what cannot be written
+    scratch = folder.fresh if folder is not None and without_cache else cache
+    return Work(cache if cached else None, progress, "" if planned.dask is None else to_text(spec), scratch)
 
 
-def _computed(planned: Plan, work: Work) -> dict[str, object]:
-    """Return what `run.json` says of the parts that files were read in, and by whom."""
+def _parts_read(planned: Plan, work: Work) -> dict[str, object]:
+    """Return what `run.json` says of the parts that files were read in, and of the Dask cluster that read them."""
     if not planned.streaming.streamed:
         return {}
-    by = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
-    return {"parts": {"read": work.read, "cached": work.cached, **by}}
+    cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
+    return {"parts": {"read": work.read, "cached": work.cached, **cluster}}
 
 
-def _read(
-    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work,
-    nights: EarlierNights | None,
-) -> tuple[Plan, Sequence[Sample], CandidateRows | None, EarlierRuns]:
-    """Return the plan with all that the data had to give it, samples, candidates and what gates are against.
-
-    Refuses, before all else, formats that cannot be made here.
-    """
-    from evalpipe.card import ready
-    from evalpipe.chapters.appearance.plan import appearance_plan
-    from evalpipe.chapters.gates.earlier_runs import look_back
-    from evalpipe.chapters.prevalence.compute import with_prevalence
-    from evalpipe.chapters.statement.compute import check_references
-    from evalpipe.reading import read_all
-
-    samples, candidates = read_all(planned, frames, work)
-    planned = with_prevalence(planned, samples)
-    check_references(planned, samples)
-    if folder is None or nights is None:
-        return planned, samples, candidates, look_back(planned, samples)
-    earlier = look_back(planned, samples, folder.out, folder.shown, nights)
-    ready(planned.formats, planned.part(appearance_plan).templates)
-    return planned, samples, candidates, earlier
-
-
-def _evaluated(
-    planned: Plan, samples: Sequence[Sample], candidates: CandidateRows | None, progress: Progress
-) -> Evaluation:
-    from evalpipe.engine.evaluate import evaluate
-
-    progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
-    return evaluate(planned, samples, progress.advance, candidates)
-
-
-def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:
+def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:
     """Write the row-level file into the new folder, for its sha256 is in the results; None where there is none."""
     from evalpipe.chapters.row_file.plan import row_file_plan
 
@@ -311,24 +298,10 @@ def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> Row
     return RowFile(file=file, sha256=sha256, rows=lines, id=planned.id, columns=list(columns_of(planned)))
 
 
-def _gathered(
-    planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
-    before: tuple[EarlierRuns, Sequence[EarlierNight] | None, Sequence[Row]], row_file: RowFile | None,
+def _with_ledger_warnings(
+    results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None
 ) -> Results:
-    """Return the results, with their verdicts and their trend after runs ``before``, and the evidence for standards."""
-    from evalpipe.chapters.gates.compute import judged
-    from evalpipe.chapters.standards.compute import assessed
-    from evalpipe.chapters.trend.compute import charted
-    from evalpipe.engine.evaluate import gather
-
-    earlier, nights, recorded = before
-    gathered = charted(planned, gather(planned, samples, evaluation, written, row_file), nights)
-    return assessed(planned, judged(planned, gathered, earlier, recorded))
-
-
-def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None) -> Results:
-    """Return the results with what the ledger warns of, or did in results ``before``, and with their findings."""
-    from evalpipe.findings import with_findings
+    """Return the results with the warnings of the ledger; of results ``before``, with those that they had of it."""
     from evalpipe.ledger.history import warnings_of_ledger
     from evalpipe.results.document import OF_LEDGER
 
@@ -336,10 +309,12 @@ def _found(results: Results, ledger: Ledger | None, folder: Recorder | None, bef
         warnings = [warning for warning in before.warnings if warning.code in OF_LEDGER]
     else:
         warnings = [] if ledger is None or folder is None else warnings_of_ledger(ledger, results, folder.out)
-    return with_findings(results.model_copy(update={"warnings": [*results.warnings, *warnings]}))
+    return results.model_copy(update={"warnings": [*results.warnings, *warnings]})
 
 
-def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_on: FailOn) -> dict[str, bytes] | None:
+def _reference_files(
+    results: Results, earlier_runs: EarlierRuns, folder: Recorder, fail_on: FailOn
+) -> dict[str, bytes] | None:
     """Return the files of the runs that later ones are compared with; None where they stay as they are."""
     from evalpipe.base.formats import REFERENCE
     from evalpipe.chapters.gates.compute_numbers import EarlierRun
@@ -349,35 +324,35 @@ def _references(results: Results, earlier: EarlierRuns, folder: Recorder, fail_o
     if last is None:
         return None
     run = EarlierRun(results, REFERENCE, results.to_json().encode())
-    return next_references(run, earlier[last], folder.out, fit=may_be_reference(results, fail_on))
+    return next_references(run, earlier_runs[last], folder.out, fit=may_be_reference(results, fail_on))
 
 
-def _written(
-    folder: Recorder, spec: Spec, results: Results, references: Mapping[str, bytes] | None, clock: _Clock,
-    computed: Mapping[str, object], ledger: Ledger | None,
+def _render_and_record(
+    folder: Recorder, spec: Spec, results: Results, references: Mapping[str, bytes] | None, clock: _StepClock,
+    parts_read: Mapping[str, object], ledger: Ledger | None,
 ) -> None:
-    """Render the card, write the output folder and record the run (6, 7); signatures of these results stay."""
+    """Render the card (6), write the output folder and record the run (7); signatures of these results stay."""
     from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
     from evalpipe.ledger.history import enter
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.inputs import manifest_of, start_of_paths
 
-    clock(6)
+    clock.begin(6)
     signatures, signed, moved = RunFolder(folder.out).carried_signatures(results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
-    clock(7)
-    run_facts = {"seconds_by_step": clock.durations, **computed, "inputs_from": start_of_paths(spec, folder.out)}
-    own, others = (signed, {}) if moved is None else ({}, signed)
-    files |= {**own, **(references or {})}
+    clock.begin(7)
+    run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}
+    same_signed, other_signed = (signed, {}) if moved is None else ({}, signed)
+    files |= {**same_signed, **(references or {})}
     replaced = () if references is None else (REFERENCE, REFERENCE_BEFORE)
-    folder.write(results, files, others, run_facts, manifest_of(spec, results), replaced)
+    folder.write(results, files, other_signed, run_facts, manifest_of(spec, results), replaced)
     if ledger is not None:
         enter(ledger, results, folder.out, folder.shown)
     if moved is not None:
         clock.progress.signatures_moved(moved)
 
 
-def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
+def _nights_of_trend(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
     """Return the earlier nights of the trend; None where there is no trend, or no ledger to read."""
     from evalpipe.chapters.trend.compute import earlier_of
     from evalpipe.chapters.trend.plan import trend_plan
@@ -390,7 +365,7 @@ def _nights(planned: Plan, ledger: Ledger | None, before: Results | None) -> Seq
     return earlier_nights(planned, ledger)
 
 
-def _recorder(
+def _locked_output_folder(
     out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
     from evalpipe.base.ed25519 import signer
