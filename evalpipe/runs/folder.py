@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from functools import cached_property
@@ -236,6 +237,9 @@ class RunFolder:
 
 
 def _unreadable(shown: str | Path, error: OSError, hint: str) -> DataError:
+    """Return the error of a file that cannot be read; raises that of a path that is too long, which commands tell."""
+    if error.errno == errno.ENAMETOOLONG:
+        raise error
     return DataError.of("unreadable-file", f"cannot read {shown}: {error.strerror or error}", hint)
 
 

@@ -11,7 +11,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
 from evalpipe.results import Results
-from nights import few_by_day
+from few_by_day import few_by_day
 
 WIDTHS = (360, 768, 1440)
 """Pixels of a phone, a tablet and a desk."""

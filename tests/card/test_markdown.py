@@ -17,7 +17,7 @@ from evalpipe.card.edition import Edition
 from evalpipe.card.markdown import document, escaped
 from evalpipe.card.page import Section, Table
 from evalpipe.results import Results
-from nights import few_by_day
+from few_by_day import few_by_day
 
 HOSTILE = "<script>alert(1)</script> | `x` **b** [a](javascript:b) {{7*7}} $y$ \n# head"
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -11,7 +11,7 @@ import weasyprint
 from card.pages import content, cut, fill, lone_rows, pages_of, parted, sparse
 from evalpipe.results import Results
 from evalpipe.results.signatures import Role, Signature
-from nights import few_by_day
+from few_by_day import few_by_day
 
 LEAST = 1 / 3
 """How full a page is at least, but for the last of a part."""

@@ -20,8 +20,8 @@ from evalpipe.cli import main
 from evalpipe.results import Results
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import spec_sha256
+from few_by_day import few_by_day
 from installed import poppler
-from nights import few_by_day
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 USUAL = ("audit", "slices")

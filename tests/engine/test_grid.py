@@ -14,7 +14,7 @@ from engine.runs import BOTH, intervals, numbers, people
 from engine.runs import run_with_line as run
 from evalpipe.intervals import resampling
 from evalpipe.results import Results
-from nights import few_by_day
+from few_by_day import few_by_day
 
 N, DRAWS = 20_000, 300
 MEASURES = [

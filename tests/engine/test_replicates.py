@@ -16,7 +16,7 @@ from engine.runs import BOTH, intervals, numbers, people
 from engine.runs import run_with_line as run
 from evalpipe.intervals import resampling
 from evalpipe.metrics import registry
-from nights import few_by_day
+from few_by_day import few_by_day
 
 N, DRAWS = 100, 130  # three blocks, the last of them short
 

@@ -32,7 +32,7 @@ from evalpipe.spec.load import load
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.schema import resolved
 from evalpipe.spec.spec import Spec
-from nights import few_by_day
+from few_by_day import few_by_day
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 FAST = ["intervals.replicates=100", "report.formats=[junit]"]

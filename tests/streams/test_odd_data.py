@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import DataError
-from nights import few_by_day
+from few_by_day import few_by_day
 from streams.streaming import rows, run, write
 
 if TYPE_CHECKING:

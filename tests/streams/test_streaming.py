@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalpipe.errors import DataError
-from nights import few_by_day
+from few_by_day import few_by_day
 from streams.streaming import numbers, rows, run, write
 
 if TYPE_CHECKING:
