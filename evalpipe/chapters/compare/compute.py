@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two scopes whose numbers are compared, the first less the second, and the datasets that they are of."""
+    """Two scopes whose difference is taken, the first minus the second, and their datasets."""
 
     first: Scope
     second: Scope
@@ -59,9 +59,9 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Compared:
-    """A difference without its verdict, the p-values that the verdict goes by, and the direction of its measure.
+    """A difference before its verdict, with its unadjusted p-values and the direction of its measure.
 
-    ``p`` is `p_of_verdict`, ``p_zero`` that of no difference.
+    ``p`` is that of the margin, see `p_of_verdict`, ``p_zero`` that of no difference.
     """
 
     row: Comparison
@@ -72,13 +72,13 @@ class _Compared:
 
     @property
     def family(self) -> tuple[object, ...]:
-        """What the differences of one table have in common."""
+        """The family of differences that p-values are adjusted in: those of one table of the card."""
         row = self.row
         model = row.model if row.variant != row.baseline_variant else None
         return row.dataset, row.baseline_dataset, model, row.slice is None
 
     def judged(self, p: float, p_zero: float, level: float) -> Comparison:
-        """Return the difference with its verdict, by its p-values after adjustment."""
+        """Return the difference with its verdict; both p-values are adjusted."""
         value, margin = self.difference.value or 0.0, self.row.margin or 0.0
         decided: Verdict = "same" if self.difference.same else verdict(
             value, p, p_zero, level, margin, self.direction)
@@ -188,14 +188,24 @@ def _logarithm(params: Mapping[str, Any]) -> float:
 
 
 def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
-    """Return the test made for a measure, of its k-th class where it has one, of two models on the same rows."""
+    """Return the paired test of a measure, of its k-th class if any, of two models on the same rows.
+
+    DeLong's of areas, the paired t test of Diebold and Mariano of mean losses, and the score test of proportions. None
+    where none of them fits, or where the standard error is zero or unknown.
+    """
     if not one_value_a_row(plan, entry, k):
         return None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
-        return _areas(*summaries, AREAS[entry.metric.name])
+        area, other_area = summaries
+        difference = paired_auc(area.rows.truth, area.rows.scored, other_area.rows.scored, area.floats)
+        scale = AREAS[entry.metric.name]
+        delong = Wald(scale * difference.value, scale * difference.error)
+        return None if math.isnan(delong.p(0.0)) else Test(delong, "delong", "delong")
     if entry.metric.name in LOSSES and k is None:
-        return _losses(first.summary, second.summary, entry)
+        losses = [LOSSES[entry.metric.name](scope.summary.rows, entry.params) for scope in (first, second)]
+        paired_t = diebold_mariano(losses[0], losses[1], first.summary.floats)
+        return None if math.isnan(paired_t.p(0.0)) else Test(paired_t, "diebold_mariano", "paired_t")
     if is_proportion(entry) and reportable_alike(first, second):
         return _proportions(*summaries, entry, options_of(entry, k))
     return None
@@ -224,20 +234,6 @@ def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) 
     known = all(model.source is None and planned is not None and planned.threshold.rule is None
                 for model, planned in models)
     return test if known else None
-
-
-def _areas(first: Summary, second: Summary, scale: float) -> Test | None:
-    """Return DeLong's paired test; None where its error is nothing or unknown."""
-    difference = paired_auc(first.rows.truth, first.rows.scored, second.rows.scored, first.floats)
-    contrast = Wald(scale * difference.value, scale * difference.error)
-    return None if math.isnan(contrast.p(0.0)) else Test(contrast, "delong", "delong")
-
-
-def _losses(first: Summary, second: Summary, entry: MetricPlan) -> Test | None:
-    """Return the test of Diebold and Mariano for the mean of a loss: the paired t test."""
-    losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
-    contrast = diebold_mariano(losses[0], losses[1], first.floats)
-    return None if math.isnan(contrast.p(0.0)) else Test(contrast, "diebold_mariano", "paired_t")
 
 
 def reportable_alike(first: Scope, second: Scope) -> bool:

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the named costs, those of predicting one level for all rows, and the profit by depth with the best one."""
     costs = plan.part(costs_plan)
-    profits = [table for dataset in evaluated for table in _profits(plan, dataset)]
+    profits = []
+    for dataset in evaluated:
+        campaign = Campaign.of(plan, dataset.sample)
+        if campaign is not None:
+            ranked = [model for model in dataset.sample.models if dataset.summaries[model, 0].rows.ranked]
+            profits += [_profit(plan, campaign, dataset, model) for model in ranked]
     return {
         "costs": [] if costs is None else [
             NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in costs.named.items()],
@@ -47,14 +52,6 @@ def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
     cheapest = int(means.argmin())
     for k, level in enumerate(sample.levels):
         yield CostReference(dataset=sample.dataset, level=level, cost=float(means[k]), cheapest=k == cheapest)
-
-
-def _profits(plan: Plan, dataset: Evaluated) -> Iterator[tuple[list[Profit], BestProfit]]:
-    """Yield the profit by depth of each model that ranks rows, and where it is largest; nothing without a campaign."""
-    campaign = Campaign.of(plan, dataset.sample)
-    for model in dataset.sample.models:
-        if campaign is not None and dataset.summaries[model, 0].rows.ranked:
-            yield _profit(plan, campaign, dataset, model)
 
 
 def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> tuple[list[Profit], BestProfit]:

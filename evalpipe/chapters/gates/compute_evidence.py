@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
     Basis = Literal["exact", "asymptotic"]
 
 SIDES: dict[Side, int] = {"low": -1, "high": 1}
-"""Each limit of a gate, and on which side of it a number misses it."""
+"""The sign of the direction in which a number misses each limit: below the lowest, above the highest."""
 
 
 def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
-    """Yield the limits of a gate that there are."""
+    """Yield the finite limits of a gate, each with whether it is the lowest or the highest number allowed."""
     limits = GateLimits.of(gate.rule.limit)
     if math.isfinite(limits.low):
         yield "low", limits.low
@@ -47,54 +46,40 @@ def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
 def exact(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
     """Yield the evidence of each gate `on: sequence` on each number for which it is exact."""
     for number, gate in enumerate(plan.part(gates_plan), 1):
-        if gate.rule.on == "sequence":
-            for dataset in evaluated:
-                for model in dataset.sample.models:
-                    yield from _of_model(_Judged(plan, number, gate, dataset, model))
+        for dataset in evaluated if gate.rule.on == "sequence" else ():
+            for model in dataset.sample.models:
+                yield from _exact_of_model(plan, number, gate, dataset, model)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """A gate, by its ``number`` in the spec from 1, on the numbers of a model."""
+def _exact_of_model(
+    plan: Plan, number: int, gate: GatePlan, dataset: Evaluated, model: str
+) -> Iterator[GateEvidence]:
+    """Yield the exact evidence of a gate, by its ``number`` in the spec from 1, on the numbers of one model.
 
-    plan: Plan
-    number: int
-    gate: GatePlan
-    dataset: Evaluated
-    model: str
-
-
-def _of_model(judged: _Judged) -> Iterator[GateEvidence]:
-    plan, gate, dataset, model = judged.plan, judged.gate, judged.dataset, judged.model
+    In a slice of too few rows it is that of a night without bets.
+    """
+    sample = dataset.sample
+    baseline = gate.baseline if gate.against == "baseline" else None
     scopes = {scope.number: scope for scope in dataset.scopes(model)}
-    other = gate.baseline if gate.against == "baseline" else None
-    others = {} if other is None else {scope.number: scope for scope in dataset.scopes(other)}
-    for (number, place), estimates in dataset.estimates_of(model).items():
+    baseline_scopes = {} if baseline is None else {scope.number: scope for scope in dataset.scopes(baseline)}
+    data = data_sha256(sample.files, sample.summary.where)
+    for (scope_number, place), estimates in dataset.estimates_of(model).items():
         entry = plan.metrics[place]
+        scope, baseline_scope = scopes.get(scope_number), baseline_scopes.get(scope_number)
         for estimate in estimates:
             subject = subject_of(estimate)
-            k = None if subject.class_ is None else dataset.sample.levels.index(subject.class_)
-            if is_on(plan, gate, subject) and is_exact(plan, dataset.sample, model, other, entry, k):
-                pair = scopes.get(number), others.get(number)
-                yield from _rows(judged, subject, entry, k, *pair)
-
-
-def _rows(
-    judged: _Judged, subject: Subject, entry: MetricPlan, k: int | None, scope: Scope | None, other: Scope | None
-) -> Iterator[GateEvidence]:
-    """Yield the evidence on each limit; none at all where a slice has too few rows, or pairs are not of the same."""
-    against_baseline, sample = judged.gate.against == "baseline", judged.dataset.sample
-    for side, limit in sides(judged.gate):
-        night: NightEvidence | None = None
-        if scope is not None and not against_baseline:
-            night = _of_values(scope, entry, k, limit, SIDES[side])
-        elif scope is not None and other is not None:
-            night = _of_pairs(scope, other, entry, k, limit, SIDES[side])
-            if night is None:
-                return  # the value has an interval all the same, so its evidence is asymptotic
-        data = data_sha256(sample.files, sample.summary.where)
-        was = judged.plan.renamed
-        yield evidence_row(judged.gate, judged.number, subject, side, "exact", night, data, was)
+            k = None if subject.class_ is None else sample.levels.index(subject.class_)
+            if not is_on(plan, gate, subject) or not is_exact(plan, sample, model, baseline, entry, k):
+                continue
+            for side, limit in sides(gate):
+                night: NightEvidence | None = None
+                if scope is not None and gate.against != "baseline":
+                    night = _of_values(scope, entry, k, limit, SIDES[side])
+                elif scope is not None and baseline_scope is not None:
+                    night = _of_pairs(scope, baseline_scope, entry, k, limit, SIDES[side])
+                    if night is None:
+                        break  # the value has an interval all the same, so its evidence is asymptotic
+                yield evidence_row(gate, number, subject, side, "exact", night, data, plan.renamed)
 
 
 def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: MetricPlan, k: int | None) -> bool:
@@ -104,18 +89,19 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     been fitted on them.
     """
     kind = evidence_kind(entry)
-    narrow = other is None or entry.metric.name != "log_loss"  # whose differences are far from their bounds
+    # Differences of log losses are far from their bounds.
+    narrow = other is None or entry.metric.name != "log_loss"
     bounded = kind == "rows" or (kind == "losses" and k is None and narrow) or (kind == "cells" and other is None)
-    both = [model] if other is None else [model, other]
+    models = [model] if other is None else [model, other]
     of_labels, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
         bounded and not between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
-        and all(_fixed(plan, sample, known, labels=of_labels) for known in both)
+        and all(_is_fixed(plan, sample, name, labels=of_labels) for name in models)
     )
 
 
-def _fixed(plan: Plan, sample: Sample, model: str, *, labels: bool) -> bool:
-    """Tell whether the predictions of a model, its classes too where ``labels``, are known before the rows are."""
+def _is_fixed(plan: Plan, sample: Sample, model: str, *, labels: bool) -> bool:
+    """Tell whether the predictions of a model, with ``labels`` its threshold too, do not depend on these rows."""
     predictions = sample.models[model]
     if predictions.folds is not None:
         return False
@@ -135,10 +121,10 @@ def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, sid
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
         return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
     losses = LOSSES[entry.metric.name](summary.rows, entry.params)
-    return of_a_mean(losses, summary.floats, limit, side, _bounds(entry))
+    return of_a_mean(losses, summary.floats, limit, side, _loss_bounds(entry))
 
 
-def _bounds(entry: MetricPlan) -> tuple[float, float]:
+def _loss_bounds(entry: MetricPlan) -> tuple[float, float]:
     """Return the least and the largest loss of a row."""
     if entry.metric.name != "log_loss":
         return entry.metric.bounds(entry.params)
@@ -150,11 +136,11 @@ def _bounds(entry: MetricPlan) -> tuple[float, float]:
 def _of_pairs(
     scope: Scope, other: Scope, entry: MetricPlan, k: int | None, limit: float, side: int
 ) -> NightEvidence | None:
-    """Return the evidence on the difference of two models on the same rows; None where a row counts for one alone."""
+    """Return the evidence on the difference of two models on the same rows; None where their trials differ."""
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
     if evidence_kind(entry) == "losses":
         losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
-        low, high = _bounds(entry)
+        low, high = _loss_bounds(entry)
         return of_a_mean(losses[0] - losses[1], first.floats, limit, side, (low - high, high - low))
     if not reportable_alike(scope, other):
         return None
@@ -171,9 +157,9 @@ def evidence_row(
     gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, night: NightEvidence | None,
     data: str | None, renamed: Mapping[str, str],
 ) -> GateEvidence:
-    """Return the record of the evidence of a night; without any, all of it is 0, and none of an asymptotic one.
+    """Return the record of the evidence of a night; without ``night``, its logarithms are all 0.
 
-    ``renamed`` are the former names of models, by their names.
+    Asymptotic evidence has no logarithms yet. ``renamed`` are the former names of models, by their names.
     """
     nothing = np.zeros(len(SHARES) if basis == "exact" else 0)
     against, kept = (nothing, nothing) if night is None else night
@@ -193,12 +179,12 @@ def evidence_row(
 
 
 def data_of(results: Results, dataset: str) -> str | None:
-    """Return what tells the rows of a dataset of results from those of other nights; None for data held in memory."""
+    """Return the hash of the rows of a dataset of results; None for data held in memory."""
     where = next((summary.where for summary in results.datasets if summary.name == dataset), None)
     return data_sha256([file for file in results.inputs if file.dataset == dataset], where)
 
 
 def data_sha256(files: Sequence[InputFile], where: str | None) -> str | None:
-    """Return what tells the rows of a dataset from those of other nights; None for data held in memory."""
+    """Return the hash of the files of a dataset and its condition; None for data held in memory."""
     digests = [file.sha256 for file in files]
     return None if None in digests else json_sha256({"files": sorted(map(str, digests)), "where": where})

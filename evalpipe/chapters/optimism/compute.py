@@ -46,7 +46,7 @@ def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
     own = Summary(rows_of(sample, sample.models[model]), sample.weights)
     scope, fits = Scope(plan, sample, model, 0, whole(sample), own), sample.bootstrap[model]
     served = [entry for entry in plan.metrics if scope.serves(entry)]
-    places = [_measured(sample, fit, served) for fit in fits]
+    places = [_values_of_fit(sample, fit, served) for fit in fits]
     for number, entry in enumerate(served):
         of_fits = np.array([[place[number] for place in fit] for fit in places])  # [B, 3], or [B, 3, K]
         apparent = values(own, entry)
@@ -59,7 +59,7 @@ def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
                 n=scope.seen_by(entry).subset.n, **_fields(plan, entry, float(taken[0]), taken[1], bounds))
 
 
-def _measured(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
+def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
     """Return the measures of a bootstrap fit in its sample, on the original rows, and on the rows not drawn."""
     rows, weights = rows_of(sample, fit.predictions), sample.weights
     # A drawn count of rows of a frequency weight counts observations already.
@@ -88,8 +88,10 @@ def _fields(
         return fields
     optimism = float((kept[:, IN_SAMPLE] - kept[:, ORIGINAL]).mean())
     fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
+    least = int(np.ceil(2 * BEYOND / (1 - plan.level) - 1e-9))
     reason = entry.unlimited(NOISE)
-    reason = reason or _few(len(kept), plan.level)
+    if reason is None and len(kept) < least:
+        reason = f"{len(kept)} bootstrap fits: an interval at {100 * plan.level:.10g}% needs {least} or more"
     limits = None if reason is not None else corrected_limits_of_fits(
         kept[:, :OUT_OF_BAG], fields["corrected"], bounds, plan.level)
     if limits is None:
@@ -98,9 +100,3 @@ def _fields(
     doubt = f"undefined in {len(of_fits) - len(kept)} of {len(of_fits)} bootstrap fits" if many else None
     return fields | {"lower": limits[0], "upper": limits[1], "level": plan.level, "method": "bootstrap_fits",
                      "reason": doubt, "status": "ok" if doubt is None else "degenerate"}
-
-
-def _few(fits: int, level: float) -> str | None:
-    """Say that there are too few bootstrap fits for limits; None where there are enough."""
-    least = int(np.ceil(2 * BEYOND / (1 - level) - 1e-9))
-    return None if fits >= least else f"{fits} bootstrap fits: an interval at {100 * level:.10g}% needs {least} or more"
