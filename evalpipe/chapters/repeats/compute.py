@@ -55,24 +55,25 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return each measure over the fits of each model that has several, and the files of these."""
     pairs = [(dataset.sample, model) for dataset in evaluated for model in dataset.sample.refits]
     return {
-        "repeated": [_about(plan, sample, model) for sample, model in pairs],
+        "repeated": [_repeated_model(plan, sample, model) for sample, model in pairs],
         "repeats": [row for sample, model in pairs for row in over_fits(plan, sample, model)],
     }
 
 
-def _about(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
+def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
     dataset = next(dataset for dataset in plan.datasets if dataset.name == sample.dataset)
     parts = (dataset.predictions[model], *dataset.refits[model])
     curves = {} if sample.task != "binary" or sample.models[model].score is None else {
         "false_positive_rate": listed(PLACES), "sensitivity": [
-            listed(roc_heights(Summary(rows_of(sample, fit), sample.weights), PLACES)) for fit in _fits(sample, model)]}
+            listed(roc_heights(Summary(rows_of(sample, fit), sample.weights), PLACES))
+            for fit in _all_fits(sample, model)]}
     return RepeatedModel(
         dataset=sample.dataset, model=model, files=[part.table.files[0][1] for part in parts], **curves)
 
 
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     """Yield the measures of one model's fits on a dataset: one row each, or one for each class."""
-    narrow, fits = _narrow(plan), _of_fits(sample, model)
+    narrow, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
     subset = whole(fits)
     summaries = summaries_of(narrow, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrow, fits, summaries, (subset,))
@@ -83,33 +84,36 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
             drawn = [scope.drawn(entry, replicates) for scope in seen]
             for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
                 of_class = drawn if level is None else [fit.of_class(k) for fit in drawn]
-                fields = _fields(plan, asked, of_class, k)
+                fields = _measure_fields(plan, asked, of_class, k)
                 yield Repeat(
                     dataset=sample.dataset, model=model, metric=asked.metric.name, average=asked.average,
                     params=asked.shown if level is None else asked.shown_of(k), class_=level, fits=len(seen),
                     n=seen[0].subset.n, **fields)
 
 
-def _narrow(plan: Plan) -> Plan:
-    """Return a plan of the listed measures alone, on all rows, with plain replicates of those that can have limits."""
+def _plan_of_metrics_alone(plan: Plan) -> Plan:
+    """Return the plan reduced to the listed measures; those that can have limits get plain bootstrap replicates."""
     metrics = tuple(
         entry if entry.unlimited(NOISE) is not None else replace(entry, method=FALLBACK) for entry in plan.metrics)
     return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
 
 
-def _of_fits(sample: Sample, model: str) -> Sample:
-    """Return a sample whose models are the fits of one model, in the order of their names; its rows are the same."""
-    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(_fits(sample, model))})
+def _sample_of_fits(sample: Sample, model: str) -> Sample:
+    """Return a sample with the same rows, whose models are the fits of one model."""
+    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(_all_fits(sample, model))})
     return replace(sample, models=numbered, refits=MappingProxyType({}), slicings=(), searched=())
 
 
-def _fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
+def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
     """Return the predictions of all fits of a model, in the order of their files."""
     return sample.models[model], *(refit.predictions for refit in sample.refits[model])
 
 
-def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
-    """Return what a row of results tells of the values of all fits; of those of the k-th class where it is of one."""
+def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
+    """Return the fields of a record of a measure: its values over fits, their mean, and the limits of the mean.
+
+    ``k`` is the number of the class, where the measure is of one.
+    """
     values = np.array([fit.value for fit in fits])
     fields = dict.fromkeys(FIELDS) | {"values": [None if math.isnan(x) else float(x) for x in values], "method": "none"}
     absent = int(np.isnan(values).sum())
@@ -126,11 +130,11 @@ def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dic
         return fields | {"status": "degenerate", "reason": ONE_CLUSTER if mean.clusters == 1 else doubt}
     spread = spread_of_fits(values, np.stack([fit.known[defined] for fit in fits], axis=-1), mean.units)
     bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
-    return fields | _limits(spread, bounds, plan.level, doubt or _few(len(fits), plan.level))
+    return fields | _spread_fields(spread, bounds, plan.level, doubt or _reason_of_few_fits(len(fits), plan.level))
 
 
-def _limits(spread: FitSpread, bounds: tuple[float, float], level: float, doubt: str | None) -> dict[str, Any]:
-    """Return the parts of the spread and the limits of the mean and of a new fit, with what is wrong with them."""
+def _spread_fields(spread: FitSpread, bounds: tuple[float, float], level: float, doubt: str | None) -> dict[str, Any]:
+    """Return the variance between and within fits, and limits of the mean and of a new fit, with their status."""
     parts = {
         "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
         "correlation": spread.shared / spread.within if spread.within else None,
@@ -145,7 +149,7 @@ def _limits(spread: FitSpread, bounds: tuple[float, float], level: float, doubt:
     }
 
 
-def _few(fits: int, level: float) -> str | None:
+def _reason_of_few_fits(fits: int, level: float) -> str | None:
     """Return why limits from so few fits cannot be relied on; None where there are enough."""
     if fits >= FEW:
         return None
@@ -155,20 +159,20 @@ def _few(fits: int, level: float) -> str | None:
 
 def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """Choose the threshold of every further fit by the rule of its model; raises DataError where none can be chosen."""
-    return tuple(_classified(plan, samples, sample) for sample in samples)
+    with_classes = []
+    for sample in samples:
+        chosen = {}
+        for name, fits in sample.refits.items() if sample.role == "evaluate" else ():
+            if plan.models[name].threshold.rule is not None:
+                chosen[name] = tuple(
+                    _classified_fit(plan, samples, sample, name, number) for number in range(len(fits)))
+        refits = MappingProxyType({**sample.refits, **chosen})
+        with_classes.append(replace(sample, refits=refits) if chosen else sample)
+    return tuple(with_classes)
 
 
-def _classified(plan: Plan, samples: Sequence[Sample], sample: Sample) -> Sample:
-    ruled = {name: fits for name, fits in sample.refits.items() if plan.models[name].threshold.rule is not None}
-    if sample.role != "evaluate" or not ruled:
-        return sample
-    chosen = {name: tuple(_of_fit(plan, samples, sample, name, number) for number in range(len(fits)))
-              for name, fits in ruled.items()}
-    return replace(sample, refits=MappingProxyType({**sample.refits, **chosen}))
-
-
-def _of_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, number: int) -> Refit:
-    """Return a further fit of a model with classes by the threshold that its rule chooses for it."""
+def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, number: int) -> Refit:
+    """Return a further fit of a model, classified by the threshold that its rule chooses for this fit."""
     fit = sample.refits[name][number]
     # The calibrating rows have as many fits, and no dataset but this one is evaluated.
     alone = tuple(

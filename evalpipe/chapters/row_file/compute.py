@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.base.arraytypes import Floats, Values
+    from evalpipe.base.arraytypes import Values
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.tasks import Task
@@ -28,7 +28,7 @@ def frames(plan: Plan, samples: Sequence[Sample]) -> Iterator[pl.DataFrame]:
     """
     for sample in samples:
         for name in sample.models:
-            yield _frame(plan, sample, name)
+            yield _rows_of_model(plan, sample, name)
 
 
 def columns_of(plan: Plan) -> tuple[RowColumn, ...]:
@@ -44,22 +44,23 @@ def schema(plan: Plan) -> pl.Schema:
     return pl.Schema({column.name: types[column.type] for column in columns_of(plan)})
 
 
-def _frame(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
-    """Return the lines of one model; what it does not give is null."""
+def _rows_of_model(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
+    """Return the rows of one model; what it does not give is null."""
     import polars as pl
 
-    of_task = _of_numbers if sample.task in NUMBERS else _of_event if sample.task == "binary" else _of_levels
+    of_task = _number_values if sample.task in NUMBERS else _event_values if sample.task == "binary" else _level_values
     values: dict[str, Values | pl.Series | str | float | None] = {
         "id": sample.ids, "dataset": sample.dataset, **sample.named(name),
         **of_task(plan, sample, sample.models[name]), "weight": sample.weight,
     }
-    return pl.DataFrame([_column(column, kind, values[column], sample.n) for column, kind in schema(plan).items()])
+    return pl.DataFrame(
+        [_typed_column(column, kind, values[column], sample.n) for column, kind in schema(plan).items()])
 
 
-def _column(
+def _typed_column(
     name: str, kind: pl.DataType, value: Values | pl.Series | str | float | None, n: int
 ) -> pl.Series:
-    """Return a column [n] of values, or of one that all rows have."""
+    """Return a column [n] of values, or of one value repeated for all rows."""
     import polars as pl
 
     if value is None or isinstance(value, str | float):
@@ -67,7 +68,7 @@ def _column(
     return pl.Series(name, value, dtype=kind)
 
 
-def _of_event(
+def _event_values(
     plan: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
     chance, score = model.probability, model.score
@@ -76,40 +77,35 @@ def _of_event(
     first, last = (None, None) if ranking is None else groups_of(
         ranking, sample.weights, plan.gain_groups, whole=sample.weight_kind != "importance")
     return {
-        "truth": _levels(sample, np.where(truth, 0, 1)),
+        "truth": _level_names(sample, np.where(truth, 0, 1)),
         "probability": chance,
         "score": model.made_of if chance is not None else score,
-        "predicted": None if model.predicted is None else _levels(
+        "predicted": None if model.predicted is None else _level_names(
             sample, np.where(np.asarray(model.predicted, bool), 0, 1), model),
-        "threshold": model.threshold if model.cuts is None else _written(model, model.cuts),
+        "threshold": model.threshold if model.cuts is None else np.asarray(model.threshold_at(model.cuts)),
         "residual": None if chance is None else truth - chance,
         "confidence": None if chance is None else np.maximum(chance, 1 - chance),
         "gain_group": first, "gain_group_last": last,
-        "equivocal": _equivocal(model),
+        "equivocal": _in_equivocal_zone(model),
     }
 
 
-def _written(model: Predictions, cuts: Floats) -> Floats:
-    """Return the cuts of the score as thresholds are written, [n]."""
-    return np.asarray(model.threshold_at(cuts))
-
-
-def _of_levels(
+def _level_values(
     _: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
     chances = model.probability
     places = np.arange(len(sample.levels))
     return {
-        "truth": _levels(sample, sample.truth),
+        "truth": _level_names(sample, sample.truth),
         **{chance_of(sample.levels[k]): None if chances is None else chances[:, k] for k in places},
-        "predicted": None if model.predicted is None else _levels(sample, model.predicted, model),
+        "predicted": None if model.predicted is None else _level_names(sample, model.predicted, model),
         "residual": None if chances is None else 1 - chances[np.arange(sample.n), sample.truth],
         "confidence": None if chances is None else chances.max(axis=1),
-        "equivocal": _equivocal(model),
+        "equivocal": _in_equivocal_zone(model),
     }
 
 
-def _of_numbers(
+def _number_values(
     plan: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
     predicted = np.asarray(model.predicted, float)
@@ -117,18 +113,18 @@ def _of_numbers(
     return values | ({"exposure": sample.exposure} if plan.task == "count" else {})
 
 
-def _levels(sample: Sample, codes: Values, model: Predictions | None = None) -> pl.Series:
-    """Return the names of levels by their places [n]; null where the ``model`` reports no class."""
+def _level_names(sample: Sample, codes: Values, model: Predictions | None = None) -> pl.Series:
+    """Return the names of levels by their codes [n]; null in the equivocal zone of the ``model``."""
     import polars as pl
 
-    unreported = None if model is None else _equivocal(model)
+    unreported = None if model is None else _in_equivocal_zone(model)
     places = pl.Series(codes, dtype=pl.Int64)
     if unreported is not None:
         places = places.set(pl.Series(unreported), None)
     return pl.Series(sample.levels, dtype=pl.String).gather(places)
 
 
-def _equivocal(model: Predictions) -> Values | None:
+def _in_equivocal_zone(model: Predictions) -> Values | None:
     """Return whether rows are in the equivocal zone, [n]; None where there is none."""
     return None if model.reportable is None else ~model.reportable
 

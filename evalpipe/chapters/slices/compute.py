@@ -60,8 +60,15 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
     """Yield a warning for each dataset that has more slices than are searched for the worst."""
+    search = plan.slices.worst
+    if search is None:
+        return
     for dataset in evaluated:
-        yield from cut_short(plan, dataset.sample)
+        count = len(_candidate_slices(plan, dataset.sample, search.depth))
+        if count > CANDIDATES:
+            message = (f"{dataset.sample.dataset}: only the {CANDIDATES:,} largest of {count:,} slices were searched "
+                       "for the worst")
+            yield Warned(code="search-bounded", message=message)
 
 
 def sizes(evaluated: Evaluated) -> Iterator[SliceSummary]:
@@ -91,22 +98,21 @@ class SliceValues:
         if number not in self.scopes or base not in self.scopes:
             reason = "too few rows" if number not in self.scopes else "the reference has too few rows"
             return Tested(None, status="insufficient", reason=reason), Limited(None)
-        plan, first, second = self.scopes[number].plan, self.drawn[number], self._base(number, base)
+        plan, first, second = self.scopes[number].plan, self.drawn[number], self._reference_values(number, base)
         test = None if first.replicates is None else two_proportions_test(
             plan, self.scopes[number], self.scopes[base], self.entry, self.k)
         difference = tested(first, second, plan.level, test, first.undefined)
-        if test is None and difference.test is not None and (_constant(first) or _constant(second)):
+        if test is None and difference.test is not None and (_is_constant(first) or _is_constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
         return difference, ratio_limited(first / second, plan.level)
 
-
-    def _base(self, number: int, base: int) -> Drawn:
-        """Return what a slice is compared with; all rows as they were drawn together with it."""
+    def _reference_values(self, number: int, base: int) -> Drawn:
+        """Return the values of the reference; of all rows, those of the replicates that the slice is drawn in."""
         slicing = self.scopes[number].subset.slicing
         return self.drawn[base] if base or slicing is None else self.drawn.get(beside(slicing), self.drawn[base])
 
 
-def _constant(value: Drawn) -> bool:
+def _is_constant(value: Drawn) -> bool:
     return bool(np.nanmax(value.known) == np.nanmin(value.known))
 
 
@@ -115,26 +121,28 @@ def differences(evaluated: Evaluated) -> Iterator[SliceDifference]:
     sample = evaluated.sample
     for model in sample.models if sample.slicings else ():
         scopes = {scope.number: scope for scope in evaluated.scopes(model, rest=True)}
-        besides = _besides(evaluated, scopes[0])
+        all_rows = _all_rows_by_slicing(evaluated, scopes[0])
         for entry in filter(scopes[0].serves, evaluated.plan.metrics):
             drawn = {
-                scope.number: scope.drawn(entry, evaluated.replicates) for scope in (*scopes.values(), *besides)}
+                scope.number: scope.drawn(entry, evaluated.replicates) for scope in (*scopes.values(), *all_rows)}
             if entry.average != "none":
-                yield from _adjusted(list(_of_measure(evaluated, SliceValues(scopes, drawn, entry, None))))
+                rows = _differences_of_measure(evaluated, SliceValues(scopes, drawn, entry, None))
+                yield from _with_adjusted_p_values(list(rows))
                 continue
             for k in range(len(sample.levels)):
                 of_class = {number: value.of_class(k) for number, value in drawn.items()}
-                yield from _adjusted(list(_of_measure(evaluated, SliceValues(scopes, of_class, entry, k))))
+                rows = _differences_of_measure(evaluated, SliceValues(scopes, of_class, entry, k))
+                yield from _with_adjusted_p_values(list(rows))
 
 
-def _besides(evaluated: Evaluated, whole: Scope) -> list[Scope]:
-    """Return all rows as they were drawn together with each slicing, where slicings were drawn apart."""
+def _all_rows_by_slicing(evaluated: Evaluated, whole: Scope) -> list[Scope]:
+    """Return all rows once for each slicing that has replicates of its own."""
     apart = {subset for model, subset, _ in evaluated.replicates.metrics if model == whole.model and subset < 0}
     return [replace(whole, number=number) for number in sorted(apart)]
 
 
-def _of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDifference]:
-    """Yield how a measure differs in each slice that is not its own reference; p-values are not adjusted yet."""
+def _differences_of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDifference]:
+    """Yield the difference of each slice from its reference, with p-values that are not adjusted yet."""
     plan, sample, entry = evaluated.plan, evaluated.sample, values.entry
     for number, subset in enumerate(evaluated.subsets):
         if subset.slice is None:
@@ -153,8 +161,8 @@ def _of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDiff
         )
 
 
-def _adjusted(rows: list[SliceDifference]) -> list[SliceDifference]:
-    """Return the rows with their p-values adjusted for each other, where there are any."""
+def _with_adjusted_p_values(rows: list[SliceDifference]) -> list[SliceDifference]:
+    """Return the rows with p-values adjusted by Holm and by Benjamini & Hochberg, where they have any."""
     p = np.array([np.nan if row.p_value is None else row.p_value for row in rows])
     adjusted = zip(rows, holm(p), benjamini_hochberg(p), strict=True)
     return [
@@ -190,10 +198,10 @@ def disparities(evaluated: Evaluated) -> Iterator[Disparity]:
             for disparity in asked if len(rows.labels) > 1 else ():
                 drawn = [{scope.number: scope.drawn(entry, evaluated.replicates) for scope in scopes}
                          for entry in disparity.entries]
-                yield _disparity(evaluated, model, slicing, disparity, drawn)
+                yield _disparity_of_slicing(evaluated, model, slicing, disparity, drawn)
 
 
-def _disparity(
+def _disparity_of_slicing(
     evaluated: Evaluated, model: str, slicing: int, asked: DisparityPlan, drawn: Sequence[BySubset]
 ) -> Disparity:
     """Return a disparity between the slices of a slicing; ``drawn`` are its measures, each by subset."""
@@ -202,8 +210,9 @@ def _disparity(
     used = [k for k in slices if all(k in values and np.isfinite(values[k].value) for values in drawn)]
     difference = ratio = Limited(None, status="insufficient", reason="fewer than two slices have a value")
     if len(used) > 1:
-        largest, smallest = _extremes([[values[k] for k in used] for values in drawn], asked.entries[0].undefined)
-        difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _share_limits)
+        of_slices = [[values[k] for k in used] for values in drawn]
+        largest, smallest = _range_and_ratio(of_slices, asked.entries[0].undefined)
+        difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _ratio_limits)
     entry = asked.entries[0] if len(asked.entries) == 1 else None
     # Of two measures the lowest slice of one need not be that of the other, so none is named.
     ranked = sorted(used, key=lambda k: drawn[0][k].value) if entry and len(used) > 1 else []
@@ -211,14 +220,14 @@ def _disparity(
         dataset=sample.dataset, **sample.named(model), slicing=sample.slicings[slicing].title, disparity=asked.name,
         params=entry.shown if entry else {}, average=entry.average if entry else None,
         difference=difference.value, **difference.fields(level), ratio=ratio.value, ratio_lower=ratio.lower,
-        ratio_upper=ratio.upper, expected=_by_chance(difference),
+        ratio_upper=ratio.upper, expected=_range_by_chance(difference),
         lowest=dict(subsets[ranked[0]].slice or {}) if ranked else None,
         highest=dict(subsets[ranked[-1]].slice or {}) if ranked else None,
         slices=len(slices), used=len(used),
     )
 
 
-def _extremes(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Drawn, Drawn]:
+def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Drawn, Drawn]:
     """Return the largest range of any measure over slices, and the least ratio of its smallest to its largest value."""
     largest = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
     smallest = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
@@ -226,14 +235,14 @@ def _extremes(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Draw
     return replace(largest, undefined=reason), replace(smallest, undefined=reason)
 
 
-def _by_chance(difference: Limited) -> float | None:
-    """Return how much larger a range is in replicates, on average; None where these tell nothing or there are none."""
+def _range_by_chance(difference: Limited) -> float | None:
+    """Return how much larger a range is in the mean of its replicates; None where it has none."""
     if difference.value is None or difference.drawn is None or not np.isfinite(difference.drawn.known).any():
         return None
     return float(np.nanmean(difference.drawn.known) - difference.value)
 
 
-def _share_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
+def _ratio_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
     """Return limits of the ratio of the smallest to the largest, from the range of the logarithms."""
     if value <= 0:
         limits = percentile_limits(replicates, level)
@@ -278,28 +287,22 @@ class Search:
 
 def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
     """Yield the worst slices of each model, the worst first; its variants are not searched."""
-    asked = plan.slices.worst
-    if asked is None:
+    search = plan.slices.worst
+    if search is None:
         return
-    candidates = sorted(_candidates(plan, sample, asked.depth), key=lambda c: (-c.n, c.chosen))[:CANDIDATES]
+    largest_first = sorted(
+        _candidate_slices(plan, sample, search.depth), key=lambda candidate: (-candidate.n, candidate.chosen))
+    candidates = largest_first[:CANDIDATES]
     for name, model in sample.models.items():
         if model.source is None:
-            alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
-            ranked, spread = _ranked(alone, name, asked.entry, candidates, plan.seed)
-            yield from _drawn(plan, alone, name, asked.entry, ranked[: asked.top], Search(len(candidates), spread))
+            of_model = replace(sample, models=MappingProxyType({name: model}), slicings=())
+            ranked, spread = _rank_candidates(of_model, name, search.entry, candidates, plan.seed)
+            searched = Search(len(candidates), spread)
+            yield from _worst_with_limits(plan, of_model, name, search.entry, ranked[: search.top], searched)
 
 
-def cut_short(plan: Plan, sample: Sample) -> Iterator[Warned]:
-    """Yield a warning where there are more slices than are searched."""
-    asked = plan.slices.worst
-    count = 0 if asked is None else len(_candidates(plan, sample, asked.depth))
-    if count > CANDIDATES:
-        message = f"{sample.dataset}: only the {CANDIDATES:,} largest of {count:,} slices were searched for the worst"
-        yield Warned(code="search-bounded", message=message)
-
-
-def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
-    """Return every combination of up to ``depth`` columns that has rows enough, but for those that leave none out."""
+def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
+    """Return every slice by up to ``depth`` columns that has enough rows, and not all of them."""
     candidates, sizes = [], sample.observations
     numbers = range(len(sample.searched))
     for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(numbers, size)):
@@ -314,19 +317,19 @@ def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
     return candidates
 
 
-def _ranked(
+def _rank_candidates(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
 ) -> tuple[list[Candidate], TrueDifferences]:
-    """Return the candidates in which the measure has a value, the one that is surely worst first, and their spread."""
+    """Return the candidates, ranked by the lower limit of how much worse they are, and the true differences' spread."""
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
     all_rows = subset_of(sample, np.arange(sample.n), None, None)
-    overall, error_of_all = _with_error(all_rows, sample, summary, entry, stream(seed, "worst", sample.dataset))
+    overall, error_of_all = _value_and_error(all_rows, sample, summary, entry, stream(seed, "worst", sample.dataset))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores, estimates = [], []
     for candidate in candidates:
         # A stream of its own for each combination: its groups do not depend on how many others are searched.
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
-        value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
+        value, error = _value_and_error(candidate.subset(sample), sample, summary, entry, generator)
         worse = sign * (value - overall)
         error = max(error, error_of_all * math.sqrt(all_rows.n / candidate.n))
         if np.isfinite(worse - CAUTION * error):
@@ -337,12 +340,12 @@ def _ranked(
     return [candidate for _, candidate in scores], true_differences(differences, errors)
 
 
-def _with_error(
+def _value_and_error(
     subset: Subset, sample: Sample, summary: Summary, entry: MetricPlan, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the value in a subset and its standard error, leaving out groups of observations in turn.
+    """Return the value in a subset and its jackknife standard error over random groups of observations.
 
-    The groups are random, for the rows are sorted by value.
+    The groups are random because the rows are sorted by value.
     """
     weights, sizes = subset.of(sample.weights), subset.of(sample.observations)
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
@@ -352,10 +355,10 @@ def _with_error(
     return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum()))
 
 
-def _drawn(
+def _worst_with_limits(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], search: Search
 ) -> Iterator[WorstSlice]:
-    """Yield the slices with limits by the method of the measure, and what tells them from all rows."""
+    """Yield the ranked slices with limits by the method of the measure, and their difference from all rows."""
     subsets = [whole(sample), *(candidate.subset(sample) for candidate in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
@@ -365,29 +368,29 @@ def _drawn(
         Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
     of_all_rows = overall.drawn(entry, replicates)
     for scope in slices:
-        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, search)
+        yield _worst_slice(scope.seen_by(entry), entry, replicates, of_all_rows, search)
 
 
-def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, search: Search) -> WorstSlice:
+def _worst_slice(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, search: Search) -> WorstSlice:
     """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
     drawn, sample = scope.drawn(entry, replicates), scope.sample
     difference, level = drawn - overall, scope.plan.level
     estimate = averaged(scope, entry, drawn)[0].doubted(difference.few(level))
-    (n, events), error = scope.rows(), _error(difference, overall, sample.summary.n / scope.subset.n, level)
+    (n, events), error = scope.rows(), _standard_error(difference, overall, sample.summary.n / scope.subset.n, level)
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
         value=drawn.value, overall=overall.value, difference=difference.value, searched=search.searched,
-        **_of_selection(difference.value, error, entry, search, level), **estimate.fields(level),
+        **_corrected_for_selection(difference.value, error, entry, search, level), **estimate.fields(level),
     )
 
 
-def _of_selection(
+def _corrected_for_selection(
     value: float, error: float | None, entry: MetricPlan, search: Search, level: float
 ) -> dict[str, float | None]:
-    """Return what is said of a difference that was chosen out of many; None for all of it where it has no error.
+    """Return p-values, limits and the corrected value of a difference that was chosen out of many.
 
-    Its p-value and limits are those of a normal distribution with its standard error.
+    They are those of a normal distribution with its standard error; p-values are None where that is unknown.
     """
     from scipy.special import ndtr
 
@@ -400,10 +403,10 @@ def _of_selection(
             "difference_upper": value + reach, "difference_corrected": corrected}
 
 
-def _error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
-    """Return the standard error of a difference by its replicates; None where they tell none, or of few clusters.
+def _standard_error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
+    """Return the standard error of a difference by its replicates; None where it is unknown, or of few clusters.
 
-    It is no less than that of as many rows drawn from all, of which there are so many ``times`` as many.
+    It is no less than that of as many rows drawn from all rows, of which there are ``times`` as many.
     """
     if difference.replicates is None or overall.replicates is None or difference.few(level) is not None:
         return None

@@ -110,7 +110,7 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
     worst = None if search is None else WorstPlan(
         next(entries(spec, search.metric)), tuple(map(_column_plan, search.columns)), search.depth, search.top)
     return SlicesPlan(
-        slicings, worst, rules.min_rows, rules.max_levels, reference, tuple(_disparities(spec, metrics)),
+        slicings, worst, rules.min_rows, rules.max_levels, reference, tuple(_disparity_plans(spec, metrics)),
         None if spec.folds is None else _column_plan(spec.folds), tuple(slice_columns(spec)),
     )
 
@@ -139,8 +139,8 @@ def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[Met
     return tuple(entry for name in needed if name not in listed for entry in entries(spec, MetricChoice(name)))
 
 
-def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
-    """Yield each disparity with what it is computed from; a measure once for each of its entries."""
+def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
+    """Yield each disparity with its measures; that of a measure once for each of its entries in the spec."""
     measures = spec.measures
     plain = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():

@@ -29,29 +29,31 @@ Parts = dict["Loc", "str | Cut | DatePeriod"]
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of slices, of the rules over them and of the search for the worst ones."""
-    return chain(_slices(draft), _unused(draft), _reference(draft), _disparities(draft), _worst(draft))
+    return chain(
+        _check_slicings(draft), _idle_rules(draft), _check_reference_levels(draft), _check_disparities(draft),
+        _check_search(draft))
 
 
-def _slices(draft: Draft) -> Iterator[Problem]:
-    """Find slicings by the same columns or of the same name, and what is wrong within each."""
+def _check_slicings(draft: Draft) -> Iterator[Problem]:
+    """Report slicings by the same columns or of the same name, and the problems of each."""
     earlier: dict[frozenset[str], Loc] = {}
     for here, slicing in draft.entries(draft.spec.slices, "slices"):
-        parts = _parts(here, slicing)
-        yield from _columns(draft, parts)
+        parts = _parts_by_place(here, slicing)
+        yield from _check_columns(draft, parts)
         columns = dict.fromkeys(filter(None, map(part_column, parts.values())))
         keys = frozenset(columns) or frozenset(filter(None, [slicing.title]))
         if keys and len(parts) <= len(keys) and earlier.setdefault(keys, here) != here:
-            yield _twice(draft, here, earlier[keys], " × ".join(columns) or slicing.title)
+            yield _repeated_slicing(draft, here, earlier[keys], " × ".join(columns) or slicing.title)
 
 
-def _parts(here: Loc, slicing: SlicingRule) -> Parts:
+def _parts_by_place(here: Loc, slicing: SlicingRule) -> Parts:
     """Return the columns, cuts and periods of a slicing; none of a condition."""
     if isinstance(slicing.root, tuple):
         return {(*here, index): part for index, part in enumerate(slicing.root)}
     return dict.fromkeys([here], *slicing.parts) if slicing.parts else {}
 
 
-def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
+def _repeated_slicing(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
     same = draft.tree.get(*here) == draft.tree.get(*earlier)
     hint = "remove one of them" if same else (
         "keep one; a column has one set of cuts or one length of periods, and a name means one slicing")
@@ -59,8 +61,8 @@ def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
     return draft.tree.problem("duplicate-slicing", message, *here, hint=hint, notes=notes)
 
 
-def _columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
-    """Find the outcome among the columns of a slicing, columns that stand there twice, and cuts that do not ascend."""
+def _check_columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
+    """Report the outcome as a column of a slicing, columns listed twice, and cuts that do not ascend."""
     columns: set[str] = set()
     for place, part in parts.items():
         loc, column = place if isinstance(part, str) else (*place, "column"), part_column(part)
@@ -73,11 +75,11 @@ def _columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
             yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
         columns |= {column} - {""}
         if isinstance(part, Cut):
-            yield from _cuts(draft, (*place, "cuts"), part.cuts)
+            yield from _check_cuts(draft, (*place, "cuts"), part.cuts)
 
 
-def _cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]:
-    """Find the first cut that is not above the one before it."""
+def _check_cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]:
+    """Report the first cut that is not above the one before it."""
     falls = [index for index, (low, high) in enumerate(pairwise(cuts), start=1) if low >= high]
     if falls and not any(map(math.isnan, cuts)):
         shown, before = (draft.tree.show(*here, index) for index in (falls[0], falls[0] - 1))
@@ -86,8 +88,8 @@ def _cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]
         yield draft.tree.problem("cut-order", message, *here, falls[0], hint=hint)
 
 
-def _unused(draft: Draft) -> Iterator[Problem]:
-    """Find rules that have no effect, because there are no slices; a search and folds heed some of them."""
+def _idle_rules(draft: Draft) -> Iterator[Problem]:
+    """Report `slice_rules` without slices; a search for the worst slices and folds use some of them."""
     rules, hint = draft.spec.slice_rules, "add 'slices: […]', or remove it"
     if "slice_rules" not in draft.spec.model_fields_set or draft.spec.slices is not None:
         return
@@ -102,8 +104,8 @@ def _unused(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.idle("unused-rules", message, "slice_rules", key, key=True, hint=hint)
 
 
-def _reference(draft: Draft) -> Iterator[Problem]:
-    """Find reference levels of columns that no slicing has for itself."""
+def _check_reference_levels(draft: Draft) -> Iterator[Problem]:
+    """Report reference levels of columns that no slicing is by alone."""
     levels = draft.spec.slice_rules.reference
     if not isinstance(levels, dict) or draft.spec.slices is None or not draft.readable("slices"):
         return
@@ -115,7 +117,7 @@ def _reference(draft: Draft) -> Iterator[Problem]:
         yield from refer(draft, here, alone, "unknown-reference", message, hint, key=True)
 
 
-def _disparities(draft: Draft) -> Iterator[Problem]:
+def _check_disparities(draft: Draft) -> Iterator[Problem]:
     """Check the names of disparities: known, of this task, among the measures, each once."""
     names: set[str] = set()
     for loc, name in draft.entries(draft.spec.slice_rules.disparities, "slice_rules", "disparities"):
@@ -124,11 +126,12 @@ def _disparities(draft: Draft) -> Iterator[Problem]:
             message = f"the disparity {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-disparity", message, *loc, hint="remove it")
         elif name:
-            yield from _named(draft, loc, name) if name in DISPARITIES else _measured(draft, loc, name)
+            check = _check_named_disparity if name in DISPARITIES else _check_measure_of_disparity
+            yield from check(draft, loc, name)
         names |= {canonical} - {""}
 
 
-def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
+def _check_named_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
     """Check one of `DISPARITIES`: it is of the predicted classes of a binary outcome."""
     task = draft.spec.task
     if task != "binary":
@@ -145,7 +148,7 @@ def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("metric-needs-classes", message, *loc, hint=hint)
 
 
-def _measured(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
+def _check_measure_of_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
     """Check a disparity that is the name of a measure: it is one that the evaluation gives."""
     if name not in draft.measures:
         advice = Advice(None) if draft.tree.secret(*loc) else draft.measures.advice(name, DISPARITIES)
@@ -161,12 +164,13 @@ def _measured(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("unknown-disparity", message, *loc, hint="add it there, or remove it here")
 
 
-def _worst(draft: Draft) -> Iterator[Problem]:
-    """Check the search: its columns, and a measure that has a worse side, and one value a slice."""
+def _check_search(draft: Draft) -> Iterator[Problem]:
+    """Check the search for the worst slices: its columns, and a measure with a direction and one value a slice."""
     search, here = draft.spec.worst_slices, ("worst_slices", "metric")
     if search is None:
         return
-    yield from _columns(draft, {("worst_slices", "columns", index): part for index, part in enumerate(search.columns)})
+    columns: Parts = {("worst_slices", "columns", index): part for index, part in enumerate(search.columns)}
+    yield from _check_columns(draft, columns)
     entry, faults = check_measure(draft, here, search.metric)
     yield from faults
     if entry is None:

@@ -22,7 +22,7 @@ def assessed(plan: Plan, results: Results) -> Results:
 
 def completeness(standard: StandardPlan, results: Results) -> StandardCompleteness:
     """Return what results answer of a standard; items that do not apply count neither way."""
-    items = [_item(standard, place, results) for place in range(len(standard.profile.items))]
+    items = [_assessed_item(standard, place, results) for place in range(len(standard.profile.items))]
     counts = {status: sum(item.status == status for item in items)
               for status in ("present", "missing", "not_applicable")}
     share = counts["present"] / (counts["present"] + counts["missing"])
@@ -33,8 +33,8 @@ def completeness(standard: StandardPlan, results: Results) -> StandardCompletene
         items=items)
 
 
-def _item(standard: StandardPlan, place: int, results: Results) -> StandardItem:
-    """Return what is answered of the item at a place: each of its needs, by any of its names."""
+def _assessed_item(standard: StandardPlan, place: int, results: Results) -> StandardItem:
+    """Return the record of the item at a place: which of its needs are answered, and where."""
     item = standard.profile.items[place]
     reason = standard.rule.not_applicable.get(item.id)
     answers = {" | ".join(names): next(filter(None, (answer(results, name) for name in names)), None)

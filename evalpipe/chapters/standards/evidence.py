@@ -27,12 +27,12 @@ def _always(anchor: str) -> Callable[[Results], str]:
     return lambda _: anchor
 
 
-def _where(anchor: str, is_there: Callable[[Results], object]) -> Callable[[Results], str | None]:
+def _anchor_where(anchor: str, is_there: Callable[[Results], object]) -> Callable[[Results], str | None]:
     return lambda results: anchor if is_there(results) else None
 
 
-def _in_dataset(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Callable[[Results], str | None]:
-    """Return the anchor of the section of the first dataset that has something, which ends in its place."""
+def _anchor_of_first(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Callable[[Results], str | None]:
+    """Return the anchor of the section of the first of ``datasets``: the prefix and the dataset's number."""
     def anchor(results: Results) -> str | None:
         places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
         first = next(datasets(results), None)
@@ -41,63 +41,60 @@ def _in_dataset(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Ca
     return anchor
 
 
-def _with_curve(*names: str) -> Callable[[Results], Iterator[str]]:
+def _datasets_with_curve(*names: str) -> Callable[[Results], Iterator[str]]:
     return lambda results: (curve.dataset for curve in results.curves
                             if curve.slice is None and curve.curve.startswith(names))
 
 
-def _sliced(columns: int) -> Callable[[Results], bool]:
-    """Tell whether there is a number, with its interval, of a slice by so many columns or more."""
+def _has_intervals_of_slices(columns: int) -> Callable[[Results], bool]:
+    """Tell whether a slice by that many columns or more has a value with an interval."""
     return lambda results: any(
         row.slice is not None and len(row.slice) >= columns and row.lower is not None for row in results.rows)
 
 
-def _values(results: Results) -> Iterator[str]:
+def _datasets_with_values(results: Results) -> Iterator[str]:
     return (row.dataset for row in results.rows if row.slice is None and row.value is not None)
 
 
-def _intervals(results: Results) -> Iterator[str]:
+def _datasets_with_intervals(results: Results) -> Iterator[str]:
     return (row.dataset for row in results.rows if row.slice is None and row.lower is not None)
-
-
-def _compared(results: Results) -> bool:
-    return any(row.model != row.baseline and row.baseline_dataset is None for row in results.comparisons)
 
 
 EVIDENCE: dict[str, Evidence] = {
     "title": Evidence("Title and outcome", _always(FIRST_SCREEN)),
-    "dated": Evidence("Day that the card is about", _where(FIRST_SCREEN, lambda results: results.as_of)),
-    "values": Evidence("Values of the measures", _in_dataset("dataset", _values)),
-    "intervals": Evidence("Intervals of the measures", _in_dataset("dataset", _intervals)),
+    "dated": Evidence("Day that the card is about", _anchor_where(FIRST_SCREEN, lambda results: results.as_of)),
+    "values": Evidence("Values of the measures", _anchor_of_first("dataset", _datasets_with_values)),
+    "intervals": Evidence("Intervals of the measures", _anchor_of_first("dataset", _datasets_with_intervals)),
     "definitions": Evidence("Definitions of the measures", _always("definitions")),
-    "interval_methods": Evidence("Methods of the intervals", _where(
-        "method", lambda results: any(_intervals(results)))),
-    "confusion": Evidence("Confusion matrix", _in_dataset("decisions", lambda results: (
+    "interval_methods": Evidence("Methods of the intervals", _anchor_where(
+        "method", lambda results: any(_datasets_with_intervals(results)))),
+    "confusion": Evidence("Confusion matrix", _anchor_of_first("decisions", lambda results: (
         matrix.dataset for matrix in results.confusion if matrix.slice is None))),
-    "calibration": Evidence("Calibration", _in_dataset("calibration", _with_curve("calibration_"))),
-    "residuals": Evidence("Residuals", _in_dataset("calibration", _with_curve("residual_predicted"))),
-    "recalibration": Evidence("Recalibration", _in_dataset("recalibration", lambda results: (
+    "calibration": Evidence("Calibration", _anchor_of_first("calibration", _datasets_with_curve("calibration_"))),
+    "residuals": Evidence("Residuals", _anchor_of_first("calibration", _datasets_with_curve("residual_predicted"))),
+    "recalibration": Evidence("Recalibration", _anchor_of_first("recalibration", lambda results: (
         applied.dataset for record in results.recalibration for applied in record.applied))),
-    "slices": Evidence("Results by group", _where("slices", _sliced(1))),
-    "intersections": Evidence("Results by combined groups", _where("slices", _sliced(2))),
-    "comparison": Evidence("Comparison of models", _where("comparison-1", _compared)),
-    "reference_rates": Evidence("Comparison with reference rates", _where(
+    "slices": Evidence("Results by group", _anchor_where("slices", _has_intervals_of_slices(1))),
+    "intersections": Evidence("Results by combined groups", _anchor_where("slices", _has_intervals_of_slices(2))),
+    "comparison": Evidence("Comparison of models", _anchor_where("comparison-1", lambda results: any(
+        row.model != row.baseline and row.baseline_dataset is None for row in results.comparisons))),
+    "reference_rates": Evidence("Comparison with reference rates", _anchor_where(
         "reference-rates", lambda results: results.reference_rates)),
-    "gates": Evidence("Limits to keep", _where("gates", lambda results: results.gates)),
-    "earlier_runs": Evidence("Comparison with earlier runs", _where("gates", lambda results: any(
+    "gates": Evidence("Limits to keep", _anchor_where("gates", lambda results: results.gates)),
+    "earlier_runs": Evidence("Comparison with earlier runs", _anchor_where("gates", lambda results: any(
         gate.against_sha256 is not None for gate in results.gates))),
-    "decision_rule": Evidence("Rule of decision", _where("models", lambda results: any(
+    "decision_rule": Evidence("Rule of decision", _anchor_where("models", lambda results: any(
         model.threshold is not None or model.threshold_rule is not None for model in results.models))),
-    "equivocal": Evidence("Equivocal zone", _where("models", lambda results: any(
+    "equivocal": Evidence("Equivocal zone", _anchor_where("models", lambda results: any(
         model.equivocal is not None for model in results.models))),
     "row_flow": Evidence("Flow of the rows", _always("data")),
     "roles": Evidence("Roles of the datasets", _always("data")),
-    "leakage_check": Evidence("Check that no evaluated row was trained on", _where("data", lambda results: any(
+    "leakage_check": Evidence("Check that no evaluated row was trained on", _anchor_where("data", lambda results: any(
         dataset.compared for dataset in results.datasets))),
     "level_counts": Evidence("Frequency of the outcome", _always("data")),
-    "drift": Evidence("Outcome in evaluated and other data", _where(
+    "drift": Evidence("Outcome in evaluated and other data", _anchor_where(
         "data", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),
-    "data_files": Evidence("Files of the data, with their sha256", _where(
+    "data_files": Evidence("Files of the data, with their sha256", _anchor_where(
         "data", lambda results: all(file.sha256 is not None for file in results.inputs))),
     "findings": Evidence("Findings", _always("findings")),
     "software": Evidence("Version of the software", _always("provenance")),

@@ -34,11 +34,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.problem("duplicate-standard", message, *loc, hint="remove one of them")
         if rule.profile in get_args(ProfileName):
             names.append(rule.profile)
-            yield from _items(draft, loc, rule)
+            yield from _check_items(draft, loc, rule)
 
 
-def _items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:
-    """Report what does not apply and is no item; and a profile of which nothing applies."""
+def _check_items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:
+    """Report names under `not_applicable` that are no items, and a profile with no item left."""
     known = [item.id for item in profile(rule.profile).items]
     for name in rule.not_applicable:
         here = (*loc, "not_applicable", name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StrictStr
 
@@ -73,12 +73,10 @@ def profile(name: str) -> Profile:
     import yaml
 
     document = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
-    items = tuple(_item(item) for item in document.pop("items"))
+    items = tuple(
+        ProfileItem(item["id"], item["asks"], tuple(tuple(need.split(" | ")) for need in item["needs"]))
+        for item in document.pop("items"))
     return Profile(**{"remark": "", **document}, items=items)
-
-
-def _item(item: dict[str, Any]) -> ProfileItem:
-    return ProfileItem(item["id"], item["asks"], tuple(tuple(need.split(" | ")) for need in item["needs"]))
 
 
 def profiles() -> tuple[Profile, ...]:

@@ -10,9 +10,8 @@ from evalpipe.chapters.statement.records import ReferredNumber, Stated
 from evalpipe.errors import DataError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from evalpipe.chapters.statement.plan import ReferredPlan
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
@@ -21,27 +20,24 @@ if TYPE_CHECKING:
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     """Return what is stated, word for word, with the number that each reference in it is to."""
     stated = plan.part(statement_plan)
-    return {"statement": Stated(**stated.values, numbers=list(map(_number, stated.numbers)))}
-
-
-def _number(number: ReferredPlan) -> ReferredNumber:
-    return ReferredNumber(
-        reference=number.reference, dataset=number.dataset, model=number.model, variant=number.variant,
-        slice=None if number.slice is None else dict(number.slice), metric=number.entry.metric.name,
-        params=dict(number.params), average=number.entry.average, class_=number.class_)
+    numbers = [
+        ReferredNumber(
+            reference=number.reference, dataset=number.dataset, model=number.model, variant=number.variant,
+            slice=None if number.slice is None else dict(number.slice), metric=number.entry.metric.name,
+            params=dict(number.params), average=number.entry.average, class_=number.class_)
+        for number in stated.numbers]
+    return {"statement": Stated(**stated.values, numbers=numbers)}
 
 
 def check_references(plan: Plan, samples: Sequence[Sample]) -> None:
     """Raise DataError with every reference to a slice that no row is in."""
-    problems = list(_absent(plan, samples))
-    if problems:
-        raise DataError(*problems)
-
-
-def _absent(plan: Plan, samples: Sequence[Sample]) -> Iterator[Problem]:
+    problems = []
     for number in plan.part(statement_plan).numbers:
         sample = next(sample for sample in samples if sample.dataset == number.dataset)
         absent = None if number.slice is None else absent_slice(sample, number.slice)
         if absent is not None:
             message, hint = absent
-            yield Problem("unknown-slice", f"{' '.join(number.reference.split())}: {message}", number.place, hint)
+            reference = " ".join(number.reference.split())
+            problems.append(Problem("unknown-slice", f"{reference}: {message}", number.place, hint))
+    if problems:
+        raise DataError(*problems)

@@ -57,16 +57,16 @@ def statement_plan(spec: Spec, metrics: Sequence[MetricPlan], models: Mapping[st
         for reference in references(prose.text):
             if isinstance(reference, NumberReference):
                 try:
-                    numbers[reference.written] = _Search(spec, metrics, models, loc, prose, reference).number()
+                    numbers[reference.written] = _ReferenceSearch(spec, metrics, models, loc, prose, reference).number()
                 except SpecError as error:
                     problems += error.problems
     if problems:
         raise SpecError(*problems)
-    return StatementPlan(MappingProxyType(_values(spec)), tuple(numbers.values()))
+    return StatementPlan(MappingProxyType(_stated_values(spec)), tuple(numbers.values()))
 
 
-def _values(spec: Spec) -> dict[str, Any]:
-    """Return what is stated, texts in place of their files."""
+def _stated_values(spec: Spec) -> dict[str, Any]:
+    """Return what is stated by the keys of `results.statement`, with the texts of files."""
     texts = {loc[1:]: prose.text for loc, prose in spec.texts.items()}
     card = spec.card
     return {
@@ -81,7 +81,7 @@ def _values(spec: Spec) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _ReferenceSearch:
     """The search for the number that a reference in a text is to; its names are known to be right."""
 
     spec: Spec

@@ -40,11 +40,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield prose
         else:
             draft.texts[loc] = prose
-            yield from _text(draft, loc, prose)
+            yield from _check_text(draft, loc, prose)
 
 
-def _text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
-    """Check one text: that it says something, is not too long, and what it refers to."""
+def _check_text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
+    """Check one text: that it is neither empty nor too long, and its references."""
     if not any(character.isalnum() for character in prose.text):
         hint = "write it, or remove the key"
         yield prose.problem(draft.tree.origin, loc, "empty-value", "this text says nothing", hint, (0, 1))
@@ -60,12 +60,12 @@ def _text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
             span, message = (reference.start, reference.end), reference.message
             yield prose.problem(draft.tree.origin, loc, "bad-reference", message, reference.hint, span)
         else:
-            yield from _Check(draft, loc, prose, reference).problems()
+            yield from _ReferenceCheck(draft, loc, prose, reference).problems()
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
-    """The names of one reference, of a text at ``loc``."""
+class _ReferenceCheck:
+    """The check of the names in one reference, of a text at ``loc``."""
 
     draft: Draft
     loc: Loc
@@ -73,7 +73,7 @@ class _Check:
     reference: NumberReference
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what names nothing of the spec."""
+        """Yield the problems of names that the spec does not have."""
         measures = self.draft.measures
         if self.reference.metric not in measures:
             advice = measures.advice(self.reference.metric)
@@ -81,9 +81,9 @@ class _Check:
             problem = self.problem("unknown-metric", message, None, advice.hint or LISTS_ALL)
             yield replace(problem, notes=(*problem.notes, *advice.notes))
         else:
-            yield from self.options(measures[self.reference.metric])
-        yield from self.place()
-        yield from self.sliced()
+            yield from self.check_options(measures[self.reference.metric])
+        yield from self.check_place()
+        yield from self.check_slice()
 
     def problem(self, code: str, message: str, guess: str | None, hint: str) -> Problem:
         """Make a problem of the reference, which is named in full where its text has no places of its own."""
@@ -92,7 +92,7 @@ class _Check:
         span = start, start + len(written)
         return self.prose.problem(self.draft.tree.origin, self.loc, code, message, hint, span, written)
 
-    def options(self, metric: Metric) -> Iterator[Problem]:
+    def check_options(self, metric: Metric) -> Iterator[Problem]:
         """Check what is named beside the measure: places, and options of the metric."""
         known = [name for name in metric.option_types if name not in metric.alone]
         known += [name for name in common_keys(metric.name) if name == "prevalence"]
@@ -112,20 +112,20 @@ class _Check:
                     hint = f"`evalpipe metrics {metric.name}` says what it takes"
                     yield self.problem("wrong-type", message, None, hint)
 
-    def place(self) -> Iterator[Problem]:
+    def check_place(self) -> Iterator[Problem]:
         """Check the model, the dataset and the variant."""
         draft, spec = self.draft, self.draft.spec
         methods = () if spec.recalibrate is None else spec.recalibrate.methods
         variants = ["original", *(choice.name for choice in methods)]
         if draft.readable("models"):
-            yield from self.named("model", list(spec.models), "unknown-model", "no model is called {}")
+            yield from self.check_name("model", list(spec.models), "unknown-model", "no model is called {}")
         if draft.readable("datasets"):
             message = "no dataset called {} is evaluated"
-            yield from self.named("dataset", draft.role("evaluate"), "unknown-dataset", message)
+            yield from self.check_name("dataset", draft.role("evaluate"), "unknown-dataset", message)
         if draft.readable("recalibrate") and all(variants):
-            yield from self.named("variant", variants, "unknown-variant", "no variant is called {}")
+            yield from self.check_name("variant", variants, "unknown-variant", "no variant is called {}")
 
-    def named(self, name: str, known: Sequence[str], code: str, message: str) -> Iterator[Problem]:
+    def check_name(self, name: str, known: Sequence[str], code: str, message: str) -> Iterator[Problem]:
         """Report a name that is none of those that are known."""
         value = self.reference.options.get(name)
         if value is not None and value not in known:
@@ -133,7 +133,7 @@ class _Check:
             yield self.problem(code, message.format(quoted(value)), guess, f"choose one of {listed(known)}"
                                if len(known) > 1 else f"write '{''.join(known)}'")
 
-    def sliced(self) -> Iterator[Problem]:
+    def check_slice(self) -> Iterator[Problem]:
         """Check that some entry of the spec's slices is by the columns of a slice."""
         labels, spec = self.reference.options.get("slice"), self.draft.spec
         if labels is None or not self.draft.readable("slices"):

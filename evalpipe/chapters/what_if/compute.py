@@ -10,10 +10,9 @@ from evalpipe.chapters.what_if.plan import what_if_plan
 from evalpipe.chapters.what_if.records import GroupCounts, WhatIf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from evalpipe.base.arraytypes import Floats
-    from evalpipe.engine.estimates import Evaluated, Scope
+    from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
 STEPS = 100
@@ -24,24 +23,23 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the counts of each dataset; nothing of outcomes that are not binary, or where the spec wants none."""
     if not plan.part(what_if_plan):
         return {"what_if": []}
-    tables = (_table(plan, dataset) for dataset in evaluated)
+    tables = (_counts_of_dataset(plan, dataset) for dataset in evaluated)
     return {"what_if": [table for table in tables if table.groups]}
 
 
-def _table(plan: Plan, dataset: Evaluated) -> WhatIf:
+def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:
     models = {name: model for name, model in dataset.sample.models.items()
               if model.probability is not None and model.zone is None}
     scopes = [scope for name in models for scope in dataset.scopes(name)]
     cuts = [model.threshold for model in models.values()]
     thresholds = np.unique([*np.arange(STEPS + 1) / STEPS, *(cut for cut in cuts if cut is not None)])
-    independent = plan.cluster is None and not plan.importance
-    return WhatIf(dataset=dataset.sample.dataset, thresholds=thresholds.tolist(), limited=independent,
-                  groups=list(_groups(scopes, thresholds)))
-
-
-def _groups(scopes: Sequence[Scope], thresholds: Floats) -> Iterator[GroupCounts]:
+    groups = []
     for scope in scopes:
         places = np.searchsorted(scope.summary.rows.chance_at, thresholds, side="left")
         hits, alarms = (np.r_[scope.summary(name), 0.0][places] for name in ("events_from", "others_from"))
-        yield GroupCounts(**scope.sample.named(scope.model), hits=hits.tolist(), alarms=alarms.tolist(),
-                          slice=None if scope.subset.slice is None else dict(scope.subset.slice))
+        groups.append(GroupCounts(
+            **scope.sample.named(scope.model), hits=hits.tolist(), alarms=alarms.tolist(),
+            slice=None if scope.subset.slice is None else dict(scope.subset.slice)))
+    independent = plan.cluster is None and not plan.importance
+    return WhatIf(
+        dataset=dataset.sample.dataset, thresholds=thresholds.tolist(), limited=independent, groups=groups)
