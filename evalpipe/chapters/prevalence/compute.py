@@ -34,7 +34,7 @@ HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
-    """Return the plan with the prevalence that a dataset gives, which now is read, wherever it stands for it.
+    """Return the plan with the prevalence of a dataset, now that it is read, in every place that waited for it.
 
     It is Beta or Dirichlet distributed, with the weighted counts of the rows as parameters: its mean is their share.
     Raises DataError where the rows lack a level, or cannot tell how uncertain their share is.
@@ -43,39 +43,41 @@ def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
     if declared is None or declared.dataset is None:
         return plan
     sample = next(sample for sample in samples if sample.dataset == declared.dataset)
-    shares, parameters = _estimated(plan, sample)
+    shares, parameters = _estimated_shares(plan, sample)
     known = replace(declared, shares=shares, parameters=parameters, rows=sample.summary.n)
-    planned: Plan = _known(replace(plan, prevalence=known), shares)
-    _distinct(planned, declared.dataset)
+    planned: Plan = _with_known_shares(replace(plan, prevalence=known), shares)
+    _check_distinct_labels(planned, declared.dataset)
     return planned
 
 
-def _estimated(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the share of each level in a sample, and the parameters of the distribution that its rows come to."""
+def _estimated_shares(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the share of each level in a sample, and the parameters of its Beta or Dirichlet distribution."""
     codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
     occurs = [codes == k for k in range(len(sample.levels))]
     totals, total = [float(sample.weights[rows].sum()) for rows in occurs], float(sample.weights.sum())
     shares = tuple(of_level / total for of_level in totals)
     absent = next((level for level, rows in zip(sample.levels, occurs, strict=True) if not rows.any()), None)
     if absent is not None:
-        raise _unknown(plan, f"no row of dataset '{sample.dataset}' has the level '{absent}', so its prevalence cannot "
-                             "be estimated from it")
+        raise _cannot_be_estimated(
+            plan, f"no row of dataset '{sample.dataset}' has the level '{absent}', so its prevalence cannot be "
+            "estimated from it")
     if sample.summary.clusters == 1 and plan.interval_method != "none":
-        raise _unknown(plan, f"all rows of dataset '{sample.dataset}' are in one cluster, so they cannot tell how "
-                             "uncertain the prevalence is")
+        raise _cannot_be_estimated(
+            plan, f"all rows of dataset '{sample.dataset}' are in one cluster, so they cannot tell how uncertain the "
+            "prevalence is")
     # Of clusters and importance weights, the level of which the rows tell least.
-    trials = min(map(_trials, repeat(sample), occurs, shares))
-    return shares, tuple(of_level * (trials / total) for of_level in totals)
+    observations = min(map(_effective_observations, repeat(sample), occurs, shares))
+    return shares, tuple(of_level * (observations / total) for of_level in totals)
 
 
-def _unknown(plan: Plan, message: str) -> DataError:
+def _cannot_be_estimated(plan: Plan, message: str) -> DataError:
     form = "levels: {…}" if plan.task in MANY else "value: …"
     hint = f"name another dataset, or write '{form}' with its source"
     return DataError(Problem("no-prevalence", message, plan.places.place("prevalence", "from"), hint))
 
 
-def _distinct(plan: Plan, dataset: str) -> None:
-    """Report a measure that is asked for at the prevalence of a dataset and at the number that it comes to."""
+def _check_distinct_labels(plan: Plan, dataset: str) -> None:
+    """Raise DataError for a measure asked for both at the dataset's prevalence and at the same number."""
     labels = [entry.label for entry in plan.metrics]
     for entry in plan.metrics:
         if entry.prior.uncertain and labels.count(entry.label) > 1:
@@ -84,19 +86,19 @@ def _distinct(plan: Plan, dataset: str) -> None:
             raise DataError(Problem("duplicate-prevalence", message, place, "ask for it at 'declared' alone"))
 
 
-def _known(part: Any, shares: tuple[float, ...]) -> Any:
-    """Return a part of a plan with shares in place of those that were unread; the same part where none were."""
+def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
+    """Return a part of a plan with every `UnreadShares` in it replaced; the same object where there is none."""
     if isinstance(part, UnreadShares):
         return part.known(shares)
     if isinstance(part, Mapping):
-        known = {key: _known(item, shares) for key, item in part.items()}
+        known = {key: _with_known_shares(item, shares) for key, item in part.items()}
         return known if any(known[key] is not item for key, item in part.items()) else part
     if isinstance(part, tuple):
-        items = tuple(_known(item, shares) for item in part)
+        items = tuple(_with_known_shares(item, shares) for item in part)
         return items if any(new is not old for new, old in zip(items, part, strict=True)) else part
     if is_dataclass(part) and not isinstance(part, type):
         old = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
-        new = {name: _known(item, shares) for name, item in old.items()}
+        new = {name: _with_known_shares(item, shares) for name, item in old.items()}
         changed = {name: item for name, item in new.items() if item is not old[name]}
         return replace(part, **changed) if changed else part
     return part
@@ -116,27 +118,31 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the declared prevalence, and the share of the event, or of each level, in each dataset."""
     levels = evaluated[0].sample.levels if evaluated else ()
     return {
-        "prevalence": None if plan.prevalence is None else _declared(plan, plan.prevalence, levels),
-        "observed": [share for dataset in evaluated for share in _observed(plan, dataset.sample)],
+        "prevalence": None if plan.prevalence is None else _declared_prior(plan, plan.prevalence, levels),
+        "observed": [share for dataset in evaluated for share in _observed_shares(plan, dataset.sample)],
     }
 
 
-def _declared(plan: Plan, declared: PrevalencePlan, levels: Sequence[str]) -> Prior:
-    """Return the declared prevalence, of ``levels`` in their order."""
+def _declared_prior(plan: Plan, declared: PrevalencePlan, levels: Sequence[str]) -> Prior:
     concentration, binary = declared.parameters, plan.task == "binary"
-    limits = {level: _spread(concentration, k, plan.level) for k, level in enumerate(levels)} if concentration else {}
+    limits: dict[str, tuple[float, float]] = {}
+    if concentration:
+        limits = {level: _central_interval(concentration, k, plan.level) for k, level in enumerate(levels)}
     return Prior(
         value=declared.event if binary else None, source=declared.source,
         levels=None if binary else dict(zip(levels, declared.shares, strict=True)),
         beta=list(concentration) if concentration and binary else None,
         dirichlet=dict(zip(levels, concentration, strict=True)) if concentration and not binary else None,
         level=plan.level if concentration else None, limits=limits, dataset=declared.dataset, rows=declared.rows,
-        lines=_lines(declared.event) if binary else [],
+        lines=_predictive_lines(declared.event) if binary else [],
     )
 
 
-def _spread(concentration: Sequence[float], k: int, level: float) -> tuple[float, float]:
-    """Return the central quantiles of one share: of a Dirichlet distribution it is Beta(a, the others' sum)."""
+def _central_interval(concentration: Sequence[float], k: int, level: float) -> tuple[float, float]:
+    """Return the central interval of the k-th share of a Dirichlet distribution, which is Beta(a_k, sum of the others).
+
+    ``concentration`` are the parameters a.
+    """
     from scipy.special import betaincinv
 
     tail, rest = (1 - level) / 2, math.fsum(share for j, share in enumerate(concentration) if j != k)
@@ -144,8 +150,8 @@ def _spread(concentration: Sequence[float], k: int, level: float) -> tuple[float
     return float(lower), float(upper)
 
 
-def _lines(prevalence: float) -> list[PredictiveLine]:
-    """Return ppv and npv at a prevalence along sensitivity and along specificity, for some values of the other."""
+def _predictive_lines(prevalence: float) -> list[PredictiveLine]:
+    """Return ppv and npv at a prevalence by sensitivity, at some specificities, and by specificity likewise."""
     rates, lines = np.arange(51) / 50, []
     for by, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
         for at in HELD_AT:
@@ -158,38 +164,38 @@ def _lines(prevalence: float) -> list[PredictiveLine]:
     return lines
 
 
-def _observed(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
+def _observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
     """Yield the share of the event, or of each level, in an evaluated dataset."""
     if sample.task in NUMBERS:
         return
     for k, level in enumerate(sample.levels[:1] if sample.task == "binary" else sample.levels):
-        yield _share(plan, sample, level, sample.truth if sample.task == "binary" else sample.truth == k)
+        yield _observed_share(plan, sample, level, sample.truth if sample.task == "binary" else sample.truth == k)
 
 
-def _share(plan: Plan, sample: Sample, level: str, occurs: Flags) -> ObservedShare:
-    """Return the share of the rows [n] in which a level ``occurs``, with its limits where rows tell them."""
+def _observed_share(plan: Plan, sample: Sample, level: str, occurs: Flags) -> ObservedShare:
+    """Return the share of the rows [n] in which a level ``occurs``, with its limits where they can be computed."""
     share = float((sample.weights * occurs).sum() / sample.weights.sum())
     about = {"dataset": sample.dataset, "level": level, "value": share}
     if plan.interval_method == "none" or sample.summary.clusters == 1:
         return ObservedShare(**about, lower=None, upper=None, confidence=None, method="none")
     method = plan.interval_method if plan.interval_method in LIMITS else "exact"
-    trials = _trials(sample, occurs, share)
-    lower, upper = map(float, LIMITS[method](share * trials, trials, plan.level))
+    observations = _effective_observations(sample, occurs, share)
+    lower, upper = map(float, LIMITS[method](share * observations, observations, plan.level))
     return ObservedShare(**about, lower=lower, upper=upper, confidence=plan.level, method=method)
 
 
-def _trials(sample: Sample, occurs: Flags, share: float) -> float:
-    """Return the observations, or of clusters or importance weights so many of one kind as tell as much.
+def _effective_observations(sample: Sample, occurs: Flags, share: float) -> float:
+    """Return the number of observations, or under clusters or importance weights the effective one.
 
-    p (1 - p) over the variance of the share, which is that of the clusters' totals, and never more than there are;
-    Kish's number of clusters where p is 0 or 1. Korn & Graubard (1998).
+    That is p (1 - p) over the variance of the share, which is that of the clusters' totals, and never more than there
+    are; Kish's number of clusters where p is 0 or 1. Korn & Graubard (1998).
     """
     weights, clustered = sample.weights, sample.cluster is not None or sample.by_cluster is not None
     if not clustered and sample.weight_kind != "importance":
         return float(weights.sum())
     if not 0 < share < 1:
-        return float(kish(_totals(sample, np.ones(sample.n))))
-    totals = _totals(sample, occurs - share)
+        return float(kish(_cluster_totals(sample, np.ones(sample.n))))
+    totals = _cluster_totals(sample, occurs - share)
     count, squares = len(totals), float((totals**2).sum())
     # Without clusters there is no factor, so that equal weights give back the number of rows.
     correction = count / (count - 1) if clustered else 1.0
@@ -197,7 +203,7 @@ def _trials(sample: Sample, occurs: Flags, share: float) -> float:
     return share * (1 - share) / max(variance, share * (1 - share) / most)
 
 
-def _totals(sample: Sample, values: Values) -> Floats:
+def _cluster_totals(sample: Sample, values: Values) -> Floats:
     """Return the weighted total of values of rows [n] in each cluster, or in each row where there are none."""
     if sample.by_cluster is not None:
         return sample.by_cluster.totals(values)

@@ -53,7 +53,7 @@ class UnreadShares:
         if isinstance(self.form, int):
             return shares[self.form]
         if self.form == "text":
-            return _text(self.levels, shares)
+            return _shares_text(self.levels, shares)
         return list(shares) if self.form == "list" else shares
 
 
@@ -89,7 +89,7 @@ def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
     parameters = declared.beta
     if declared.dirichlet is not None:
         parameters = tuple(declared.dirichlet[level] for level in levels(spec))
-    return PrevalencePlan(_shares(spec, declared.mean), declared.source, parameters)
+    return PrevalencePlan(_shares_of_levels(spec, declared.mean), declared.source, parameters)
 
 
 def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
@@ -107,21 +107,21 @@ def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> 
     if asked == "sample":
         from_spec = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
         return PriorPlan(uncertain=bool(from_spec) and uncertain)
-    shares = declared.shares if asked == "declared" and declared is not None else _shares(spec, asked)
+    shares = declared.shares if asked == "declared" and declared is not None else _shares_of_levels(spec, asked)
     later = unread_prevalence(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
     if spec.task != "binary":
-        return PriorPlan(shares, shares, later or _text(levels(spec), shares), uncertain and asked == "declared")
+        return PriorPlan(shares, shares, later or _shares_text(levels(spec), shares), uncertain and asked == "declared")
     shown = later or shares[0]
     if metric.within_classes:
         return PriorPlan(shares, shown=shown)
     return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
 
 
-def _text(levels: Sequence[str], shares: Sequence[float]) -> str:
+def _shares_text(levels: Sequence[str], shares: Sequence[float]) -> str:
     return ", ".join(f"{level} {share:g}" for level, share in zip(levels, shares, strict=True))
 
 
-def _shares(spec: Spec, prevalence: float | Mapping[str, float]) -> tuple[float, ...]:
+def _shares_of_levels(spec: Spec, prevalence: float | Mapping[str, float]) -> tuple[float, ...]:
     """Return the share of each level, of a binary outcome the event first, at a prevalence of the event or of each."""
     if isinstance(prevalence, Mapping):
         return tuple(float(prevalence[level]) for level in levels(spec))

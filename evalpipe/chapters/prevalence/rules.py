@@ -55,13 +55,13 @@ def rules(draft: Draft) -> Iterator[Problem]:
         hint = "write [a, b], as if after a events and b others"
         yield problem("wrong-type", message, *HERE, "beta", hint=hint)
     if task in MANY and declared.levels is not None and draft.readable(*HERE, "levels"):
-        yield from _whole(draft, (*HERE, "levels"), declared.levels)
+        yield from _check_sum_of_levels(draft, (*HERE, "levels"), declared.levels)
     if declared.from_ is not None and draft.readable(*HERE, "from") and draft.readable("datasets"):
-        yield from _dataset(draft, declared.from_)
+        yield from _check_dataset(draft, declared.from_)
 
 
-def _dataset(draft: Draft, name: str) -> Iterator[Problem]:
-    """Check the dataset that the prevalence comes from: that there is one, and that others are evaluated at it."""
+def _check_dataset(draft: Draft, name: str) -> Iterator[Problem]:
+    """Check the dataset that gives the prevalence: that it exists, and is not the only one that is evaluated."""
     here, evaluated = (*HERE, "from"), draft.role("evaluate")
     known = [other for other in draft.spec.datasets if evaluated != [other]]
     if name not in draft.spec.datasets:
@@ -74,9 +74,9 @@ def _dataset(draft: Draft, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("prevalence-of-itself", message, *here, hint=hint)
 
 
-def _whole(draft: Draft, here: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
+def _check_sum_of_levels(draft: Draft, here: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
     """Report the prior probabilities of all levels where they do not sum to 1."""
-    if draft.levels and set(shares) == set(draft.levels) and all(map(_is_share, shares.values())):
+    if draft.levels and set(shares) == set(draft.levels) and all(map(_is_probability, shares.values())):
         yield from check_sum(draft, here, "prior probabilities", shares.values(), 1e-9)
 
 
@@ -110,22 +110,23 @@ def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
                        "prevalence")
         yield draft.tree.problem("nothing-to-reweight", message, *here, key=True, hint="remove it")
     elif written == ():
-        form = f"use {_forms(task)}"
+        form = f"use {_expected_forms(task)}"
         yield draft.tree.problem("wrong-type", "no prevalence is listed", *here, hint=form)
     else:
-        problems = [problem for loc, asked in items(here, written) for problem in _asked(draft, entry, loc, asked)]
-        yield from problems or _twice(draft, items(here, written))
+        problems = [
+            problem for loc, asked in items(here, written) for problem in _check_asked(draft, entry, loc, asked)]
+        yield from problems or _repeated(draft, items(here, written))
 
 
-def _forms(task: str) -> str:
+def _expected_forms(task: str) -> str:
     form = "a mapping of each level to a number" if task in MANY else "a number from 0 to 1"
     return f"'sample', 'declared' or {form}"
 
 
-def _asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterator[Problem]:
+def _check_asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterator[Problem]:
     """Check one prevalence at which a measure is asked for."""
     many, problem = draft.spec.task in MANY, draft.tree.problem
-    expected = f"expected {_forms(draft.spec.task)}, got {draft.tree.spell(*loc)}"
+    expected = f"expected {_expected_forms(draft.spec.task)}, got {draft.tree.spell(*loc)}"
     match asked:
         case _ if draft.tree.hidden(loc):
             return
@@ -136,30 +137,32 @@ def _asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterator[Prob
         case str():
             yield from refer(draft, loc, WORDS, "unknown-choice", expected, None)
         case dict(shares) if many:
-            yield from (_no_share(draft, (*loc, level)) for level, share in shares.items() if not _is_share(share))
+            for level, share in shares.items():
+                if not _is_probability(share):
+                    yield _no_probability(draft, (*loc, level))
             yield from each_level(draft, loc, shares, EACH_PRIOR)
-            yield from _whole(draft, loc, shares)
+            yield from _check_sum_of_levels(draft, loc, shares)
         case dict():
             yield problem("wrong-type", expected, *loc, hint="give that of the event")
         case _ if many or not is_number(asked):
             yield problem("wrong-type", expected, *loc)
-        case _ if not _is_share(asked):
-            yield _no_share(draft, loc)
+        case _ if not _is_probability(asked):
+            yield _no_probability(draft, loc)
 
 
-def _no_share(draft: Draft, loc: Loc) -> Problem:
+def _no_probability(draft: Draft, loc: Loc) -> Problem:
     return draft.tree.problem("out-of-range", f"expected a number from 0 to 1, got {draft.tree.spell(*loc)}", *loc)
 
 
-def _is_share(value: object) -> TypeGuard[float]:
+def _is_probability(value: object) -> TypeGuard[float]:
     return is_number(value) and 0 <= value <= 1
 
 
-def _twice(draft: Draft, asked: list[tuple[Loc, object]]) -> Iterator[Problem]:
-    """Report prevalences that come to the same."""
+def _repeated(draft: Draft, asked: list[tuple[Loc, object]]) -> Iterator[Problem]:
+    """Report prevalences of one entry that are equal."""
     seen: dict[str, tuple[Loc, object]] = {}
     for loc, prevalence in asked:
-        first, same = seen.setdefault(_text(draft, prevalence), (loc, prevalence))
+        first, same = seen.setdefault(_comparable_text(draft, prevalence), (loc, prevalence))
         if first != loc:
             shown = draft.tree.show(*loc)
             message = (f"the prevalence {shown} is listed twice" if same == prevalence
@@ -168,11 +171,11 @@ def _twice(draft: Draft, asked: list[tuple[Loc, object]]) -> Iterator[Problem]:
 
 
 def prevalences(draft: Draft, entry: Entry) -> list[str]:
-    """Return the prevalences that an entry asks for as texts, alike where they come to the same."""
-    return [_text(draft, asked) for asked in entry.choice.prevalences] if entry.metric.reweighed else [""]
+    """Return the prevalences that an entry asks for as texts, which are equal where the prevalences are."""
+    return [_comparable_text(draft, asked) for asked in entry.choice.prevalences] if entry.metric.reweighed else [""]
 
 
-def _text(draft: Draft, asked: object) -> str:
+def _comparable_text(draft: Draft, asked: object) -> str:
     declared = draft.spec.prevalence
     share: object = declared.mean if asked == "declared" and declared is not None else asked
-    return json.dumps(float(share) if _is_share(share) else share, sort_keys=True, default=repr)
+    return json.dumps(float(share) if _is_probability(share) else share, sort_keys=True, default=repr)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
     PredictionsOn = Callable[[Sample], Predictions]
-    Made = tuple[str, PredictionsOn]  # of a model, the predictions that a variant of it makes of the rows of a sample
+    ModelAndPredictions = tuple[str, PredictionsOn]
+    """A model, and what a variant of it predicts on a sample."""
 
 FOLDED = ("recalibrate", "fit_on", "folds")
 """Where the spec asks for recalibrators to be cross-fitted."""
@@ -83,7 +84,7 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     """
     variants, problems = Variants(tuple(samples)), []
     fit = _fit_on_dataset if plan.recalibrate.folds is None else _cross_fit
-    added: dict[str, dict[str, Made]] = {sample.dataset: {} for sample in samples}
+    added: dict[str, dict[str, ModelAndPredictions]] = {sample.dataset: {} for sample in samples}
     for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrate.methods)):
         try:
             for sample, predictions_on in fit(variant, variants).items():
@@ -92,62 +93,62 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
             problems.append(variant.problem(fault))
     if problems:
         raise DataError(*problems)
-    variants.samples = tuple(_joined(sample, added[sample.dataset]) for sample in samples)
+    variants.samples = tuple(_with_variants_beside_models(sample, added[sample.dataset]) for sample in samples)
     return variants
 
 
-def _joined(sample: Sample, variants: dict[str, Made]) -> Sample:
-    """Put each model's variants after it, in the parts of a sample too."""
+def _with_variants_beside_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
+    """Return a sample, and its parts, with each model's variants after the model."""
     models: dict[str, Predictions] = {}
     for name, model in sample.models.items():
         models[name] = model
         models |= {key: predictions_on(sample) for key, (source, predictions_on) in variants.items() if source == name}
-    parts = {key: _joined(part, variants) for key, part in sample.parts.items()}
+    parts = {key: _with_variants_beside_models(part, variants) for key, part in sample.parts.items()}
     return replace(sample, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
 
 def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the dataset that the spec names; return what that makes of the others, by dataset, and record the fit."""
+    """Fit on the dataset that the spec names, and record the fit; return what the variant predicts, by dataset."""
     samples = {sample.dataset: sample for sample in variants.samples}
     on = samples[str(variant.plan.recalibrate.dataset)]
-    fit = _fit(variant, on.of(variant.model))
-    wanted = _wanted(variant, variants.samples)
+    fit = _fit_recalibrator(variant, on.of(variant.model))
+    wanted = _samples_to_predict(variant, variants.samples)
 
     def predictions_on(sample: Sample) -> Predictions:
-        return _predictions(variant, sample, (fit,))
+        return _variant_predictions(variant, sample, (fit,))
 
     evaluated = (sample.of(variant.model) for sample in wanted if sample.role == "evaluate")
-    applied = [_change(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
-    variants.records.append(_record(variant, on, fit, applied))
+    applied = [_applied(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
+    variants.records.append(_recalibration_record(variant, on, fit, applied))
     return {sample.dataset: predictions_on for sample in wanted}
 
 
 def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the other folds of each dataset; what is recorded, for later use, is a fit on all its rows.
+    """Fit on the other folds of each dataset; the record, for later use, is of a fit on all its rows.
 
     Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
     """
     count, predictions = variant.plan.recalibrate.folds or 0, dict[str, "PredictionsOn"]()
-    for sample in _wanted(variant, variants.samples):
+    for sample in _samples_to_predict(variant, variants.samples):
         folds = fold_of(variant.plan, sample, count)
-        fits = tuple(_fit(variant, sample, folds, fold) for fold in range(count))
-        by_fold = _predictions(variant, sample, fits, folds)
-        predictions[sample.dataset] = partial(_known, by_fold)
+        fits = tuple(_fit_recalibrator(variant, sample, folds, fold) for fold in range(count))
+        by_fold = _variant_predictions(variant, sample, fits, folds)
+        predictions[sample.dataset] = partial(_cross_fitted_predictions, by_fold)
         if sample.role == "evaluate":
             variants.by_fold[sample.dataset, variant.name] = fits
-            fit = _fit(variant, sample)
-            applied = [_change(variant, sample, fit, by_fold)]
-            variants.records.append(_record(variant, sample, fit, applied))
+            fit = _fit_recalibrator(variant, sample)
+            applied = [_applied(variant, sample, fit, by_fold)]
+            variants.records.append(_recalibration_record(variant, sample, fit, applied))
     return predictions
 
 
-def _known(predictions: Predictions, _: Sample) -> Predictions:
-    """Return predictions for the only rows that they are of."""
+def _cross_fitted_predictions(predictions: Predictions, _: Sample) -> Predictions:
+    """Return cross-fitted predictions, which are of the rows of one sample."""
     return predictions
 
 
-def _wanted(variant: _Variant, samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples that need the variant: those to be evaluated, and that on which its threshold is chosen."""
+def _samples_to_predict(variant: _Variant, samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples to be evaluated, and the one on which the variant's threshold is chosen."""
     rule = variant.plan.models[variant.model].threshold.variant_rule
     chooses = None if rule is None else rule.dataset
     return [sample for sample in samples
@@ -170,7 +171,9 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
     return np.asarray((order % count)[units])
 
 
-def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: int | None = None) -> Fitted:
+def _fit_recalibrator(
+    variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: int | None = None
+) -> Fitted:
     """Fit the recalibrator on all rows of a sample, or on those outside one of its ``folds``, [n]."""
     kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
     model, drawn = sample.models[variant.model], design(variant.plan, sample)
@@ -180,8 +183,8 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
         for weights in replicate_weights(drawn, times, variant.plan.seed, stage):
             yield weights[:, kept]
 
-    training = Training(sample.truth[kept], _recalibrable(sample, model)[kept], sample.weights[kept],
-                        resampled, taken(_scored(model), kept), raw=_raw(model))
+    training = Training(sample.truth[kept], _recalibrator_input(sample, model)[kept], sample.weights[kept],
+                        resampled, taken(_scores_of_fit(model), kept), raw=_is_rank_alone(model))
     try:
         return registry[variant.method.method].fit(training, **variant.method.options)
     except Unfit as fault:
@@ -190,25 +193,25 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
         raise _UnfitError(f"fitted on {rows}: {fault}") from None
 
 
-def _recalibrable(sample: Sample, model: Predictions) -> Values:
-    """Return what a recalibrator maps: predicted numbers [n], probabilities [n] or [n, K], or raw scores [n]."""
+def _recalibrator_input(sample: Sample, model: Predictions) -> Values:
+    """Return what a recalibrator takes: predicted numbers [n], probabilities [n] or [n, K], or raw scores [n]."""
     if sample.task in NUMBERS:
         return present(model.predicted, "predictions")
-    return present(model.score, "scores") if _raw(model) else present(model.probability, "probabilities")
+    return present(model.score, "scores") if _is_rank_alone(model) else present(model.probability, "probabilities")
 
 
-def _raw(model: Predictions) -> bool:
+def _is_rank_alone(model: Predictions) -> bool:
     """Tell whether a model gives a score that is a rank alone."""
     return model.probability is None and model.score is not None
 
 
-def _scored(model: Predictions) -> Floats | None:
-    """Return the scores that a recalibrator takes: a raw score, or those that probabilities were made of, or None."""
-    return model.score if _raw(model) else model.made_of
+def _scores_of_fit(model: Predictions) -> Floats | None:
+    """Return a raw score, or the scores that probabilities were made of; None where there are only probabilities."""
+    return model.score if _is_rank_alone(model) else model.made_of
 
 
-def _rowwise(values: Sequence[Floats], folds: Wholes | None) -> Floats:
-    """Return for each row what the fit of its own fold gives it; ``values`` are those of each fit for all rows.
+def _by_own_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
+    """Return for each row the value by the fit of its own fold; ``values`` has those of all rows by each fit.
 
     ``folds`` is the fold of each row, [n]; None where one fit serves all rows.
     """
@@ -221,42 +224,42 @@ def _rowwise(values: Sequence[Floats], folds: Wholes | None) -> Floats:
 
 
 def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
-    """Return what recalibrators make of a model's probabilities or scores; see `_rowwise`.
+    """Return a model's predictions with probabilities or scores recalibrated, each row by the fit of its own fold.
 
     Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
     if model.stated is not None:
-        return _of_cells(model, fits)
-    score = _scored(model)
-    values = _rowwise([fit(model.probability, score) for fit in fits], folds)
+        return _recalibrated_cells(model, fits)
+    score = _scores_of_fit(model)
+    values = _by_own_fold([fit(model.probability, score) for fit in fits], folds)
     by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
-    odds = _rowwise(by_fit, folds) if len(by_fit) == len(fits) else None
+    odds = _by_own_fold(by_fit, folds) if len(by_fit) == len(fits) else None
     if values.ndim > 1:
         return replace(model, probability=values, score=odds, log_odds=odds is not None)
     ranking = values if odds is None else odds
     if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
         # A fit that falls turns the order round, and those of two folds may differ in that.
-        ranking = break_ties(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
+        ranking = break_ties(ranking, _by_own_fold([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
 
 
-def _of_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
-    """Return the same of cells, whose rows are ranked together: by what the mean of all rows of a cell becomes."""
+def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
+    """Recalibrate predictions of cells, whose rows are ranked together: by the recalibrated mean of the cell's rows.
+
+    The least and the largest probability of a cell, ``ends`` [n, 2], are recalibrated by a map of one direction.
+    """
     stated = recalibrated(replace(model, probability=model.stated, stated=None), fits)
-    own = fits[0](model.probability, _scored(model))
-    ends = None if model.ends is None else _ends_after(model.ends, fits[0], of_log_odds=_scored(model) is not None)
-    return replace(stated, probability=own, stated=stated.probability, ends=ends)
+    fit, score = fits[0], _scores_of_fit(model)
+    ends = None
+    if model.ends is not None:
+        mapped = [fit(end, None if score is None else logit(end)) for end in model.ends.T]
+        ends = np.stack([np.minimum(*mapped), np.maximum(*mapped)], axis=1)
+    return replace(stated, probability=fit(model.probability, score), stated=stated.probability, ends=ends)
 
 
-def _ends_after(ends: Floats, fit: Fitted, *, of_log_odds: bool) -> Floats:
-    """Return the least and the largest probability of cells [n, 2] after recalibration by a map of one direction."""
-    after = [fit(end, logit(end) if of_log_odds else None) for end in ends.T]
-    return np.stack([np.minimum(*after), np.maximum(*after)], axis=1)
-
-
-def _predictions(
+def _variant_predictions(
     variant: _Variant, sample: Sample, fits: Sequence[Fitted], folds: Wholes | None = None
 ) -> Predictions:
     """Return a variant's predictions on a sample; its classes are those of its own probabilities."""
@@ -264,39 +267,42 @@ def _predictions(
     model = replace(
         model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone, group=None,
         remainders=None)
-    model = replace(model, ranks=None if folds is None else _ranks(sample, model, fits, folds))
+    model = replace(model, ranks=None if folds is None else _ranks_within_folds(sample, model, fits, folds))
     if sample.task in NUMBERS:
-        return _of_numbers(sample, model, fits, folds)
+        return _recalibrated_numbers(sample, model, fits, folds)
     model = recalibrated(model, fits, folds)
     if present(model.probability, "probabilities").ndim > 1:
-        return _of_levels(model)
+        return _with_classes_of_levels(model)
     cut = declared.threshold.variant_number
     model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
     return model if cut is None else model.classified(model.cut, cut)
 
 
-def _ranks(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes) -> Floats:
-    """Return the place that the fit of a row's own fold gives the row among all rows, [n], or by each level, [n, K].
+def _ranks_within_folds(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes) -> Floats:
+    """Return the mid-rank of each row among all rows by the fit of its own fold, [n], or by each level, [n, K].
 
     Fits of two folds differ in level, and the level of a fold falls with the events in it, which its fit has not seen.
     Ranking the folds together by what their fits give would take that for worse ranks: Parker, Gunter & Bedo (2007),
     Airola et al. (2011). A fit that only rises gives each row the place that the model gives it.
     """
-    places = []
+    ranks = []
     for fit in fits:
         if sample.task in NUMBERS:
-            ranking = fit(_recalibrable(sample, model))
+            ranking = fit(_recalibrator_input(sample, model))
         else:
             mapped = recalibrated(model, (fit,))
             ranking = rows_of(sample, mapped).ranking if sample.task in MANY else present(mapped.score, "scores")
-        places.append(np.stack([mid_ranks(column, sample.weights) for column in np.atleast_2d(ranking.T)], axis=-1))
-    return _rowwise(places, folds) if sample.task in MANY else _rowwise(places, folds)[:, 0]
+        ranks.append(np.stack([mid_ranks(column, sample.weights) for column in np.atleast_2d(ranking.T)], axis=-1))
+    own_ranks = _by_own_fold(ranks, folds)
+    return own_ranks if sample.task in MANY else own_ranks[:, 0]
 
 
-def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None) -> Predictions:
+def _recalibrated_numbers(
+    sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None
+) -> Predictions:
     """Recalibrate predicted numbers, and those of fits without the row; means of counts must stay above zero."""
     def mapped(numbers: Values | None) -> Floats | None:
-        return None if numbers is None else _rowwise([fit(numbers) for fit in fits], folds)
+        return None if numbers is None else _by_own_fold([fit(numbers) for fit in fits], folds)
 
     predicted, left_out = mapped(model.predicted), mapped(model.left_out)
     low = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)
@@ -306,8 +312,8 @@ def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], fold
             f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
     standardised = None
     if folds is not None:
-        of_fits = (fit(_recalibrable(sample, model)) for fit in fits)
-        standardised = _rowwise([_standardised(numbers, sample.weights) for numbers in of_fits], folds)
+        of_fits = (fit(_recalibrator_input(sample, model)) for fit in fits)
+        standardised = _by_own_fold([_standardised(numbers, sample.weights) for numbers in of_fits], folds)
     return replace(model, predicted=predicted, left_out=left_out, standardised=standardised)
 
 
@@ -318,8 +324,8 @@ def _standardised(numbers: Floats, weights: Floats) -> Floats:
     return away / spread if spread else away
 
 
-def _of_levels(model: Predictions) -> Predictions:
-    """Give a variant the classes of its highest scores, or probabilities."""
+def _with_classes_of_levels(model: Predictions) -> Predictions:
+    """Predict the level of the highest score or probability."""
     chances = present(model.probability, "probabilities")
     highest = chances if model.score is None else model.score
     reportable = None if model.zone is None else reportable_rows(model.zone, chances)
@@ -328,21 +334,21 @@ def _of_levels(model: Predictions) -> Predictions:
     return replace(model, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)
 
 
-def _change(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
-    """Count the distinct predictions before and after, and the rows that are clipped for a logarithm."""
+def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
+    """Return how many distinct predictions there are before and after, and how many rows are clipped."""
     model = sample.models[variant.model]
-    values = [_recalibrable(sample, predictions) for predictions in (model, after)]
+    values = [_recalibrator_input(sample, predictions) for predictions in (model, after)]
     distinct = list(values)
-    scores = _scored(model) if sample.task == "binary" else None
+    scores = _scores_of_fit(model) if sample.task == "binary" else None
     if scores is not None:
         # Far scores round to one probability; recalibrators see the scores, which stay apart.
         distinct = [scores, values[1] if after.made_of is None else after.made_of]
     before, after_it = (len(np.unique(predictions, axis=0)) for predictions in distinct)
     return Applied(dataset=sample.dataset, distinct_before=before, distinct_after=after_it,
-                   clipped=fit.clips(values[0], _scored(model)))
+                   clipped=fit.clips(values[0], _scores_of_fit(model)))
 
 
-def _record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
+def _recalibration_record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
     return Recalibration(
         model=variant.model, variant=variant.method.name, method=fit.method, fitted_on=on.dataset,
         folds=variant.plan.recalibrate.folds,

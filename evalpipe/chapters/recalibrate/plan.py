@@ -30,14 +30,14 @@ def recalibration_plan(spec: Spec) -> RecalibrationPlan:
     recalibrate = spec.recalibrate
     if recalibrate is None:
         return RecalibrationPlan()
-    methods = tuple(_with_options(spec, choice) for choice in recalibrate.methods)
+    methods = tuple(_with_target_prevalence(spec, choice) for choice in recalibrate.methods)
     if isinstance(recalibrate.fit_on, str):
         return RecalibrationPlan(methods, dataset=recalibrate.fit_on)
     return RecalibrationPlan(methods, folds=recalibrate.fit_on.folds)
 
 
-def _with_options(spec: Spec, choice: MethodChoice) -> MethodChoice:
-    """Return a recalibrator; one that shifts to a prevalence and names none gets the declared one, or its mean."""
+def _with_target_prevalence(spec: Spec, choice: MethodChoice) -> MethodChoice:
+    """Return a recalibrator; one that shifts to a prevalence and names none shifts to the declared one."""
     options, declared = dict(choice.options), prevalence_plan(spec)
     if choice.shifts and options.get("to") is None and declared is not None:
         options["to"] = unread_prevalence(spec, 0 if spec.task == "binary" else "list") or (

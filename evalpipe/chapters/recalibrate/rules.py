@@ -34,21 +34,21 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of what is fitted on which rows."""
     recalibrate = draft.spec.recalibrate
     if recalibrate is None or not draft.readable(*HERE):
-        yield from _unused(draft, None)
+        yield from _unused_datasets(draft, None)
         return
     if not isinstance(recalibrate.fit_on, str) or recalibrate.fit_on in draft.role("calibrate"):
-        yield from _unused(draft, recalibrate.fit_on)
+        yield from _unused_datasets(draft, recalibrate.fit_on)
     variants: dict[str, Loc] = {}
     for index, choice in enumerate(recalibrate.methods):
         loc: Loc = (*HERE, "methods", index)
-        problems = list(_method(draft, loc, choice))
-        yield from problems or _repeated(draft, loc, choice, variants)
+        problems = list(_check_method(draft, loc, choice))
+        yield from problems or _repeated_variant(draft, loc, choice, variants)
     if draft.spec.task in CLASSES:
-        yield from _models(draft)
+        yield from _check_models(draft)
 
 
-def _unused(draft: Draft, fit_on: str | Folds | None) -> Iterator[Problem]:
-    """Report datasets to calibrate on that neither recalibrators nor thresholds are fitted on."""
+def _unused_datasets(draft: Draft, fit_on: str | Folds | None) -> Iterator[Problem]:
+    """Report datasets of role `calibrate` that no recalibrator, threshold or prevalence uses."""
     thresholds = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
     declared = draft.spec.prevalence
     used = [fit_on, declared and declared.from_, *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
@@ -61,11 +61,11 @@ def _unused(draft: Draft, fit_on: str | Folds | None) -> Iterator[Problem]:
             yield draft.tree.idle("unused-dataset", message, "datasets", name, key=True, hint=hint)
 
 
-def _method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
-    """Check one method: that there is such a one, for this task, and its options."""
+def _check_method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
+    """Check one method: that it exists, that it is for this task, and its options."""
     task, named = draft.spec.task, (*loc, "method") if draft.tree.get(*loc, "method") is not None else loc
     if not draft.readable(*loc):
-        yield from _malformed(draft, loc)
+        yield from _malformed_method(draft, loc)
     elif choice.method not in registry:
         message = f"no recalibrator is called {draft.tree.show(*named)}"
         hint = f"the methods are {listed(list(registry), 'and')}"
@@ -75,13 +75,13 @@ def _method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
         message = f"{choice.method} does not recalibrate {with_article(task)} outcome"
         yield draft.tree.problem("not-for-task", message, *named, hint=f"use {listed(possible)}")
     else:
-        problems = list(_options(draft, loc, registry[choice.method], choice))
+        problems = list(_check_options(draft, loc, registry[choice.method], choice))
         yield from problems
         if choice.shifts and not problems:
             yield from check_shift(draft, loc, named)
 
 
-def _malformed(draft: Draft, loc: Loc) -> Iterator[Problem]:
+def _malformed_method(draft: Draft, loc: Loc) -> Iterator[Problem]:
     """Report what is neither a method nor a mapping with one."""
     written = draft.tree.get(*loc)
     if isinstance(written, dict) and "method" not in written:
@@ -92,7 +92,7 @@ def _malformed(draft: Draft, loc: Loc) -> Iterator[Problem]:
         yield draft.tree.problem("wrong-type", f"expected {what}, got {draft.tree.spell(*where)}", *where)
 
 
-def _options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodChoice) -> Iterator[Problem]:
+def _check_options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodChoice) -> Iterator[Problem]:
     """Check the options of a method, and the name of its variant."""
     known, tree = list(entry.options.model_fields), draft.tree
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
@@ -112,8 +112,8 @@ def _options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodChoice) 
         yield tree.problem("bad-name", "'original' is what the model itself is called", *here, hint="choose another")
 
 
-def _repeated(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, Loc]) -> Iterator[Problem]:
-    """Report a variant of the name of an earlier one; ``variants`` are where those stand."""
+def _repeated_variant(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, Loc]) -> Iterator[Problem]:
+    """Report a variant with the name of an earlier one; ``variants`` has the places of these."""
     first = variants.setdefault(choice.name, loc)
     if first is not loc:
         notes = draft.tree.noted("the first is at", *first)
@@ -122,20 +122,20 @@ def _repeated(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, 
         yield draft.tree.problem("duplicate-variant", message, *loc, hint=hint, notes=notes)
 
 
-def _models(draft: Draft) -> Iterator[Problem]:
-    """Report models without what can be recalibrated, and methods that a raw score is nothing for."""
+def _check_models(draft: Draft) -> Iterator[Problem]:
+    """Report models with nothing to recalibrate, and methods that cannot take a raw score."""
     for loc, model in draft.entries(draft.spec.models, "models"):
         if len(gives(model)) == 1 or "probabilities" in gives(model):
             continue
         if model.score is not None:
-            yield from _raw(draft, str(loc[1]))
+            yield from _check_methods_for_rank_score(draft, str(loc[1]))
             continue
         message = f"the model '{loc[1]}' gives only classes: there is nothing to recalibrate"
         yield draft.tree.problem("not-recalibrable", message, *loc, key=True,
                                  hint="name a column of 'probability', or leave the model out")
 
 
-def _raw(draft: Draft, model: str) -> Iterator[Problem]:
+def _check_methods_for_rank_score(draft: Draft, model: str) -> Iterator[Problem]:
     """Report methods that take probabilities, of a model whose score is a rank alone."""
     able = [entry.name for entry in registry.values() if entry.method.of_scores]
     recalibrate = draft.spec.recalibrate
@@ -157,7 +157,7 @@ def check_shift(draft: Draft, loc: Loc, named: Loc) -> Iterator[Problem]:
     """Check the prevalences that a recalibrator shifts from and to; ``named`` is where its name stands."""
     declared, name, many = draft.spec.prevalence, draft.tree.get(*named), draft.spec.task in MANY
     if draft.tree.get(*loc, "to") is None:
-        absent = None if declared is None else _never(declared.mean)
+        absent = None if declared is None else _impossible_at(declared.mean)
         if declared is None:
             message, form = f"{name} needs a prevalence to shift to", "[…]" if many else "…"
             yield draft.tree.problem("missing-option", message, *named, hint=(
@@ -167,11 +167,11 @@ def check_shift(draft: Draft, loc: Loc, named: Loc) -> Iterator[Problem]:
             hint = "no probability can be known there: give a prevalence above 0 and below 1, or leave the method out"
             yield draft.tree.problem("out-of-range", message, *named, hint=hint)
     for key in ("from", "to"):
-        yield from _shares(draft, (*loc, key), many=many)
+        yield from _check_shares(draft, (*loc, key), many=many)
 
 
-def _never(prevalence: float | dict[str, float]) -> str | None:
-    """Say what never occurs at a prevalence of the event, or of each level; None where everything does."""
+def _impossible_at(prevalence: float | dict[str, float]) -> str | None:
+    """Return the level, or the event, that never occurs at a prevalence; None where every one does."""
     match prevalence:
         case dict(shares):
             return next((f"'{level}'" for level, share in shares.items() if share == 0), None)
@@ -182,7 +182,7 @@ def _never(prevalence: float | dict[str, float]) -> str | None:
     return None
 
 
-def _shares(draft: Draft, here: Loc, *, many: bool) -> Iterator[Problem]:
+def _check_shares(draft: Draft, here: Loc, *, many: bool) -> Iterator[Problem]:
     """Check a prevalence of a recalibrator: a number, or the share of each level in their order."""
     given, problem, levels = draft.tree.get(*here), draft.tree.problem, draft.levels
     spelt, hint = draft.tree.spell(*here), "list one for each level, in their order"

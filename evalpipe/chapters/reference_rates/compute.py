@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the difference of every model and variant from every rate."""
     return {"reference_rates": [
-        _row(less_known(dataset.estimate(model, rate.entry), rate), rate)
+        _rate_difference(less_known(dataset.estimate(model, rate.entry), rate), rate)
         for dataset in evaluated for model in dataset.sample.models for rate in plan.part(rates_plan)]}
 
 
-def _row(difference: Estimate, rate: RatePlan) -> RateDifference:
-    """Return a difference as a row of the results; limits that cannot be relied on decide nothing."""
+def _rate_difference(difference: Estimate, rate: RatePlan) -> RateDifference:
+    """Return the record of a difference; limits that are unreliable do not decide its verdict."""
     limits = (difference.lower, difference.upper) if difference.status == "ok" else (None, None)
     rate_lower, rate_upper = rate.limits or (None, None)
     return RateDifference(

@@ -27,16 +27,16 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHistory]:
-    """Yield the histories of a model: of each measure that it serves."""
+    """Yield the history of each measure that a model can serve."""
     steps, shown = dataset.sample.steps[model], dataset.sample.models[model]
     served = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
-    at = {steps.shown: [_value(dataset.summaries[model, 0], entry) for entry in served]}
+    at = {steps.shown: [_defined_value(dataset.summaries[model, 0], entry) for entry in served]}
     for step, sample in steps.others.items():
-        summary = _summary(sample, sample.models[model], shown)
-        at[step] = [_value(summary, entry) for entry in served]
+        summary = _summary_of_step(sample, sample.models[model], shown)
+        at[step] = [_defined_value(summary, entry) for entry in served]
     for place, entry in enumerate(served):
         by_step = {step: at[step][place] for step in sorted(at)}
-        best = _best(entry, by_step)
+        best = _best_step(entry, by_step)
         ties = sum(value is not None and best is not None and same_value(value, best[1]) for value in by_step.values())
         yield StepHistory(
             dataset=dataset.sample.dataset, model=model, metric=entry.metric.name, params=entry.shown,
@@ -44,21 +44,21 @@ def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHisto
             best=best and best[0], best_value=best and best[1], ties=max(ties - 1, 0))
 
 
-def _summary(sample: Sample, model: Predictions, shown: Predictions) -> Summary:
-    """Return the statistics of a step; where a rule has chosen the threshold of the shown step, by that one."""
+def _summary_of_step(sample: Sample, model: Predictions, shown: Predictions) -> Summary:
+    """Return the statistics of a step, classified by the threshold of the ``shown`` step where a rule chose it."""
     if model.predicted is None and shown.cut is not None:
         model = model.classified(shown.cut)
     return Summary(rows_of(sample, model), sample.weights)
 
 
-def _value(summary: Summary, entry: MetricPlan) -> float | None:
+def _defined_value(summary: Summary, entry: MetricPlan) -> float | None:
     """Return the value of a measure that is one number; None where it is undefined."""
     value = float(values(summary, entry))
     return None if math.isnan(value) else value
 
 
-def _best(entry: MetricPlan, by_step: Mapping[int, float | None]) -> tuple[int, float] | None:
-    """Return the first step whose value is the best, up to rounding, with it; None where no value is better."""
+def _best_step(entry: MetricPlan, by_step: Mapping[int, float | None]) -> tuple[int, float] | None:
+    """Return the first step with the best value, up to rounding, and that value; None without a better side."""
     known = [value for value in by_step.values() if value is not None]
     if not known or entry.metric.direction == "none":
         return None

@@ -42,13 +42,13 @@ def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
 
 
 def _add_distinct(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
-    """Add what choices come to, where it is one value and not there yet."""
+    """Add the measures of the choices that have one value and are not in the list yet."""
     for entry in (entry for choice in choices for entry in entries(spec, choice)):
         distinct += [entry] if entry.average != "none" and entry not in distinct else []
 
 
 def _usual_choices(spec: Spec, needs: Collection[str]) -> Iterator[MetricChoice]:
-    """Yield the usual measures that a model can serve, which gives these needs."""
+    """Yield the usual measures that a model with these ``needs`` can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.measures import MetricChoice
 

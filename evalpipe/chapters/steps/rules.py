@@ -24,7 +24,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of steps, model by model, and of the measures that are taken at them."""
     for name, model in draft.models.items():
         if model.step is not None:
-            yield from _column(draft, name, model)
+            yield from _check_column(draft, name, model)
     steps = draft.spec.steps
     if steps is None or not draft.readable("steps"):
         return
@@ -32,10 +32,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
         message = "'steps' has no effect: no model has a 'step'"
         hint = "name the column of the steps under a model, as in 'step: epoch', or remove it"
         yield draft.tree.idle("unused-steps", message, "steps", key=True, hint=hint)
-    yield from _metrics(draft, steps)
+    yield from _check_metrics(draft, steps)
 
 
-def _column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
+def _check_column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
     """Report a column of steps that is the outcome, the id, or one of the model's predictions."""
     here: Loc = ("models", name, "step")
     here = here if draft.tree.get(*here, "column") is None else (*here, "column")
@@ -50,7 +50,7 @@ def _column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
         return
 
 
-def _metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
+def _check_metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
     """Check the measures that are taken at every step: each has one value there, and is listed once."""
     known: dict[tuple[str, ...], Loc] = {}
     for loc, choice in draft.entries(steps.metrics, "steps", "metrics"):

@@ -29,7 +29,7 @@ from evalpipe.statistics import Draws, Rows, Stack, Summary, cut_values, sweep, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
     from evalpipe.chapters.recalibrate.compute import Variants
     from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample
@@ -41,15 +41,15 @@ class _NoCutError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
-    """What a rule chose on a dataset: the cut of the score, and the fields of its record that say how."""
+class _ChosenCut:
+    """The cut of the score that a rule chose on a dataset, and the fields of its record that say how."""
 
     cut: float
     fields: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ruled:
+class _RuledModel:
     """A model, or a variant of one, whose threshold a rule chooses."""
 
     plan: Plan
@@ -71,17 +71,17 @@ def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...],
     problems: list[Problem] = []
     records: list[Threshold] = []
     samples = list(variants.samples)
-    chosen: dict[str, _Chosen] = {}
+    chosen: dict[str, _ChosenCut] = {}
     for place, sample in enumerate(samples):
         for name, model in sample.models.items() if sample.role == "evaluate" else ():
             threshold = plan.models[model.source or name].threshold
             rule = threshold.rule if model.source is None else threshold.variant_rule
             if rule is None:
-                records += _without_rule(sample, name, "bayes" if threshold.by_costs else "fixed")
+                records += _known_threshold(sample, name, "bayes" if threshold.by_costs else "fixed")
                 continue
-            ruled = _Ruled(plan, name, rule)
+            ruled = _RuledModel(plan, name, rule)
             try:
-                change, record = _classified(ruled, variants, sample, chosen)
+                change, record = _classification(ruled, variants, sample, chosen)
                 samples[place] = samples[place].changed(name, change)
                 records.append(record)
             except _NoCutError as fault:
@@ -91,31 +91,31 @@ def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...],
     return tuple(samples), records
 
 
-def _without_rule(sample: Sample, name: str, kind: str) -> list[Threshold]:
-    """Return the record of a threshold that was known before any row; none of a model without a threshold."""
+def _known_threshold(sample: Sample, name: str, kind: str) -> list[Threshold]:
+    """Return the record of a fixed threshold, or of one by costs; none of a model without a threshold."""
     model = sample.models[name]
     if model.threshold is None:
         return []
     return [Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
-                      score=_score(model, model.cut))]
+                      score=_recorded_score(model, model.cut))]
 
 
-def _classified(
-    ruled: _Ruled, variants: Variants, sample: Sample, chosen: dict[str, _Chosen]
+def _classification(
+    ruled: _RuledModel, variants: Variants, sample: Sample, chosen: dict[str, _ChosenCut]
 ) -> tuple[Callable[[Predictions], Predictions], Threshold]:
-    """Make classes by the threshold that a dataset chooses, once for all evaluated ones, or that the other folds do.
+    """Choose a threshold on the rule's dataset, once for all evaluated ones, or for each fold on the other folds.
 
-    Returns what gives predictions their classes, and the record of the threshold; cross-fitted, of that which all rows
-    choose.
+    Returns the function that classifies predictions by it, and its record: cross-fitted, that of the threshold which
+    all rows choose.
     """
     rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, object]()
     if rule.folds is None:
         if ruled.name not in chosen:
             on = next(other for other in variants.samples if other.dataset == rule.dataset)
-            chosen[ruled.name] = _on_all_rows(ruled, on)
+            chosen[ruled.name] = _choose_on_all_rows(ruled, on)
         choice, by_row = chosen[ruled.name], None
     else:
-        choice, (numbers, cuts) = _on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
+        choice, (numbers, cuts) = _choose_on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
         fields = {"folds": rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
         by_row = cuts[numbers]
     threshold = model.threshold_at(choice.cut)
@@ -125,33 +125,33 @@ def _classified(
         return replace(classified, cuts=by_row, threshold=threshold, cut=choice.cut)
 
     return change, Threshold(
-        dataset=sample.dataset, **sample.named(ruled.name), score=_score(model, choice.cut), value=threshold,
+        dataset=sample.dataset, **sample.named(ruled.name), score=_recorded_score(model, choice.cut), value=threshold,
         rule=rule.text, **choice.fields, **fields)
 
 
-def _score(model: Predictions, cut: float | None) -> float | None:
-    """Return the cut as the record gives it: of a score that a probability is made of."""
+def _recorded_score(model: Predictions, cut: float | None) -> float | None:
+    """Return the cut of a score on the scale of log odds; None of any other score, or of an infinite cut."""
     return cut if model.log_odds and cut is not None and math.isfinite(cut) else None
 
 
-def _on_all_rows(ruled: _Ruled, on: Sample) -> _Chosen:
+def _choose_on_all_rows(ruled: _RuledModel, on: Sample) -> _ChosenCut:
     """Choose by all rows of a sample; with limits and optimism from the bootstrap, unless the spec wants none."""
     on = on.of(ruled.name)
     model, rule = on.models[ruled.name], ruled.rule
     rows = rows_of(on, model)
-    place, measures = _best(rule, Summary(rows, on.weights), f"on dataset '{on.dataset}'")
+    place, measures = _best_or_error(rule, Summary(rows, on.weights), f"on dataset '{on.dataset}'")
     cut = float(cut_values(rows.distinct)[place])
     fields = {
         "chosen_on": on.dataset, "metric": rule.goal.metric.name, "params": rule.goal.shown,
         "apparent": float(measures[0]), "n": on.summary.n, "events": on.summary.events,
-        "constraints": _constraints(rule, measures, np.full(len(measures), np.nan)),
+        "constraints": _constraint_records(rule, measures, np.full(len(measures), np.nan)),
     }
-    uncertain = {} if ruled.plan.interval_method == "none" else _uncertainty(ruled, on, cut, measures)
-    return _Chosen(cut, fields | uncertain)
+    uncertain = {} if ruled.plan.interval_method == "none" else _limits_and_optimism(ruled, on, cut, measures)
+    return _ChosenCut(cut, fields | uncertain)
 
 
-def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dict[str, object]:
-    """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
+def _limits_and_optimism(ruled: _RuledModel, on: Sample, cut: float, measures: Floats) -> dict[str, object]:
+    """Return the percentile limits of a chosen threshold, and the optimism of the measures at it."""
     plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], whole(on).clusters
     if clusters == 1:
         return {"status": "degenerate", "reason": ONE_CLUSTER}
@@ -161,7 +161,7 @@ def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dic
     limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
     fields: dict[str, object] = {
         "undefined_replicates": limited.missing, "status": limited.status, "reason": limited.reason,
-        "constraints": _constraints(rule, measures, optimism)}
+        "constraints": _constraint_records(rule, measures, optimism)}
     if limited.limits is not None:
         lower, upper = (float(model.threshold_at(limit)) for limit in limited.limits)
         fields |= {"lower": lower, "upper": upper, "level": plan.level}
@@ -171,8 +171,8 @@ def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dic
     return fields
 
 
-def _constraints(rule: RulePlan, measures: Floats, optimism: Floats) -> list[Constraint]:
-    """Return the bounds of a rule with what the bounded measures are at the threshold."""
+def _constraint_records(rule: RulePlan, measures: Floats, optimism: Floats) -> list[Constraint]:
+    """Return the records of a rule's bounds, with the bounded measures at the threshold."""
     constraints = []
     for (entry, low, high), value, excess in zip(rule.bounds, measures[1:], optimism[1:], strict=True):
         corrected = float(np.clip(value - excess, *entry.metric.bounds(entry.params)))
@@ -185,7 +185,7 @@ def _constraints(rule: RulePlan, measures: Floats, optimism: Floats) -> list[Con
     return constraints
 
 
-def _cuts_of_folds(ruled: _Ruled, variants: Variants, sample: Sample) -> tuple[Wholes, Floats]:
+def _cuts_of_folds(ruled: _RuledModel, variants: Variants, sample: Sample) -> tuple[Wholes, Floats]:
     """Return the fold of each row [n], and the cut of each fold, chosen by the rows of the others.
 
     Of a variant that is cross-fitted itself, a fold's cut is chosen on what that fold's own recalibrator makes of the
@@ -202,13 +202,13 @@ def _cuts_of_folds(ruled: _Ruled, variants: Variants, sample: Sample) -> tuple[W
             rows = Rows(sample.truth, None, unseen.probability, unseen.score)
         rows = rows.taken(others)
         where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
-        place, _ = _best(ruled.rule, Summary(rows, sample.weights[others]), where)
+        place, _ = _best_or_error(ruled.rule, Summary(rows, sample.weights[others]), where)
         cuts.append(cut_values(rows.distinct)[place])
     return numbers, np.array(cuts)
 
 
-def _best(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
-    """Return the place of the best cut of some rows, and goal and bounded measures there, shape [measures].
+def _best_or_error(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
+    """Return the index of the best cut of some rows, and goal and bounded measures there, shape [measures].
 
     Raises _NoCutError where there is none, with the best that could be reached.
     """
@@ -217,11 +217,11 @@ def _best(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
         return int(chosen.place), chosen.at(chosen.place)
     if np.isnan(chosen.values[0]).all():
         raise _NoCutError(f"{where}: {short_label(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
-    raise _NoCutError(f"{where}: none has {rule.conditions}; {_reached(rule, chosen.values)}")
+    raise _NoCutError(f"{where}: none has {rule.conditions}; {_reachable_bounds(rule, chosen.values)}")
 
 
-def _reached(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
-    """Say how far each bounded measure goes where the others are kept; where they cannot be, how far it goes at all."""
+def _reachable_bounds(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
+    """Say what each bounded measure can reach while the others are kept, or else at any threshold."""
     where_kept: list[str] = []
     anywhere: list[str] = []
     for i, (entry, low, high) in enumerate(rule.bounds):
@@ -295,11 +295,14 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     rows = view(rows_of(drawn, drawn.models["m"]), how.unit, how.factor, drawn.weight, exact=plan.mode == "exact")
     stack, all_rows = Stack((rows,)), how.sizes[None]
     whole, total = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows)))), float(how.weights(all_rows).sum())
+    # A measure that grows with the total weight is compared at the total of all rows.
+    grows = any(entry.metric.extensive for entry in rule.measures)
     places, gains = [], []
     for number, size in enumerate(blocks(plan.replicates)):
         for counts in block_counts(how, number, size, plan.seed, f"{sample.dataset}/threshold"):
             for _, _, weights in stack.weights(Draws(counts), CELLS):
-                replicate = best(rule, sweep(Summary(rows.rows, _scaled(rule, weights, total))))
+                scaled = np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True))) if grows else weights
+                replicate = best(rule, sweep(Summary(rows.rows, scaled)))
                 places.append(replicate.place)
                 gains.append(replicate.at(replicate.place) - whole.at(replicate.place))
     place, gain = np.concatenate(places), np.concatenate(gains)
@@ -307,9 +310,3 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     optimism = gain[known].mean(axis=0) if known.any() else np.full(gain.shape[-1], np.nan)
     return np.where(place == NOWHERE, np.nan, cut_values(rows.rows.distinct)[np.maximum(place, 0)]), optimism
 
-
-def _scaled(rule: RulePlan, weights: Values, total: float) -> Values:
-    """Bring the weights of replicates to the ``total`` of all rows, where a measure of the rule grows with it."""
-    if not any(entry.metric.extensive for entry in rule.measures):
-        return weights
-    return np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True)))

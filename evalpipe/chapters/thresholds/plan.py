@@ -100,16 +100,16 @@ def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
     rank = model.score is not None and model.scale is None
     # Variants have probabilities: a number that is a score is no threshold of theirs.
     of_variant = spec.threshold if rank and not isinstance(written, ThresholdRule) else written
-    variant_rule = _rule(spec, name, of_variant)
-    variant_number = _number(spec, of_variant) if spec.task == "binary" else None
+    variant_rule = _rule_plan(spec, name, of_variant)
+    variant_number = _known_number(spec, of_variant) if spec.task == "binary" else None
     no_number = has_classes or (rank and model.threshold is None) or spec.task != "binary"
-    number = None if no_number else _number(spec, written)
-    rule = None if has_classes else _rule(spec, name, written)
+    number = None if no_number else _known_number(spec, written)
+    rule = None if has_classes else _rule_plan(spec, name, written)
     words = rule.words if rule is not None else "bayes, from the costs" if by_costs and number is not None else None
     return ThresholdPlan(number, rule, variant_number, variant_rule, by_costs, words)
 
 
-def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
+def _known_number(spec: Spec, written: float | ThresholdRule) -> float | None:
     """Return the threshold that is known before any row is seen; None where rows choose it."""
     if not isinstance(written, ThresholdRule):
         return float(written)
@@ -117,7 +117,7 @@ def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
     return None if costs is None else bayes_threshold(costs.matrix)
 
 
-def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
+def _rule_plan(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
     """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
     from evalpipe.spec.core_keys import gives
 

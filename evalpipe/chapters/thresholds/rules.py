@@ -42,29 +42,28 @@ def rules(draft: Draft) -> Iterator[Problem]:
     places += [(("models", name, "threshold"), model.threshold) for name, model in draft.models.items()]
     for here, threshold in places:
         if isinstance(threshold, ThresholdRule) and draft.readable(*here):
-            yield from _rule(draft, here, threshold)
-    yield from _unused(draft)
+            yield from _check_rule(draft, here, threshold)
+    yield from _unused_threshold(draft)
 
 
-def _rule(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
-    """Check one rule."""
+def _check_rule(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
     ways = [way for way in WAYS if getattr(rule, way) is not None]
     if len(ways) > 1:
         message = f"a rule chooses by one thing, but this names {listed(ways, 'and')}"
         yield draft.tree.problem("two-rules", message, *here, ways[1], key=True, hint="keep one of them")
     elif ways == ["bayes"]:
-        yield from _bayes(draft, here, rule)
+        yield from _check_bayes(draft, here, rule)
     elif ways:
-        yield from _goal(draft, (*here, ways[0]), getattr(rule, ways[0]))
-        yield from _constraints(draft, (*here, "subject_to"), rule.subject_to or {})
-        yield from _on(draft, here, rule)
+        yield from _check_goal(draft, (*here, ways[0]), getattr(rule, ways[0]))
+        yield from _check_constraints(draft, (*here, "subject_to"), rule.subject_to or {})
+        yield from _check_choosing_rows(draft, here, rule)
     elif not draft.misspelt(here, WAYS):
         hint = "add 'maximize: …', 'minimize: …' or 'bayes: costs', or write a number"
         yield draft.tree.problem("no-rule", "this rule does not say what is to be best", *here, key=True, hint=hint)
 
 
-def _goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
-    """Check what is to be best: a measure of predicted classes, whose better side it is."""
+def _check_goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
+    """Check the goal: a measure of predicted classes, optimized toward its better side."""
     entry, faults = check_measure(draft, here, choice, of_models=False)
     yield from faults
     if entry is None:
@@ -82,7 +81,7 @@ def _goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
         yield draft.tree.problem("wrong-direction", message, *named, hint=hint)
 
 
-def _constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> Iterator[Problem]:
+def _check_constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> Iterator[Problem]:
     """Check the measures that must keep to bounds, and their bounds."""
     first: dict[str, str] = {}
     for name, bounds in bounded.items():
@@ -90,14 +89,14 @@ def _constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> 
         if name not in draft.measures:
             continue
         metric = draft.measures[name]
-        yield from _constraint(draft, loc, metric)
+        yield from _check_bounded_measure(draft, loc, metric)
         if first.setdefault(metric.name, name) != name:
             message = f"{metric.name} is bounded twice, as '{first[metric.name]}' and as '{name}'"
             yield draft.tree.problem("duplicate-metric", message, *loc, key=True, hint="remove one of them")
-        yield from _bounds(draft, loc, metric, bounds)
+        yield from _check_bounds(draft, loc, metric, bounds)
 
 
-def _constraint(draft: Draft, loc: Loc, metric: Metric) -> Iterator[Problem]:
+def _check_bounded_measure(draft: Draft, loc: Loc, metric: Metric) -> Iterator[Problem]:
     """Check that a measure named as a key is of predicted classes, with no option that only an entry could give."""
     if "binary" not in metric.tasks or not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes of a binary outcome, so no threshold changes it"
@@ -111,7 +110,7 @@ def _constraint(draft: Draft, loc: Loc, metric: Metric) -> Iterator[Problem]:
             yield draft.tree.problem("missing-option", message, *loc, key=True, hint=hint)
 
 
-def _bounds(draft: Draft, loc: Loc, metric: Metric, bounds: MeasureBounds) -> Iterator[Problem]:
+def _check_bounds(draft: Draft, loc: Loc, metric: Metric, bounds: MeasureBounds) -> Iterator[Problem]:
     """Check that there is a bound, and that a value can lie between two."""
     written = {side: bound for side, bound in bounds if bound is not None}
     if not written:
@@ -129,8 +128,8 @@ def _bounds(draft: Draft, loc: Loc, metric: Metric, bounds: MeasureBounds) -> It
             yield draft.tree.problem("out-of-range", message, *loc, side, hint=hint)
 
 
-def _on(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
-    """Check the rows that choose: those of a dataset to calibrate on, or of the other folds.
+def _check_choosing_rows(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+    """Check the rows that choose: a dataset of role `calibrate`, or the other folds.
 
     Recalibrators that are cross-fitted in other folds are refused: their threshold would see the rows that it is for.
     """
@@ -145,10 +144,10 @@ def _on(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
                        "would help choose the threshold that classifies them")
             yield draft.tree.problem("two-foldings", message, *place, "folds", hint=f"write {other}")
         case str(name), _ if draft.readable(*place) and draft.readable("datasets"):
-            yield from _dataset(draft, place, name)
+            yield from _check_dataset(draft, place, name)
 
 
-def _dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
+def _check_dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
     """Check the dataset whose rows choose."""
     known, shown = draft.role("calibrate"), draft.tree.show(*place)
     taken = choose(known, "give a dataset 'role: calibrate'")
@@ -163,7 +162,7 @@ def _dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("wrong-role", message, *place, hint=way_out)
 
 
-def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+def _check_bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
     """Check that costs decide on a threshold, and that there are probabilities for it."""
     problem, place = draft.tree.problem, (*here, "bayes")
     for key in ("subject_to", "on"):
@@ -174,18 +173,18 @@ def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
         yield problem("missing-key", "costs decide the threshold, but no costs are declared", *place,
                       hint="add 'costs: […]' to the spec")
         return
-    costs = _costs(draft) if draft.readable(*place) else None
+    costs = _cost_matrix(draft) if draft.readable(*place) else None
     if costs is not None and bayes_threshold(costs) is None:
         message = ("these costs decide no threshold: a wrong prediction must not cost less than the right prediction "
                    "of the same level, and at least one must cost more")
         yield problem("no-rule", message, *place, hint="look at 'costs' again, or write a number")
-    if len(here) > 1 and _ranks(draft.models[str(here[1])]):
+    if len(here) > 1 and _has_rank_score(draft.models[str(here[1])]):
         message = f"costs decide on a probability, but the score of the model '{here[1]}' is a rank alone"
         hint = "add a 'scale' to the score, or write {minimize: cost, on: …}"
         yield problem("not-a-probability", message, *place, hint=hint)
 
 
-def _costs(draft: Draft) -> list[list[float]] | None:
+def _cost_matrix(draft: Draft) -> list[list[float]] | None:
     """Return the costs by true and predicted level, the event first; None where they cannot be read."""
     event = level_text(draft.spec.outcome.event)
     order = [event, *(level for level in draft.levels if level != event)]
@@ -196,17 +195,17 @@ def _costs(draft: Draft) -> list[list[float]] | None:
     return [[costs.get((truth, predicted), 0.0) for predicted in order] for truth in order]
 
 
-def _ranks(model: Model) -> bool:
+def _has_rank_score(model: Model) -> bool:
     """Tell whether a model has a score that is a rank alone."""
     return model.score is not None and "probabilities" not in gives(model)
 
 
-def _unused(draft: Draft) -> Iterator[Problem]:
+def _unused_threshold(draft: Draft) -> Iterator[Problem]:
     """Report a threshold of the spec that no model would use: a rule without scores, or a probability for ranks."""
     threshold = draft.spec.threshold
     free = {name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
     ranks = [name for name, model in free.items()
-             if _ranks(model) and "probabilities" not in all_give(model, draft.spec.recalibrate)]
+             if _has_rank_score(model) and "probabilities" not in all_give(model, draft.spec.recalibrate)]
     if isinstance(threshold, ThresholdRule):
         idle = len(ranks) == len(free) if threshold.bayes is not None else not free
         if draft.models and idle:

@@ -52,14 +52,17 @@ class EarlierNight:
     @classmethod
     def of_ledger(cls, run: Mapping[str, Any], estimates: Iterable[Mapping[str, Any]]) -> EarlierNight:
         """Return a run of the ledger, with its estimates."""
-        points = {_key(row["dataset"], row["model"], row["variant"], row["metric"], row["params"], row["average"]):
-                  _point(row["value"], row["lower"], row["upper"], row["level"], row["n"]) for row in estimates}
+        points = {}
+        for row in estimates:
+            key = _estimate_key(
+                row["dataset"], row["model"], row["variant"], row["metric"], row["params"], row["average"])
+            points[key] = _point(row["value"], row["lower"], row["upper"], row["level"], row["n"])
         return cls(TrendNight(as_of=run["as_of"], results_sha256=run["results_sha256"]), points)
 
 
 def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
     """Return the earlier nights that results hold, as they were read for them."""
-    columns = [(_line_key(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
+    columns = [(_key_of_line(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
                for line in trend.lines]
     by_night = [{key: Point(*next(points)) for key, points in columns} for _ in trend.nights]
     return tuple(map(EarlierNight, trend.nights, by_night))
@@ -75,18 +78,18 @@ def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None
         return results
     nights = [before.night for before in earlier or ()]
     spans = {metric.name: metric.range for metric in results.metrics}
-    lines = [_line(asked, row, earlier or (), spans[row.metric]) for row in _tonight(asked, results)]
+    lines = [_trend_line(asked, row, earlier or (), spans[row.metric]) for row in _estimates_of_tonight(asked, results)]
     control = asked.control
     trend = Trend(
-        nights=nights, sha256=None if earlier is None else _sha256(nights, lines), lines=lines,
+        nights=nights, sha256=None if earlier is None else _sha256_of_nights(nights, lines), lines=lines,
         shown=min(len(nights), asked.nights),
         baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
         shift=control and control.run)
     return results.model_copy(update={"trend": trend})
 
 
-def _tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
-    """Yield the estimates of tonight that the trend is of: of each measure in turn, of all rows and models."""
+def _estimates_of_tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
+    """Yield tonight's estimates of the trend's measures, on all rows of each model."""
     for entry in plan.entries:
         for row in results.rows:
             about = (row.metric, row.params, row.average)
@@ -95,36 +98,39 @@ def _tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
                 yield row
 
 
-def _line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], span: tuple[float | None, float | None]
+def _trend_line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], span: tuple[float | None, float | None]
           ) -> TrendLine:
     """Return the line of a measure of a model, with its limits."""
-    key = _key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
+    key = _estimate_key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
     points = [night.points.get(key, ABSENT) for night in earlier]
     points.append(_point(row.value, row.lower, row.upper, row.level, row.n))
     line = TrendLine(
         dataset=row.dataset, model=row.model, variant=row.variant, metric=row.metric, params=row.params,
         average=row.average, **{name: [getattr(point, name) for point in points] for name in Point._fields})
-    return line if plan.control is None else _limited(plan.control, line, [night.night for night in earlier], span)
+    if plan.control is None:
+        return line
+    return _with_control_limits(plan.control, line, [night.night for night in earlier], span)
 
 
-def _limited(
+def _with_control_limits(
     control: Control, line: TrendLine, nights: Sequence[TrendNight], span: tuple[float | None, float | None]
 ) -> TrendLine:
     """Return a line with its control limits, or the reason why it has none."""
-    counted = list(_counted(control, line, nights))
+    counted = list(_baseline_nights(control, line, nights))
     if len(counted) < control.min_nights:
         return line.model_copy(update={"counted": len(counted), "reason": "too few nights"})
     limits = ControlLimits.of(counted)
     about = [limits.about(n, control.sigma, *span) if n else (None, None) for n in line.n]
     return line.model_copy(update={
         "counted": len(counted), "centre": limits.centre, "between": math.sqrt(limits.between),
-        "autocorrelation": limits.autocorrelation, "autocorrelation_p_value": _p_alike(limits, len(counted)),
+        "autocorrelation": limits.autocorrelation,
+        "autocorrelation_p_value": _autocorrelation_p_value(limits, len(counted)),
         "dispersion": limits.widening(line.n[-1]) if line.n[-1] else None,
         "limit_lower": [lower for lower, _ in about], "limit_upper": [upper for _, upper in about],
-        "position": _position(line.value[-1], *about[-1]), "run": _run(line.value, limits.centre)})
+        "position": _position_to_limits(line.value[-1], *about[-1]), "run": _run_length(line.value, limits.centre)})
 
 
-def _p_alike(limits: ControlLimits, nights: int) -> float:
+def _autocorrelation_p_value(limits: ControlLimits, nights: int) -> float:
     """Return the one-sided p-value of no autocorrelation, which then has mean -1 / N and variance 1 / N.
 
     Bartlett (1946), Journal of the Royal Statistical Society, Supplement 8.
@@ -132,8 +138,8 @@ def _p_alike(limits: ControlLimits, nights: int) -> float:
     return NormalDist().cdf(-(limits.autocorrelation + 1 / nights) * math.sqrt(nights))
 
 
-def _counted(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
-    """Yield the nights that limits are made of: those of the baseline that have a number with an interval."""
+def _baseline_nights(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
+    """Yield the nights of the baseline that have a value with an interval; limits are computed from them."""
     period = control.period
     for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False):
         in_baseline = period is None or period[0] <= night.as_of <= period[1]
@@ -141,14 +147,14 @@ def _counted(control: Control, line: TrendLine, nights: Sequence[TrendNight]) ->
             yield CountedNight(value, error, n)
 
 
-def _position(value: float | None, lower: float | None, upper: float | None) -> str | None:
+def _position_to_limits(value: float | None, lower: float | None, upper: float | None) -> str | None:
     if value is None or lower is None or upper is None:
         return None
     return "above" if value > upper else "below" if value < lower else "within"
 
 
-def _run(values: Sequence[float | None], centre: float) -> int:
-    """Return how many values at the end lie on the side of the centre that the last one is on; missing ones pass."""
+def _run_length(values: Sequence[float | None], centre: float) -> int:
+    """Return how many of the last values in a row are on one side of the centre; missing ones do not count."""
     known = [value for value in reversed(values) if value is not None]
     if values[-1] is None or known[0] == centre:
         return 0
@@ -163,22 +169,23 @@ def _point(value: float | None, lower: float | None, upper: float | None, level:
     return Point(value, lower, upper, (upper - lower) / (2 * NormalDist().inv_cdf((1 + level) / 2)), n)
 
 
-def _line_key(line: TrendLine) -> Key:
-    return _key(line.dataset, line.model, line.variant, line.metric, line.params, line.average)
+def _key_of_line(line: TrendLine) -> Key:
+    return _estimate_key(line.dataset, line.model, line.variant, line.metric, line.params, line.average)
 
 
-def _key(
+def _estimate_key(
     dataset: str, model: str, variant: str, metric: str, params: Mapping[str, object], average: str | None
 ) -> Key:
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
 
 
-def _sha256(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
+def _sha256_of_nights(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
     """Return the hash of the earlier nights and their numbers."""
     count = len(nights)
     document = {
         "nights": [night.model_dump() for night in nights],
-        "lines": [[list(_line_key(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
+        "lines": [
+            [list(_key_of_line(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
     return json_sha256(document)
 
 
@@ -215,8 +222,8 @@ class ControlLimits:
     def of(cls, nights: Sequence[CountedNight]) -> ControlLimits:
         """Return the limits that nights give, the oldest first; two or more."""
         unit = math.fsum(night.n * night.error**2 for night in nights) / len(nights)
-        between = _between(nights, unit)
-        centre, weights = _centre(nights, unit, between)
+        between = _variance_between_nights(nights, unit)
+        centre, weights = _weighted_centre(nights, unit, between)
         z = [(night.value - centre) * math.sqrt(weight) for night, weight in zip(nights, weights, strict=True)]
         spread = math.fsum(value**2 for value in z)
         together = math.fsum(before * after for before, after in pairwise(z))
@@ -233,17 +240,17 @@ class ControlLimits:
         return lower if low is None else max(lower, low), upper if high is None else min(upper, high)
 
 
-def _centre(nights: Sequence[CountedNight], unit: float, between: float) -> tuple[float, list[float]]:
-    """Return the mean of the nights by weights 1 / (t + u / n), and these."""
+def _weighted_centre(nights: Sequence[CountedNight], unit: float, between: float) -> tuple[float, list[float]]:
+    """Return the weighted mean of the nights, and the weights 1 / (between + unit / n)."""
     weights = [1 / (between + unit / night.n) for night in nights]
     total = math.fsum(weight * night.value for weight, night in zip(weights, nights, strict=True))
     return total / math.fsum(weights), weights
 
 
-def _between(nights: Sequence[CountedNight], unit: float) -> float:
-    """Return the variance between nights; 0 where they vary no more than sampling makes them."""
+def _variance_between_nights(nights: Sequence[CountedNight], unit: float) -> float:
+    """Return the variance between nights; 0 where they vary no more than by sampling."""
     def excess(between: float) -> float:
-        centre, weights = _centre(nights, unit, between)
+        centre, weights = _weighted_centre(nights, unit, between)
         squares = (weight * (night.value - centre) ** 2 for night, weight in zip(nights, weights, strict=True))
         return math.fsum(min(square, FURTHEST**2) for square in squares) - (len(nights) - 1)
 

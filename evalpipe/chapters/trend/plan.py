@@ -45,11 +45,11 @@ def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
     trend = spec.asked_trend
     if trend is None:
         return None
-    return TrendPlan(tuple(_entries(spec, trend, metrics)), trend.nights, trend.limits)
+    return TrendPlan(tuple(_measures_of_trend(spec, trend, metrics)), trend.nights, trend.limits)
 
 
-def _entries(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> list[MetricPlan]:
-    """Return the measures that it names; else those of gates; else the first that have one value."""
+def _measures_of_trend(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPlan]) -> list[MetricPlan]:
+    """Return the measures that the trend names; else those of gates; else the first that have one value."""
     judged = [gate.metric for gate in spec.gates or () if gate.metric is not None]
     distinct: list[MetricPlan] = []
     for choice in trend.metrics or judged:

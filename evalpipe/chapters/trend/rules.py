@@ -20,7 +20,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     trend = draft.spec.trend
     if trend is False or draft.alone or not draft.readable("trend"):
         return
-    yield from _needs(draft)
+    yield from _check_day_and_ledger(draft)
     if isinstance(trend, TrendRule):
         for loc, choice in draft.entries(trend.metrics, "trend", "metrics"):
             entry, faults = check_measure(draft, loc, choice)
@@ -29,10 +29,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
                 yield from one_value(draft, entry, "a trend has one value of each model a night")
         limits = trend.limits
         if limits is not None and limits.baseline is not None and draft.readable("trend", "control", "baseline"):
-            yield from _period(draft, limits.baseline)
+            yield from _check_baseline(draft, limits.baseline)
 
 
-def _needs(draft: Draft) -> Iterator[Problem]:
+def _check_day_and_ledger(draft: Draft) -> Iterator[Problem]:
     """Report a trend without a day, or without a ledger to read earlier nights from."""
     if draft.spec.as_of is None and draft.readable("as_of"):
         message = "'trend' needs the day that the card is about, and none is given"
@@ -45,7 +45,7 @@ def _needs(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("trend-without-ledger", message, "trend", key=True, hint=hint, notes=notes)
 
 
-def _period(draft: Draft, period: Period) -> Iterator[Problem]:
+def _check_baseline(draft: Draft, period: Period) -> Iterator[Problem]:
     """Report a baseline that ends before it begins, or begins on the day of the card or later."""
     here = ("trend", "control", "baseline")
     if not (draft.readable(*here, "first") and draft.readable(*here, "last")):

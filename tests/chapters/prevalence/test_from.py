@@ -12,7 +12,7 @@ import pytest
 
 import evalpipe
 from engine.runs import intervals, numbers, people, read_sample, run
-from evalpipe.chapters.prevalence.compute import _trials
+from evalpipe.chapters.prevalence.compute import _effective_observations
 from evalpipe.errors import DataError, SpecError
 from evalpipe.results import Estimate, Results
 
@@ -114,7 +114,8 @@ def test_weights_count_rows_and_clusters_make_it_less_certain() -> None:
         sample = read_sample(rows, metrics=["accuracy"], **more)
         share = float((sample.weights * sample.truth).sum() / sample.weights.sum())
         assert found.prevalence.value == pytest.approx(share, rel=1e-12)
-        assert sum(found.prevalence.beta) == pytest.approx(_trials(sample, sample.truth, share), rel=1e-9)
+        observations = _effective_observations(sample, sample.truth, share)
+        assert sum(found.prevalence.beta) == pytest.approx(observations, rel=1e-9)
         assert sum(found.prevalence.beta) < 240
 
 
