@@ -249,10 +249,6 @@ class ScoreGrid:
         """Return the cell of each probability [n], numbered upwards from 0 by value."""
         return self.placed(values)[0]
 
-    def of_log_odds(self, scores: Floats) -> Wholes:
-        """Return the cell of the probability with each of the log odds [n], without rounding it to 1."""
-        return self.placed_log_odds(scores)[0]
-
     def placed(self, values: Floats) -> tuple[Wholes, Floats]:
         """Return the cell of each probability [n], and how far the value lies into it, from the nearer of 0 and 1.
 

@@ -44,7 +44,7 @@ def test_edges_begin_cells(edge: float) -> None:
 
 def test_log_odds_have_the_cells_of_their_probabilities() -> None:
     odds = GENERATOR.normal(0, 3, 20_000)
-    cells, of_chances = ScoreGrid(EDGES).of_log_odds(odds), ScoreGrid(EDGES).of_probabilities(chances(odds))
+    cells, of_chances = ScoreGrid(EDGES).placed_log_odds(odds)[0], ScoreGrid(EDGES).of_probabilities(chances(odds))
     # 1 - p loses bits of a distance, so that a few values fall on the other side of an edge.
     assert np.abs(cells - of_chances).max() <= 1
     assert (cells == of_chances).mean() > 0.999
@@ -52,7 +52,7 @@ def test_log_odds_have_the_cells_of_their_probabilities() -> None:
 
 def test_log_odds_stay_apart_where_probabilities_round_to_1() -> None:
     odds = np.array([-44.0, -43.0, -40.0, 40.0, 43.0, 44.0])
-    assert len(np.unique(ScoreGrid().of_log_odds(odds))) == 6
+    assert len(np.unique(ScoreGrid().placed_log_odds(odds)[0])) == 6
     assert len(np.unique(chances(odds))) < 6
 
 
