@@ -44,14 +44,16 @@ types: $(VENV)/.dev
 bench: $(VENV)/.peers ## compare with peers and write benchmarks/RESULTS.md (about half an hour)
 	@$(VENV)/peers/bin/python benchmarks/run.py
 
-docs: $(VENV)/.run ## write the generated pages of docs/ again
+docs: $(VENV)/.test ## write the generated pages of docs/ again
 	@$(BIN)/python docs/build.py
+	@$(BIN)/python docs/coverage_page.py
 
 books: $(VENV)/.run ## run the specs of configs/books and write docs/books.md with its pictures again
 	@$(BIN)/python docs/books.py
 
-docs-check: $(VENV)/.run ## fail when a generated page of docs/ is stale
+docs-check: $(VENV)/.test ## fail when a generated page of docs/ is stale
 	@$(BIN)/python docs/build.py --check
+	@$(BIN)/python docs/coverage_page.py --check
 	@$(BIN)/python docs/books.py --check
 
 sentences: $(VENV)/.run ## list every sentence that the card, the commands, errors and documents can print

@@ -436,6 +436,7 @@ def metric_entry(entry: Metric) -> str:
         "Better": goal(entry),
         "Range": span(entry),
         "Undefined when": entry.undefined,
+        "Of the non-events": "" if entry.swapped in (None, entry.name) else f"`{entry.swapped}`",
         "Interval": describe(entry)["interval"],
         "Reference": entry.ref,
     }

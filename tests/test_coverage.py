@@ -1,15 +1,18 @@
-"""docs/coverage.md names metrics, curves and tests that exist, and misses no metric and no curve."""
+"""docs/coverage.md names metrics, curves and tests that exist, and misses no metric and no curve; each has a source."""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from evalpipe.calibration import registry as recalibrators
-from evalpipe.metrics import registry
+from evalpipe.metrics import Metric, registry
 from evalpipe.results.curves import CURVES
 
 ROOT = Path(__file__).parent.parent
@@ -41,6 +44,37 @@ def test_a_row_names_what_exists_or_says_why_not(row: list[str]) -> None:
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"
 
 
-def test_every_metric_and_every_curve_has_a_row() -> None:
+def test_every_curve_has_a_row() -> None:
     named = {name for _, here, _ in ROWS for name in re.findall(r"`([^`]+)`", here)}
-    assert {*(entry.name for entry in registry), *CURVES} - named == set()
+    assert set(CURVES) - named == set(), "write a row for each in docs/coverage.md, with the test that compares it"
+
+
+@cache
+def writer() -> ModuleType:
+    """Return docs/coverage_page.py as a module."""
+    spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "docs" / "coverage_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def checked_by() -> dict[str, list[str]]:
+    return writer().checked_by()
+
+
+@pytest.mark.parametrize("entry", list(registry), ids=lambda entry: entry.name)
+def test_a_metric_is_compared_with_an_independent_source(entry: Metric) -> None:
+    tests = checked_by()[entry.name]
+    if "binary" in entry.tasks:
+        tests = [test for test in tests if "test_sklearn_classes" not in test]  # whose rows have several levels
+    table = "SOURCES in tests/reference/test_numbers.py" if entry.sees == "numbers" else (
+        "PLAIN in tests/reference/test_plain.py")
+    assert tests, f"compute {entry.name} in another way, from rows, and add that to {table}"
+
+
+def test_the_list_of_every_metric_is_fresh() -> None:
+    text = writer().PAGE.read_text(encoding="utf-8")
+    assert text == writer().page(text), "run `make docs`"

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,18 +83,23 @@ def test_every_file_that_a_document_links_to_exists() -> None:
 
 
 def test_the_metric_of_the_contributing_guide_works() -> None:
-    from evalpipe.metrics import Proportion, metric, registry
+    from evalpipe.card.references import resolved
+    from evalpipe.metrics import metric, ratio, registry
+    from evalpipe.metrics.other_names import OTHER_NAMES
 
     example = next(block for block in code("CONTRIBUTING.md") if block.startswith("@metric"))
     before = {entry.name for entry in registry}
-    names: dict[str, Any] = {"Any": Any, "Proportion": Proportion, "metric": metric}
+    names: dict[str, Any] = {"metric": metric, "np": np, "ratio": ratio, "Floats": Any}
     exec(example, names)  # noqa: S102 - the guide's own example
     try:
-        assert {entry.name for entry in registry} - before == {"false_discovery_rate"}
-        assert registry["fdr"](30.0, 10.0) == 0.25
-        assert registry["fdr"].formula == r"\frac{FP}{TP+FP}"
+        assert {entry.name for entry in registry} - before == {"prevalence_threshold"}
+        entry = registry["balayla"]
+        assert not {entry.name, *entry.aliases} & set(OTHER_NAMES)
+        assert entry(9.0, 1.0, 91.0, 99.0) == pytest.approx(0.1 / (0.3 + 0.1), rel=1e-12)
+        assert entry.formula == r"\frac{\sqrt{FPR}}{\sqrt{TPR}+\sqrt{FPR}}"
+        assert resolved(entry.ref)[0] == "Balayla (2020)"
     finally:
-        registry.remove("false_discovery_rate")
+        registry.remove("prevalence_threshold")
 
 
 def test_the_version_is_written_once() -> None:

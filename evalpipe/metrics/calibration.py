@@ -68,7 +68,7 @@ def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bin
 
 
 @calibration_error(title="Adaptive calibration error", even_bins=lambda options: options["bins"],
-                   aliases=("adaptive_calibration_error",), ref="Nixon et al. (2019)")
+                   aliases=("adaptive_calibration_error",), swapped=None, ref="Nixon et al. (2019)")
 def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance between event rate and mean probability in bins of equal weight, each weighted by its rows,
     since equal probabilities share a bin. Over several classes it is their macro average,
@@ -196,7 +196,7 @@ def _few_expected(
 
 hosmer_and_lemeshow = partial(
     hypothesis_test, undefined=FEW, even_bins=lambda options: int(options["groups"]), freedom=_freedom,
-    doubt=_few_expected, ref="Hosmer & Lemeshow (1980)")
+    doubt=_few_expected, swapped=None, ref="Hosmer & Lemeshow (1980)")
 """Declare the statistic or the p-value of the test of Hosmer and Lemeshow."""
 
 

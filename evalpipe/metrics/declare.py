@@ -145,6 +145,7 @@ class Metric:
     every_class: bool = False
     linear: bool = False
     no_information: float | None = None
+    swapped: str | None = None
     within_classes: bool = False
     tied_range: Callable[..., tuple[Floats, Floats]] | None = None
     binned_range: Callable[[BinRanges], tuple[float, float]] | None = None
@@ -409,7 +410,7 @@ class MetricFacts(TypedDict, total=False):
     undefined: Required[str]
     """When there is no value, to follow "undefined: "."""
     ref: Required[str]
-    """Its source: author and year."""
+    """Its source: author and year, as the bibliography of `card/references.py` has it, or else the full reference."""
     sees: Sees
     """What rows look like to it: "event" one class against the rest (of more classes it is averaged over them),
     "classes" all classes at once, "numbers" a number for truth and prediction."""
@@ -437,6 +438,9 @@ class MetricFacts(TypedDict, total=False):
     """Whether its mean over all pairings of truths with predictions is its value at the mean statistics."""
     no_information: float | None
     """That mean, where it is one number for all data."""
+    swapped: str | None
+    """The metric that it becomes where events and non-events change places, by default itself; None where that is no
+    metric here."""
     within_classes: bool
     """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
 
@@ -468,7 +472,8 @@ def metric(**facts: Unpack[MetricFacts]) -> Callable[[Callable[..., Any]], Metri
 
     def declare(function: Callable[..., Any]) -> Metric:
         title = function.__name__.replace("_", " ").capitalize()
-        complete: dict[str, Any] = {"title": title, **facts, "tasks": tasks, "standard": standard}
+        own = {"title": title, "swapped": function.__name__}
+        complete: dict[str, Any] = {**own, **facts, "tasks": tasks, "standard": standard}
         entry = Metric(name=function.__name__, function=function, **complete)
         registry.add(entry)
         return entry

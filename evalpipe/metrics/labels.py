@@ -29,14 +29,14 @@ of_cells = partial(metric, needs="labels", direction="maximize")
 
 @proportion(direction="maximize", within_classes=True, standard=True,
             aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate",
-                     "probability_of_detection"), undefined="no events", ref="Yerushalmy (1947)")
+                     "probability_of_detection"), undefined="no events", swapped="specificity", ref="Yerushalmy (1947)")
 def sensitivity(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
     return Proportion(tp, tp + fn)
 
 
 @proportion(direction="maximize", within_classes=True, standard=("binary",), undefined="no non-events",
-            aliases=("tnr", "spec", "true_negative_rate"), ref="Yerushalmy (1947)")
+            aliases=("tnr", "spec", "true_negative_rate"), swapped="sensitivity", ref="Yerushalmy (1947)")
 def specificity(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
@@ -45,7 +45,7 @@ def specificity(fp: Floats, tn: Floats) -> Proportion:
 @proportion(direction="minimize", within_classes=True,
             aliases=("fpr", "fall_out", "type_1_error_rate", "type_i_error_rate", "type_1_error", "type_i_error",
                      "probability_of_false_detection"),
-            undefined="no non-events", ref="Fawcett (2006)")
+            undefined="no non-events", swapped="false_negative_rate", ref="Fawcett (2006)")
 def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
     return Proportion(fp, fp + tn)
@@ -53,28 +53,29 @@ def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
 
 @proportion(direction="minimize", within_classes=True,
             aliases=("fnr", "miss_rate", "type_2_error_rate", "type_ii_error_rate", "type_2_error", "type_ii_error"),
-            undefined="no events", ref="Fawcett (2006)")
+            undefined="no events", swapped="false_positive_rate", ref="Fawcett (2006)")
 def false_negative_rate(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
     return Proportion(fn, fn + tp)
 
 
 @proportion(direction="maximize", standard=True, aliases=("precision_score",), undefined="no predicted events",
-            ref="van Rijsbergen (1979)")
+            swapped="npv_sample", ref="van Rijsbergen (1979)")
 def precision(tp: Floats, fp: Floats) -> Proportion:
     r"""Share of the predicted events that were events, $\frac{TP}{TP+FP}$."""
     return Proportion(tp, tp + fp)
 
 
 @proportion(direction="maximize", standard=("binary",), title="NPV (sample)", undefined="no predicted non-events",
-            ref="Vecchio (1966)")
+            swapped="precision", ref="Vecchio (1966)")
 def npv_sample(fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the predicted non-events that were non-events, $\frac{TN}{TN+FN}$."""
     return Proportion(tn, tn + fn)
 
 
 @of_cells(range=UNIT, title="PPV", standard=("binary",), interval="predictive", aliases=("positive_predictive_value",),
-          ref="Vecchio (1966)", undefined="no events, no non-events, or no predicted event at this prevalence")
+          undefined="no events, no non-events, or no predicted event at this prevalence", swapped="npv",
+          ref="Vecchio (1966)")
 def ppv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted event is an event, where the prevalence of events is the one given (pi),
     $\frac{Se\,\pi}{Se\,\pi+(1-Sp)(1-\pi)}$."""
@@ -83,7 +84,8 @@ def ppv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalenc
 
 
 @of_cells(range=UNIT, title="NPV", standard=("binary",), interval="predictive", aliases=("negative_predictive_value",),
-          ref="Vecchio (1966)", undefined="no events, no non-events, or no predicted non-event at this prevalence")
+          undefined="no events, no non-events, or no predicted non-event at this prevalence", swapped="ppv",
+          ref="Vecchio (1966)")
 def npv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted non-event is a non-event, where the prevalence of events is the one given (pi),
     $\frac{Sp(1-\pi)}{Sp(1-\pi)+(1-Se)\pi}$."""
@@ -92,14 +94,14 @@ def npv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalenc
 
 
 @of_cells(linear=True, range=UNIT, standard=True, title="F1", aliases=("f1_score",),
-          undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+          undefined="no events and none predicted", swapped=None, ref="van Rijsbergen (1979)")
 def f1(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     r"""Harmonic mean of precision and sensitivity, $\frac{2TP}{2TP+FN+FP}$."""
     return ratio(2 * tp, 2 * tp + fn + fp)
 
 
 @of_cells(range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"), linear=True,
-          undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+          undefined="no events and none predicted", swapped=None, ref="van Rijsbergen (1979)")
 def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Floats:
     r"""Weighted harmonic mean of precision and sensitivity, in which sensitivity counts beta times as much,
     $\frac{(1+\beta^2)TP}{(1+\beta^2)TP+\beta^2FN+FP}$."""
@@ -116,7 +118,7 @@ def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 
 
 @proportion(direction="none", aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows",
-            ref="Kuhn (2008)")
+            swapped=None, ref="Kuhn (2008)")
 def detection_prevalence(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
     return Proportion(tp + fp, tp + fp + fn + tn)
@@ -138,7 +140,7 @@ def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 
 
 @of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi", "jaccard_index"),
-          undefined="no events and none predicted", ref="Gilbert (1884)")
+          undefined="no events and none predicted", swapped=None, ref="Gilbert (1884)")
 def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
     r"""Correctly predicted events as a share of all rows that are events or predicted as events,
     $\frac{TP}{TP+FN+FP}$."""
@@ -146,7 +148,7 @@ def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
 
 
 @of_cells(within_classes=True, range=(0.0, np.inf), title="Positive likelihood ratio", aliases=("lr_plus",),
-          undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
+          undefined="no events, no non-events, or no false positives", swapped=None, ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as events over the rate at which non-events are,
     $\frac{TP/(TP+FN)}{FP/(FP+TN)}$."""
@@ -155,7 +157,7 @@ def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) ->
 
 @metric(needs="labels", direction="minimize", within_classes=True, range=(0.0, np.inf), aliases=("lr_minus",),
         title="Negative likelihood ratio", undefined="no events, no non-events, or no true negatives",
-        ref="Altman & Bland (1994)")
+        swapped=None, ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as non-events over the rate at which non-events are,
     $\frac{FN/(TP+FN)}{TN/(FP+TN)}$."""
@@ -183,7 +185,7 @@ def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 
 
 @metric(needs="labels", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
-        ref="Donaldson et al. (1975)")
+        swapped=None, ref="Donaldson et al. (1975)")
 def frequency_bias(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     r"""Predicted events per event; 1 where as many events are predicted as occur, $\frac{TP+FP}{TP+FN}$."""
     return ratio(tp + fp, tp + fn)
@@ -222,7 +224,7 @@ def bal_accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 
 
 @metric(needs="truth", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
-        title="Self-information", ref="Shannon (1948)")
+        title="Self-information", swapped=None, ref="Shannon (1948)")
 def self_information(total: Floats, events: Floats, *, base: Literal["e", 2, 10] = 2) -> Floats:
     r"""How surprising an event is, given how often it occurs; a fact of the data, not of the model, $-\log\pi$."""
     return -log(np.where(events > 0, ratio(events, total), np.nan)) / (1.0 if base == "e" else math.log(base))

@@ -47,7 +47,8 @@ best_rate = partial(metric, needs="scores", direction="maximize", within_classes
 """Declare the best rate under a condition on the other one."""
 
 
-@best_rate(title="Sensitivity at specificity", aliases=("tpr_at_fpr", "recall_at_specificity"), ref="Pepe (2003)")
+@best_rate(title="Sensitivity at specificity", aliases=("tpr_at_fpr", "recall_at_specificity"),
+           swapped="specificity_at_sensitivity", ref="Pepe (2003)")
 def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest sensitivity among the thresholds with a specificity of at least the requested value (a),
     $\max_{t:\,Sp(t)\geq a}Se(t)$."""
@@ -55,7 +56,8 @@ def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: 
     return _best(sensitivity, specificity, at, above_all=0.0)
 
 
-@best_rate(title="Specificity at sensitivity", aliases=("specificity_at_recall",), ref="Pepe (2003)")
+@best_rate(title="Specificity at sensitivity", aliases=("specificity_at_recall",),
+           swapped="sensitivity_at_specificity", ref="Pepe (2003)")
 def specificity_at_sensitivity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest specificity among the thresholds with a sensitivity of at least the requested value (a),
     $\max_{t:\,Se(t)\geq a}Sp(t)$."""
@@ -69,7 +71,7 @@ def _net_benefit_range(options: Mapping[str, float]) -> tuple[float, float]:
 
 
 @metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_net_benefit_range, linear=True,
-        interval="net_benefit", undefined="no rows", ref="Vickers & Elkin (2006)")
+        interval="net_benefit", undefined="no rows", swapped=None, ref="Vickers & Elkin (2006)")
 def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *, threshold: Chance = 0.5) -> Floats:
     r"""Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds. Rows
     with a probability of at least the threshold (t) are acted on; t is the probability of an event at which acting

@@ -100,7 +100,7 @@ def _pr_auc_range(
 
 
 @ranked(title="PR AUC (trapezoid)", interval="skewed", tied_range=_pr_auc_range, aliases=("pr_auc_trapezoid",),
-        undefined="no events", ref="Davis & Goadrich (2006)")
+        undefined="no events", swapped=None, ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
     are tied: a constant score gives about (1 + prevalence) / 2. Prefer average_precision,
@@ -113,7 +113,7 @@ def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Float
 
 @ranked(standard=True, aliases=("average_precision_score",), interval="skewed", undefined="no events",
         tied_range=_average_precision_range,
-        ref="Buckley & Voorhees (2000)")
+        swapped=None, ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
     precision = ratio(events_from, events_from + others_from, empty=0.0)

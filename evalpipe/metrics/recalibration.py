@@ -58,7 +58,7 @@ def curve_distance_at(
 
 
 @coefficient(title="Calibration in the large", aliases=("citl",), undefined="no events or no non-events",
-             ref="Cox (1958)")
+             swapped=None, ref="Cox (1958)")
 def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""Constant to add to all log odds so that as many events are expected as occur: 0 is ideal, above 0 the
     probabilities are too low on average. Not the intercept that is fitted together with a slope,
@@ -66,7 +66,7 @@ def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: 
     return _by_row(calibration_shift, events_at, others_at, log_odds_at)
 
 
-@coefficient(ref="Miller et al. (1993)")
+@coefficient(swapped=None, ref="Miller et al. (1993)")
 def calibration_intercept(calibration_line: Floats) -> Floats:
     r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted together
     with the slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see

@@ -18,7 +18,8 @@ UNIT = (0.0, 1.0)
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
-of_top = partial(metric, needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events")
+of_top = partial(metric, needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events",
+                 swapped=None)
 """Declare a measure of the events among the rows scored highest."""
 
 
@@ -75,7 +76,7 @@ def _band_fault(options: Any) -> str | None:
     return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
 
 
-@metric(needs="scores", direction="maximize", within_classes=True, range=UNIT, title="Partial ROC AUC",
+@metric(needs="scores", direction="maximize", within_classes=True, range=UNIT, title="Partial ROC AUC", swapped=None,
         aliases=("pauc",), check=_band_fault, undefined="no events or no non-events", ref="McClish (1989)")
 def partial_roc_auc(
     events_from: Floats, others_from: Floats, *,

@@ -32,6 +32,8 @@ GIVEN = sorted({
 @pytest.mark.parametrize("reference", GIVEN)
 def test_every_reference_resolves_to_its_full_text(reference: str) -> None:
     short, full = resolved(reference)
+    assert full, (f"{reference!r} is not in BIBLIOGRAPHY of card/references.py: add it, or where it stands write the "
+                  "full reference, as in 'Family, A. & Other, B. (2020). Title. Journal 1(2), 3–4.'")
     assert re.fullmatch(r"[^()]+ \(\d{4}[^()]*\)(, probably)?", short), short
     assert re.match(r"[^()]+ \(\d{4}\)\. .+\.$", full), full
     year = re.search(r"\d{4}", short)

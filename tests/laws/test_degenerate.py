@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from typing import Any
 
@@ -180,25 +181,35 @@ REASONS: dict[str, Any] = {
     "no events": lambda c: not c.events,
     "no non-events": lambda c: not c.others,
     "no predicted events": lambda c: not c.found,
+    "no predicted event at this prevalence": lambda c: not c.found,
+    "none predicted": lambda c: not c.found,
     "no predicted non-events": lambda c: not c.cleared,
-    "no predicted events or no predicted non-events": lambda c: not (c.found and c.cleared),
-    "no events and none predicted": lambda c: not (c.events or c.found),
-    "no events or no non-events": lambda c: not c.both,
+    "no predicted non-event at this prevalence": lambda c: not c.cleared,
+    "no true positives": lambda c: not c.tp,
+    "no false positives": lambda c: not c.fp,
+    "no false negatives": lambda c: not c.fn,
+    "no true negatives": lambda c: not c.tn,
     "a class does not occur": lambda c: not c.both,
     "only one class occurs": lambda c: not c.both,
     "truth and predictions are all of one class": lambda c: c.tp + c.fp + c.fn + c.tn < 2 and not (c.fp or c.fn),
     "truth or predictions are all of one class": lambda c: not (c.both and c.found and c.cleared),
-    "no events, no non-events, or no predicted event at this prevalence": lambda c: not (c.both and c.found),
-    "no events, no non-events, or no predicted non-event at this prevalence": lambda c: not (c.both and c.cleared),
-    "no events, no non-events, or no false positives": lambda c: not (c.both and c.fp),
-    "no events, no non-events, or no true negatives": lambda c: not (c.both and c.tn),
-    "no false positives or no false negatives": lambda c: not (c.fp and c.fn),
     recalibration.APART: lambda c: c.apart,
     recalibration.NO_CURVE: lambda c: c.apart if c.options["smooth"] != "isotonic" else not (c.events or c.others),
     calibration.SURE: lambda c: c.sure,
     calibration.FEW: lambda c: c.few_groups,
 }
-"""What each text that a metric of two classes gives for being undefined says of the confusion matrix."""
+"""What each reason of a metric of two classes for being undefined says of the confusion matrix; a metric may give
+several, as in "no events, no non-events, or no false positives" or "no events and none predicted"."""
+
+
+def undefined_because(text: str, cells: Cells) -> bool:
+    """Tell whether a text says of the cells that a metric is undefined: a reason, or several with "or" or "and"."""
+    if text in REASONS:
+        return bool(REASONS[text](cells))
+    joined, parts = (all, text.split(" and ")) if " and " in text else (any, re.split(", or |, | or ", text))
+    unknown = [part for part in parts if part not in REASONS]
+    assert not unknown, f"undefined={text!r}: write it of {sorted(REASONS)}, or say in REASONS what {unknown} means"
+    return joined(REASONS[part](cells) for part in parts)
 
 
 def seen(task: str, kind: str) -> list[Rows]:
@@ -221,7 +232,7 @@ def test_a_metric_is_undefined_for_the_reason_that_it_gives(name: str, options: 
     metric, told = registry[name], []
     for summary in summaries():
         found = summary.value(metric, samples.filled(metric, options))
-        because = REASONS[metric.undefined](Cells(summary.rows, summary.weights, options))
+        because = undefined_because(metric.undefined, Cells(summary.rows, summary.weights, options))
         told.append(because)
         grows = metric.extensive and options.get("scale") != "mean" and name != "hosmer_lemeshow"
         assert np.isnan(found) == (because and not grows), f"{found} {summary.rows} {summary.weights}"

@@ -59,6 +59,7 @@ def fitted(y: Any, columns: Any, w: Any, offset: Any = None) -> Any:
     return found.params, found.fittedvalues
 
 
+@pytest.mark.metrics("calibration_in_the_large", "calibration_intercept", "calibration_slope")
 @pytest.mark.parametrize("seed", range(40))
 def test_statsmodels_agrees_on_the_logistic_recalibration(seed: int) -> None:
     y, p, w = draw(seed)
@@ -91,6 +92,7 @@ def curve(y: Any, p: Any, w: Any, smooth: str) -> Any:
     return fitted(y, spline(x, knots), w)[1]
 
 
+@pytest.mark.metrics("ici", "e90", "emax")
 @pytest.mark.parametrize("smooth", ["spline", "logistic", "isotonic"])
 @pytest.mark.parametrize("seed", range(20))
 def test_the_distances_from_a_curve_are_those_of_its_source(seed: int, smooth: str) -> None:
@@ -174,6 +176,7 @@ def expected_distance(y: Any, p: Any, w: Any, options: dict[str, Any]) -> float:
     return float(sum(share * gap**power for share, gap, _ in found) ** (1 / power))
 
 
+@pytest.mark.metrics("ece")
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize(("norm", "debiased"), [("l1", False), ("l2", False), ("max", False), ("l2", True)])
 def test_a_loop_over_bins_agrees_on_the_calibration_error(strategy: str, norm: str, debiased: bool) -> None:
@@ -229,6 +232,7 @@ def test_the_debiased_error_of_calibrated_probabilities_is_about_zero() -> None:
     assert cut_mean < plain_mean / 3  # of which the cut at zero leaves the positive half of the noise
 
 
+@pytest.mark.metrics(*TEST)
 @pytest.mark.parametrize("trained_on", [False, True])
 @pytest.mark.parametrize("groups", [4, 10])
 def test_a_loop_over_groups_agrees_on_hosmer_and_lemeshow(groups: int, trained_on: bool) -> None:
@@ -297,6 +301,7 @@ def test_the_parts_of_the_brier_score_add_up() -> None:
         assert parts[0] - parts[1] + parts[2] == pytest.approx(value("brier", y, p, w), rel=CLOSE)
 
 
+@pytest.mark.metrics("top_label_ece")
 def test_a_top_label_is_right_as_often_as_it_is_sure() -> None:
     for seed in range(20):
         generator = np.random.default_rng(seed)
@@ -326,6 +331,7 @@ NETCAL = [
 """What netcal 1.4.0 gives for ECE(7), ECE(15) and MCE(7) on the data sets of `test_netcal_agrees`."""
 
 
+@pytest.mark.metrics("ece", "mce")
 @pytest.mark.parametrize("number", range(10))
 def test_netcal_agrees(number: int) -> None:
     place = np.arange(40 + 9 * number)
@@ -335,10 +341,13 @@ def test_netcal_agrees(number: int) -> None:
     assert found == pytest.approx(NETCAL[number], rel=CLOSE)
 
 
-@pytest.mark.parametrize("name", [
-    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "hosmer_lemeshow",
-    "hosmer_lemeshow_p",
-])
+AGAINST_THE_REST = (
+    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", *TEST,
+)
+"""Measures whose value of several levels is that of each against the rest, which has a source of its own here."""
+
+
+@pytest.mark.parametrize("name", AGAINST_THE_REST)
 def test_of_several_levels_each_is_seen_against_the_rest(name: str) -> None:
     data, w = samples.rows("many"), samples.weights(97)
     metric = registry[name]

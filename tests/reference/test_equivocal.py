@@ -41,6 +41,7 @@ def by_name(results: Any) -> dict[str, Any]:
     return {row.metric: row for row in results.rows}
 
 
+@pytest.mark.metrics(*NAMES, "reportable_rate")
 @pytest.mark.parametrize(("cut", "below", "above"), [(0.5, 0.05, 0.05), (0.4, 0.1, 0.02), (0.3, 0.0, 0.1)])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_scikit_learn_agrees_on_the_reportable_rows(cut: float, below: float, above: float, weight: str | None) -> None:
@@ -73,6 +74,7 @@ def test_scikit_learn_agrees_on_the_reportable_rows(cut: float, below: float, ab
         name: own.get(name, kept_rows) for name in peers}
 
 
+@pytest.mark.metrics("accuracy", "mcc", "f1", "brier", "reportable_rate")
 def test_scikit_learn_agrees_on_averages_over_the_reportable_rows_of_several_levels() -> None:
     generator = np.random.default_rng(8)
     chances = np.round(generator.dirichlet([1.0, 1.5, 2.0], 500), 2)

@@ -74,6 +74,7 @@ PARTS = {
 }
 
 
+@pytest.mark.metrics("partial_roc_auc")
 @pytest.mark.parametrize(("params", "name"), PARTIAL, ids=[name for _, name in PARTIAL])
 def test_proc_agrees_on_partial_areas(
     results: Results, reference: dict[str, Any], params: dict[str, Any], name: str
@@ -86,6 +87,7 @@ def test_r_agrees_on_the_parts_of_brier(results: Results, reference: dict[str, A
     assert row(results, metric).value == pytest.approx(reference["mushroom_val"]["sanders_round2"][name], rel=1e-9)
 
 
+@pytest.mark.metrics("nagelkerke_r2")
 def test_rms_agrees_on_nagelkerke(results: Results, reference: dict[str, Any]) -> None:
     assert row(results, "nagelkerke_r2").value == pytest.approx(reference["mushroom_val"]["val_prob"]["R2"], rel=1e-9)
 

@@ -35,6 +35,7 @@ def every_cut(truth: Any, score: Any, weight: Any) -> list[tuple[float, float]]:
     ]
 
 
+@pytest.mark.metrics("sensitivity_at_specificity", "specificity_at_sensitivity")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_loop_over_the_cuts_agrees_on_rates_at_a_cut(seed: int, weighted: bool) -> None:
@@ -46,6 +47,7 @@ def test_a_loop_over_the_cuts_agrees_on_rates_at_a_cut(seed: int, weighted: bool
         assert specificity_at(*found, at=asked) == pytest.approx(max(sp for se, sp in cuts if se >= asked), abs=1e-12)
 
 
+@pytest.mark.metrics("sensitivity_at_specificity", "specificity_at_sensitivity")
 @pytest.mark.parametrize("asked", [0.5, 0.8, 0.9, 0.95, 0.99])
 def test_scikit_learn_agrees_on_rates_at_a_cut(asked: float) -> None:
     truth, score, weight = rows(8, weighted=True)

@@ -5,6 +5,7 @@ Tolerance 1e-12: sums of a few hundred terms in another order.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -139,11 +140,24 @@ def above_chance(y: Any, d: Any, w: Any) -> float:
     return float((found - chance) / (w[y | d].sum() - chance))
 
 
+def true_rates(y: Any, d: Any, w: Any) -> tuple[float, float]:
+    """Return the sensitivity and the specificity."""
+    return np.average(d[y], weights=w[y]), np.average(~d[~y], weights=w[~y])
+
+
+def sedi(y: Any, d: Any, w: Any) -> float:
+    hit, alarm = (min(max(rate, 1e-9), 1 - 1e-9) for rate in (true_rates(y, d, w)[0], 1 - true_rates(y, d, w)[1]))
+    ups, downs = math.log(alarm) - math.log(hit), math.log(1 - hit) - math.log(1 - alarm)
+    return (ups + downs) / (math.log(alarm) + math.log(hit) + math.log(1 - hit) + math.log(1 - alarm))
+
+
 PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "precision_at_k": ({"k": 9}, lambda y, d, p, w: found_among(y, p, w, min(9, w.sum())) / min(9, w.sum())),
     "recall_at_k": ({"k": 9}, lambda y, d, p, w: found_among(y, p, w, 9) / w[y].sum()),
     "gain": ({"at": 0.15}, lambda y, d, p, w: found_among(y, p, w, 0.15 * w.sum()) / w[y].sum()),
     "lift": ({"at": 0.15}, lambda y, d, p, w: found_among(y, p, w, 0.15 * w.sum()) / w[y].sum() / 0.15),
+    "roc_distance": ({}, lambda y, d, p, w: math.dist(true_rates(y, d, w), (1, 1))),
+    "sedi": ({}, lambda y, d, p, w: sedi(y, d, w)),
     "tjur_r2": ({}, lambda y, d, p, w: np.average(p[y], weights=w[y]) - np.average(p[~y], weights=w[~y])),
     "odds_ratio": ({}, lambda y, d, p, w: odds(y, d, w)),
     "yule_q": ({}, lambda y, d, p, w: (odds(y, d, w) - 1) / (odds(y, d, w) + 1)),

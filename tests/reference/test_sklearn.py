@@ -158,21 +158,3 @@ def test_scikit_learn_agrees(name: str, sets: int) -> None:
         compared += 1
         assert found == pytest.approx(peer(y, d, p, w), rel=1e-12, abs=1e-12), f"data set {seed}"
     assert compared >= 0.95 * sets
-
-
-LACKING = {
-    "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
-    "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
-    "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q", "cost",
-    "cost_saved", "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace",
-    "rmsce", "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax",
-    "spiegelhalter_z", "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration",
-    "brier_discrimination", "net_benefit", "reportable_rate",
-}
-"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py`, `test_calibration.py` and
-`test_equivocal.py` check these."""
-
-
-def test_what_scikit_learn_lacks_is_named() -> None:
-    assert {entry.name for entry in registry if "binary" in entry.tasks} == set(PEERS) | LACKING
-    assert not set(PEERS) & LACKING

@@ -24,7 +24,8 @@ from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Summary
 from evalpipe.tasks import MANY
-from reference.test_plain import PLAIN
+from reference.test_calibration import AGAINST_THE_REST
+from reference.test_plain import PLAIN, true_rates
 from reference.test_sklearn import EPSILON, PEERS, middle
 
 CLOSE = 1e-12
@@ -257,6 +258,7 @@ def test_a_measure_of_all_classes(name: str, number: int, sets: int) -> None:
     assert compared >= (sets // 3 if name == "top_k_accuracy" and number < 2 else sets)
 
 
+@pytest.mark.metrics("hand_till_auc")
 @every_set
 @pytest.mark.parametrize(("pairs", "average"), [("equal", "macro"), ("by_size", "weighted")])
 def test_scikit_learn_agrees_on_hand_and_till(pairs: str, average: str, sets: int) -> None:
@@ -319,17 +321,6 @@ def test_scikit_learn_agrees_on_averages(name: str, number: int, average: str, s
     assert compared >= (classes - 9 if (name, average) == ("precision", "none") else classes)
 
 
-def true_rates(y: Any, d: Any, w: Any) -> tuple[float, float]:
-    """Return the sensitivity and the specificity."""
-    return np.average(d[y], weights=w[y]), np.average(~d[~y], weights=w[~y])
-
-
-def sedi(y: Any, d: Any, w: Any) -> float:
-    hit, alarm = (min(max(rate, 1e-9), 1 - 1e-9) for rate in (true_rates(y, d, w)[0], 1 - true_rates(y, d, w)[1]))
-    ups, downs = math.log(alarm) - math.log(hit), math.log(1 - hit) - math.log(1 - alarm)
-    return (ups + downs) / (math.log(alarm) + math.log(hit) + math.log(1 - hit) + math.log(1 - alarm))
-
-
 def concordance(y: Any, d: Any, w: Any) -> float:
     """Return the pairs of rows that truth and prediction order alike less those ordered unlike, of all they order."""
     alike = np.subtract.outer(y * 1.0, y) * np.subtract.outer(d * 1.0, d) * np.outer(w, w)
@@ -339,8 +330,6 @@ def concordance(y: Any, d: Any, w: Any) -> float:
 ALONE: dict[str, tuple[dict[str, Any], Any]] = {
     "accuracy_ovr": ({}, lambda y, d, p, w: sk.accuracy_score(y, d, sample_weight=w)),
     "bal_accuracy_ovr": ({}, lambda y, d, p, w: sk.balanced_accuracy_score(y, d, sample_weight=w)),
-    "roc_distance": ({}, lambda y, d, p, w: math.dist(true_rates(y, d, w), (1, 1))),
-    "sedi": ({}, lambda y, d, p, w: sedi(y, d, w)),
     "yule_q": ({}, lambda y, d, p, w: concordance(y, d, w)),
 }
 OF_ONE = {
@@ -390,6 +379,7 @@ def test_a_measure_of_one_class_against_the_rest(name: str, sets: int) -> None:
     assert compared >= sum(draw(seed).k for seed in range(sets)) - 6
 
 
+@pytest.mark.metrics("ppv", "npv")
 @every_set
 def test_predictive_values_take_each_class_s_prior(sets: int) -> None:
     for seed in range(sets):
@@ -409,16 +399,13 @@ def test_predictive_values_take_each_class_s_prior(sets: int) -> None:
                 np.testing.assert_allclose(value(name, options, average, data), mean, CLOSE, CLOSE)
 
 
-IN_CALIBRATION = {
-    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "hosmer_lemeshow",
-    "hosmer_lemeshow_p", "top_label_ece",
-}
-"""Measures that `test_calibration.py` holds against a source, and for several levels against that of one level."""
-IN_EQUIVOCAL = {"reportable_rate"}
-"""Those that `test_equivocal.py` does."""
+ELSEWHERE = {*AGAINST_THE_REST, "top_label_ece", "reportable_rate", "ppv", "npv"}
+"""Measures whose source of several levels is no table here: of `test_calibration.py`, `test_equivocal.py`, or above."""
 
 
-def test_every_measure_has_a_source() -> None:
-    named = [*WHOLE, *SHARED, *OF_ONE, "ppv", "npv", *IN_CALIBRATION, *IN_EQUIVOCAL]
+def test_every_measure_has_a_source_of_several_levels() -> None:
+    named = [*WHOLE, *SHARED, *OF_ONE, *ELSEWHERE]
     assert len(named) == len(set(named))
-    assert set(named) == {entry.name for entry in registry if set(MANY) & set(entry.tasks)}
+    assert {entry.name for entry in registry if set(MANY) & set(entry.tasks)} - set(named) == set(), (
+        "add a source to WHOLE of a measure of all classes, to PLAIN of `test_plain.py` of one against the rest")
+    assert all(set(MANY) & set(registry[name].tasks) for name in named)
