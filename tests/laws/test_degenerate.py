@@ -208,7 +208,7 @@ def undefined_because(text: str, cells: Cells) -> bool:
         return bool(REASONS[text](cells))
     joined, parts = (all, text.split(" and ")) if " and " in text else (any, re.split(", or |, | or ", text))
     unknown = [part for part in parts if part not in REASONS]
-    assert not unknown, f"undefined={text!r}: write it of {sorted(REASONS)}, or say in REASONS what {unknown} means"
+    assert not unknown, f"undefined={text!r}: say in REASONS what {unknown} means, or write it of {sorted(REASONS)}"
     return joined(REASONS[part](cells) for part in parts)
 
 
