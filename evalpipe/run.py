@@ -110,7 +110,7 @@ def load_with_files(
             if not isinstance(files, Found):
                 yield files
 
-    return load_spec(source, overrides, environment, as_of=as_of, further=missing_files)
+    return load_spec(source, overrides, environment, as_of=as_of, more_checks=missing_files)
 
 
 def plan(

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalpipe.base.origin import Loc
-    from evalpipe.spec.text import SpecText
 
 
-COMMON = frozenset({"cluster", "id", "name", "task", "title", "weight"})
+COMMON_KEYS = frozenset({"cluster", "id", "name", "task", "title", "weight"})
 """Keys of a spec that files of other programs have too."""
 
 
@@ -53,18 +52,18 @@ class Layers:
     complete: bool = True
 
     def file(
-        self, path: Path, shown: str, named_at: Place | None = None, way: Mapping[str, str] = MappingProxyType({}),
-        links: tuple[str, ...] = (),
+        self, path: Path, shown: str, named_at: Place | None = None,
+        including: Mapping[str, str] = MappingProxyType({}), links: tuple[str, ...] = (),
     ) -> Node | None:
         """Read a file and everything it extends; None where it cannot be read.
 
-        ``named_at`` is the place that names the file; ``way`` the files that led to it, by their real paths the names
-        shown, and ``links`` the lines in these, such as "base.yaml:3".
+        ``named_at`` is the place that names the file; ``including`` the files that led to it, by their real paths the
+        names shown, and ``links`` the lines in these, such as "base.yaml:3".
         """
         text = read_text(path, shown, named_at)
         if isinstance(text, Problem):
             return self._refuse(text)
-        if links and not _of_a_spec(text.text):
+        if links and not _looks_like_spec(text.text):
             # Nothing of it is shown: it may be a key or a list of passwords that was named by mistake.
             message = f"{shown} is no file of a spec: no line of it begins with a key of one"
             hint = "name a YAML file with keys such as 'models' or 'card'"
@@ -74,11 +73,6 @@ class Layers:
             self.files.append(SpecFile(None if shown == STDIN else path, text.sha256))
         if links:
             self.notes[shown] = "included from: " + " -> ".join((*links, shown))
-        node = self._mapping(text)
-        return None if node is None else self.extended(node, path.parent, {**way, _real(path): shown}, links)
-
-    def _mapping(self, text: SpecText) -> Node | None:
-        """Return the mapping that a file holds; None, with a problem, where it holds none."""
         document = parse(text, self.environment)
         self.problems.extend(document.problems)
         node = document.root
@@ -92,7 +86,7 @@ class Layers:
             message = f"expected a mapping of keys to values, got {kind(node.content)}"
             hint = "write 'key: value', with a space after the ':'"
             return self._refuse(Problem("wrong-type", message, node.place, hint))
-        return node
+        return self.with_base(node, path.parent, {**including, _real_path(path): shown}, links)
 
     def _refuse(self, problem: Problem) -> Node | None:
         """Note why there is no node."""
@@ -100,64 +94,64 @@ class Layers:
         self.complete = False
         return None
 
-    def extended(
-        self, node: Node, folder: Path, way: Mapping[str, str] = MappingProxyType({}), links: tuple[str, ...] = ()
+    def with_base(
+        self, node: Node, folder: Path, including: Mapping[str, str] = MappingProxyType({}),
+        links: tuple[str, ...] = (),
     ) -> Node:
         """Lay a mapping over the file that its key ``extends`` names, which is relative to ``folder``."""
         if "extends" not in node.content:
             return node
         rest = without(node, ("extends",))
-        link = node.content["extends"]
-        base = self._base(link, folder, way, links)
+        base = self._base(node.content["extends"], folder, including, links)
         return rest if base is None else merge(base, rest)
 
-    def _base(self, link: Node, folder: Path, way: Mapping[str, str], links: tuple[str, ...]) -> Node | None:
+    def _base(
+        self, extends: Node, folder: Path, including: Mapping[str, str], links: tuple[str, ...]
+    ) -> Node | None:
         """Return the file that the value of ``extends`` names, with all it extends itself; None where it cannot be."""
-        name = link.content
+        name, place = extends.content, extends.place
         if name is UNREADABLE:
             self.complete = False
             return None
         if isinstance(name, Dated):
             message = "'extends' cannot hold ${date}: the day is known only when all files are read"
-            return self._refuse(Problem("bad-reference", message, link.place, "name one file, whatever the day"))
+            return self._refuse(Problem("bad-reference", message, place, "name one file, whatever the day"))
         if not isinstance(name, str) or not name:
             message = f"'extends' takes the path of a file, got {'an empty text' if name == '' else kind(name)}"
-            return self._refuse(Problem("wrong-type", message, link.place, "name one file, relative to this one"))
+            return self._refuse(Problem("wrong-type", message, place, "name one file, relative to this one"))
         # What a variable of the environment holds may be a secret, so it is not shown, not even as a path.
-        shown = _shown([*way.values()][-1] if way else "", "${env}" if link.environment else name)
-        real = _real(folder / name)
-        if real in way:
-            return self._refuse(_cycle(real, way, shown, link.place))
-        line = f"{link.place.file}:{link.place.line}" if link.place is not None else "the mapping"
-        return self.file(folder / name, shown, link.place, way, (*links, line))
+        names = list(including.values())
+        shown = _shown_path(names[-1] if names else "", "${env}" if extends.environment else name)
+        real = _real_path(folder / name)
+        if real in including:
+            circle = names[list(including).index(real):]
+            message = f"the files extend each other in a circle: {' -> '.join([*circle, circle[0]])}"
+            hint = "remove one of the 'extends' keys"
+            if len(circle) == 1:
+                message, hint = f"{quoted(shown)} extends itself", "remove this key"
+            return self._refuse(Problem("extends-cycle", message, place, hint))
+        line = f"{place.file}:{place.line}" if place is not None else "the mapping"
+        return self.file(folder / name, shown, place, including, (*links, line))
 
 
-def _of_a_spec(text: str) -> bool:
+def _looks_like_spec(text: str) -> bool:
     """Tell whether a text has, at the beginning of a line or of a mapping, a key that few other files have there.
 
     One without a value has nothing to show.
     """
-    keys = "|".join(sorted({"extends", *Spec.model_fields} - COMMON))
+    keys = "|".join(sorted({"extends", *Spec.model_fields} - COMMON_KEYS))
     bare = not re.sub(r"(?m)^[ \t]*#.*$", "", text).strip()
     return bare or re.search(rf"""(?m)(?:^|^[ \t]*[{{,]\s*)["']?(?:{keys})["']?[ \t]*:""", text) is not None
 
 
-def _cycle(real: str, way: Mapping[str, str], shown: str, place: Place | None) -> Problem:
-    """Return the problem of a file that extends itself, at once or through the files of ``way``."""
-    names = list(way.values())[list(way).index(real):]
-    circle, only = " -> ".join([*names, names[0]]), len(names) == 1
-    message = f"{quoted(shown)} extends itself" if only else f"the files extend each other in a circle: {circle}"
-    return Problem("extends-cycle", message, place, "remove this key" if only else "remove one of the 'extends' keys")
-
-
-def _shown(from_file: str, name: str) -> str:
+def _shown_path(from_file: str, name: str) -> str:
     """Return the name shown for a file that ``from_file`` names: relative where the user's own path was."""
     joined = os.path.join(os.path.dirname(from_file), name)  # noqa: PTH118, PTH120 - as text, not to be resolved
     plain = os.path.normpath(joined)
-    return plain if _real(joined) == _real(plain) else joined
+    return plain if _real_path(joined) == _real_path(plain) else joined
 
 
-def _real(path: str | Path) -> str:
+def _real_path(path: str | Path) -> str:
     """Return the path without links; as it is where it can be no path."""
     try:
         return os.path.realpath(path)
@@ -171,7 +165,7 @@ Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 def load(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
     origin: Origin | None = None, as_of: str | dt.date | None = None,
-    further: Callable[[Draft], Iterable[Problem]] | None = None,
+    more_checks: Callable[[Draft], Iterable[Problem]] | None = None,
 ) -> Spec:
     """Return the checked spec of a YAML file, a mapping or a spec, with ``overrides`` such as ``"seed=2"`` applied.
 
@@ -179,49 +173,40 @@ def load(
     References in files are replaced: from ``environment``, that of the process where None, and by the day, which is
     ``as_of`` where given. A mapping is taken as it is; its ``extends`` and paths start from the working folder, or from
     where ``origin`` says. Raises SpecError with every problem, in the order of the files and their lines, those that
-    ``further`` yields of a spec with problems among them.
+    ``more_checks`` yields of a spec with problems among them.
     """
     layers = Layers(os.environ if environment is None else environment)
-    root, path, newest = _root(source, layers, origin)
+    root, path, newest = _read_source(source, layers, origin)
     problems = layers.problems
     if root is None:
         raise SpecError(*without_passwords(_ordered(problems, layers)))
     root, refused = apply(root, overrides, layers.environment)
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
-    known = source.origin if isinstance(source, Spec) else origin or Origin()
+    before = source.origin if isinstance(source, Spec) else origin or Origin()
     root = _without_empty(with_references(root))
-    tree = flatten(root, path, {**layers.folders, **known.folders}, FILE if overrides else newest)
+    tree = flatten(root, path, {**layers.folders, **before.folders}, FILE if overrides else newest)
     draft = Draft(tree)
-    reported = _reported(draft, layers)
-    problems += [problem for problem in reported if problem.severity == "error"]
-    if problems:
-        problems += further(draft) if further is not None else ()
-        raise SpecError(*without_passwords(_ordered(problems, layers), draft))
-    warnings = list(without_passwords((problem for problem in reported if problem.severity != "error"), draft))
-    written = replace(tree.origin, files=(*known.files, *layers.files), overrides=(*known.overrides, *overrides))
-    return _with_places(draft, written, _ordered(warnings, layers))
-
-
-def _reported(draft: Draft, layers: Layers) -> list[Problem]:
-    """Return what is wrong with each key, and across keys."""
-    reported = [*(explain(draft.error, draft.tree, model_schema()) if draft.error else ()), *check(draft),
-                *check_queries(draft, layers.environment), *check_ledger(draft, layers.environment)]
+    of_keys = explain(draft.error, draft.tree, model_schema()) if draft.error else ()
+    reported = [*of_keys, *check(draft), *check_queries(draft, layers.environment),
+                *check_ledger(draft, layers.environment)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
         reported = [problem for problem in reported if problem.code != "missing-key"]
-    return reported
-
-
-def _with_places(draft: Draft, written: Origin, warnings: list[Problem]) -> Spec:
-    """Return the spec with where its keys were written, what was read of files that it names, and what to warn of."""
+    problems += [problem for problem in reported if problem.severity == "error"]
+    if problems:
+        problems += more_checks(draft) if more_checks is not None else ()
+        raise SpecError(*without_passwords(_ordered(problems, layers), draft))
+    warnings = list(without_passwords((problem for problem in reported if problem.severity != "error"), draft))
     spec = draft.spec
-    spec._origin, spec._texts = written, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
-    spec._templates, spec._plugins, spec._warnings = draft.templates, draft.plugins, tuple(warnings)  # noqa: SLF001
-    spec._uris, spec._ledger_uri = MappingProxyType(draft.uris), draft.ledger  # noqa: SLF001
+    written = replace(tree.origin, files=(*before.files, *layers.files), overrides=(*before.overrides, *overrides))
+    # Private attributes of pydantic, which are no keys of a spec.
+    spec._origin, spec._warnings = written, tuple(_ordered(warnings, layers))  # noqa: SLF001
+    spec._texts, spec._templates = MappingProxyType(draft.texts), draft.templates  # noqa: SLF001
+    spec._plugins, spec._uris, spec._ledger_uri = draft.plugins, MappingProxyType(draft.uris), draft.ledger  # noqa: SLF001
     return spec
 
 
-def _root(
+def _read_source(
     source: Source, layers: Layers, origin: Origin | None
 ) -> tuple[Node | None, Path | None, str | None]:
     """Return the nodes of a source, with all that it extends, its path and the name shown for it."""
@@ -229,13 +214,13 @@ def _root(
         plain = from_plain(source.model_dump(exclude_unset=True), source.origin)
         return plain, source.origin.path, source.origin.newest
     if isinstance(source, Mapping):
-        known = origin or Origin()
-        return layers.extended(from_plain(source, known), known.folder), known.path, known.newest
+        origin = origin or Origin()
+        return layers.with_base(from_plain(source, origin), origin.folder), origin.path, origin.newest
     if isinstance(source, str | os.PathLike):
-        given = os.fspath(source)
-        if isinstance(given, str):
-            shown = STDIN if given == "-" else given
-            return layers.file(Path(given), shown), None if given == "-" else Path(given), shown
+        path = os.fspath(source)
+        if isinstance(path, str):
+            shown = STDIN if path == "-" else path
+            return layers.file(Path(path), shown), None if path == "-" else Path(path), shown
     raise UsageError.of("wrong-type", f"a spec is a path, a mapping or a Spec, not {type(source).__name__}")
 
 
@@ -261,8 +246,7 @@ def _ordered(problems: list[Problem], layers: Layers) -> list[Problem]:
 
     noted = [
         replace(p, notes=(*p.notes, layers.notes[p.place.file])) if p.place and p.place.file in layers.notes else p
-        for p in problems
-    ]
+        for p in problems]
     return sorted(dict.fromkeys(noted), key=key)
 
 
@@ -277,8 +261,8 @@ def to_text(spec: Spec) -> str:
     path = Path.cwd() / "spec" if origin.path is None else origin.path.absolute()
     return json.dumps({
         "spec": spec.model_dump(mode="json", exclude_unset=True, exclude={"ledger"}), "path": str(path),
-        "newest": origin.newest, "folders": folders, "values": _listed(origin.values), "keys": _listed(origin.keys),
-        "environment": sorted(origin.environment, key=str),
+        "newest": origin.newest, "folders": folders, "values": _places_as_lists(origin.values),
+        "keys": _places_as_lists(origin.keys), "environment": sorted(origin.environment, key=str),
     }, separators=(",", ":"))
 
 
@@ -287,14 +271,14 @@ def from_text(text: str) -> Spec:
     document: dict[str, Any] = json.loads(text)
     folders = {name: Path(folder) for name, folder in document["folders"].items()}
     environment = frozenset(map(tuple, document["environment"]))
-    values, keys = _places(document["values"]), _places(document["keys"])
+    values, keys = _places_from_lists(document["values"]), _places_from_lists(document["keys"])
     origin = Origin(Path(document["path"]), values, keys, MappingProxyType(folders), environment, document["newest"])
     return load(document["spec"], origin=origin)
 
 
-def _listed(places: Mapping[Loc, Place]) -> list[Any]:
+def _places_as_lists(places: Mapping[Loc, Place]) -> list[Any]:
     return [[loc, *astuple(place)] for loc, place in places.items()]
 
 
-def _places(listed: list[Any]) -> Mapping[Loc, Place]:
-    return MappingProxyType({tuple(loc): Place(*place) for loc, *place in listed})
+def _places_from_lists(lists: list[Any]) -> Mapping[Loc, Place]:
+    return MappingProxyType({tuple(loc): Place(*place) for loc, *place in lists})
