@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,10 @@ from evalpipe.chapters import functions
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
-from evalpipe.spec.messages import alike, odd_letter
 from evalpipe.spec.relations import check_relations
 from evalpipe.spec.rules_measures import check_expressions, check_metrics
 from evalpipe.spec.rules_task import check_task
-from evalpipe.spec.spec import NAMED, applies
+from evalpipe.spec.spec import ANY_NAME, applies
 from evalpipe.tasks import MANY, NUMBERS
 from evalpipe.words.spelling import closest, listed, quoted
 
@@ -44,10 +44,10 @@ def check_predictions(draft: Draft) -> Iterator[Problem]:
     if not predicted or not all(draft.readable("datasets", name) for name in datasets):
         return
     for name in draft.models:
-        yield from _files(draft, name, predicted, what)
+        yield from _prediction_files(draft, name, predicted, what)
 
 
-def _files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
+def _prediction_files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
     """Yield the problems of a model's files: one for several datasets, strange datasets, datasets without a file."""
     here, problem = ("models", name, "predictions"), draft.tree.problem
     match draft.models[name].predictions:
@@ -72,6 +72,13 @@ def _files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator
 BEYOND = 2
 """The replicates that must lie beyond each limit, which else is an extreme of the draws."""
 
+LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0410\u0412\u0415\u041a\u041c\u041d\u041e"
+    "\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1"
+    "\u03a4\u03a5\u03a7\u03bf\u03bd",
+    "aeopcyxijsdhABEKMHOPCTYXIJSABEZHIKMNOPTYXov")
+"""Letters of the Cyrillic and the Greek alphabet that look like Latin ones, by these (Unicode TS 39)."""
+
 _BINARY = 2
 _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction", "leverage")
 
@@ -79,14 +86,15 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
-        check_relations(draft), check_task(draft), _drawing(draft), _draws(draft), _levels(draft),
-        _event(draft), _names(draft), _datasets(draft), _models(draft), _renamed(draft), _columns(draft),
+        check_relations(draft), check_task(draft), _idle_bands(draft), _too_few_replicates(draft), _level_count(draft),
+        _unknown_event(draft), _lookalikes(draft), _nothing_evaluated(draft), _models(draft), _former_names(draft),
+        _outcome_as_input(draft),
         check_metrics(draft), check_expressions(draft), check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
 
-def _drawing(draft: Draft) -> Iterator[Problem]:
+def _idle_bands(draft: Draft) -> Iterator[Problem]:
     """Report bands that nothing is drawn with."""
     intervals = draft.spec.intervals
     if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
@@ -94,7 +102,7 @@ def _drawing(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.idle("not-for-task", message, "intervals", "bands", key=True, hint="remove it")
 
 
-def _draws(draft: Draft) -> Iterator[Problem]:
+def _too_few_replicates(draft: Draft) -> Iterator[Problem]:
     """Report a level whose limits would be the extremes of the replicates: `BEYOND` must lie beyond each of them."""
     intervals = draft.spec.intervals
     level, written = intervals.level, draft.tree.get("intervals", "replicates")
@@ -110,7 +118,7 @@ def _draws(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("too-few-replicates", message, *here, hint=hint)
 
 
-def _levels(draft: Draft) -> Iterator[Problem]:
+def _level_count(draft: Draft) -> Iterator[Problem]:
     """Report more or fewer levels than the task has."""
     here, texts, task, problem = ("outcome", "levels"), draft.levels, draft.spec.task, draft.tree.problem
     declared = draft.spec.outcome.levels
@@ -127,7 +135,7 @@ def _levels(draft: Draft) -> Iterator[Problem]:
         yield problem("level-count", f"a binary outcome has 2 levels, but {count} listed", *here, hint=hint)
 
 
-def _event(draft: Draft) -> Iterator[Problem]:
+def _unknown_event(draft: Draft) -> Iterator[Problem]:
     """Report an event that is none of the declared levels."""
     levels, event, here = draft.levels, draft.spec.outcome.event, ("outcome", "event")
     if draft.spec.task in MANY or not levels or event is None or not draft.readable(*here):
@@ -140,16 +148,22 @@ def _event(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("unknown-event", message, *here, hint=hint)
 
 
-def _names(draft: Draft) -> Iterator[Problem]:
-    """Report names of datasets and of models that look the same."""
+def _lookalikes(draft: Draft) -> Iterator[Problem]:
+    """Report names of datasets and of models that are made of other letters than one before and look the same."""
     for key, names in (("datasets", draft.spec.datasets), ("models", draft.models)):
-        for name, first in alike(names):
-            message = f"{quoted(name)} looks like {quoted(first)}: its {odd_letter(name, first)}"
+        first: dict[str, str] = {}
+        for name in names:
+            other = first.setdefault(unicodedata.normalize("NFKC", name).translate(LOOKALIKES), name)
+            if other == name:
+                continue
+            place = next(place for place, pair in enumerate(zip(name, other, strict=False)) if len({*pair}) > 1)
+            letter, instead = (unicodedata.name(text[place], "unknown") for text in (name, other))
+            message = f"{quoted(name)} looks like {quoted(other)}: its letter {place + 1} is {letter}, there {instead}"
             hint = "give it a name that looks different"
             yield draft.tree.problem("names-alike", message, key, name, key=True, hint=hint)
 
 
-def _datasets(draft: Draft) -> Iterator[Problem]:
+def _nothing_evaluated(draft: Draft) -> Iterator[Problem]:
     """Report that no dataset is evaluated."""
     roles = {dataset.role for dataset in draft.spec.datasets.values()}
     if roles and roles <= {"calibrate", "reference"}:
@@ -168,11 +182,11 @@ def _models(draft: Draft) -> Iterator[Problem]:
             message = f"the model '{name}' has no 'prediction'"
             yield draft.tree.problem("no-predictions", message, *here, key=True, hint="add 'prediction: …'")
         else:
-            yield from _scores(draft, here, model)
+            yield from _scores_and_scale(draft, here, model)
             yield from _threshold(draft, here, model)
 
 
-def _renamed(draft: Draft) -> Iterator[Problem]:
+def _former_names(draft: Draft) -> Iterator[Problem]:
     """Report former names of models that are in use: by the model itself, by another, or as the former name of two."""
     first: dict[str, str] = {}
     for name, was in ((name, model.was) for name, model in draft.models.items() if model.was is not None):
@@ -210,12 +224,12 @@ def _no_columns(draft: Draft, here: Loc) -> Iterator[Problem]:
     yield draft.tree.problem("no-predictions", message, *here, key=True, hint=hint)
 
 
-def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
+def _scores_and_scale(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a score beside a probability, and keys that say how to read predictions which are not there."""
     name = here[1]
     kinds = ("probability", "probabilities", "score", "scores")
     named = [kind for kind in kinds
-             if getattr(model, kind) is not None and applies(("models", NAMED, kind), draft.spec.task)]
+             if getattr(model, kind) is not None and applies(("models", ANY_NAME, kind), draft.spec.task)]
     if len(named) > 1:
         message = f"the model '{name}' has both '{named[0]}' and '{named[1]}'"
         yield draft.tree.problem("two-scores", message, *here, named[1], key=True, hint="remove one of the two")
@@ -245,7 +259,7 @@ def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
         yield draft.tree.problem("out-of-range", message, *place, hint=hint)
 
 
-def _columns(draft: Draft) -> Iterator[Problem]:
+def _outcome_as_input(draft: Draft) -> Iterator[Problem]:
     """Report the outcome's column where it is named as a prediction, a weight or an exposure."""
     spec = draft.spec
     named: dict[Loc, object] = {

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text, meant_level
-from evalpipe.spec.messages import Shapes, missing_key
-from evalpipe.spec.spec import NAMED, TASKS
+from evalpipe.spec.messages import missing_key
+from evalpipe.spec.spec import ANY_NAME, TASKS
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words.spelling import listed
 
@@ -42,23 +42,23 @@ def check_task(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of keys that do not fit the task, and of levels that are not named or have two orders."""
     task = draft.spec.task
     if task in KNOWN:
-        yield from _foreign(draft, task)
+        yield from _not_for_task(draft, task)
     if task == "binary":
-        yield from _both_levels(draft)
+        yield from _event_alone_named(draft)
     if task in CLASSES:
         key = "event" if task == "binary" else "levels"
         if not draft.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
-            yield from lacking(draft, "Outcome", "outcome", key)
-        yield from _orders(draft)
+            yield from missing_in_part(draft, "Outcome", "outcome", key)
+        yield from _two_orders(draft)
 
 
-def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
-    """Find keys that the task does not have."""
+def _not_for_task(draft: Draft, task: str) -> Iterator[Problem]:
+    """Report keys that the task does not have."""
     refused: set[Loc] = set()
     group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
     for place in (place for place, tasks in TASKS.items() if task not in tasks):
-        for name in draft.models if NAMED in place else ("",):
-            loc = tuple(name if part == NAMED else part for part in place)
+        for name in draft.models if ANY_NAME in place else ("",):
+            loc = tuple(name if part == ANY_NAME else part for part in place)
             value = draft.tree.get(*loc)
             # null and false ask for nothing; a key that is refused is told alone, without the keys in it.
             if value is None or value is False or loc[:1] in refused:
@@ -74,29 +74,32 @@ def with_article(task: str) -> str:
     return f"an {task}" if task[:1] in tuple("aeiou") else f"a {task}"
 
 
-def lacking(draft: Draft, model: str, part: str, key: str) -> Iterator[Problem]:
-    """Report a key that is absent or null in a part of the spec, unless one that is written was meant for it."""
+def missing_in_part(draft: Draft, model: str, part: str, key: str) -> Iterator[Problem]:
+    """Report a key that is absent or null in a part of the spec, unless one that is written was meant for it.
+
+    ``model`` is the name of the class of that part.
+    """
     from evalpipe.spec.schema import model_schema
 
     if key in draft.tree.get(part):
         message = f"expected a value, got {draft.tree.spell(part, key)}"
         yield draft.tree.problem("wrong-type", message, part, key)
     elif not draft.misspelt((part,), [key]):
-        shape = model_schema()["$defs"][model]  # slow to make, so only for a spec that is wrong
-        yield missing_key(draft.tree, Shapes(root={}, schemas=(shape,)), (part,), key)
+        keys = model_schema()["$defs"][model]["properties"]  # slow to make, so only for a spec that is wrong
+        yield missing_key(draft.tree, (part,), key, keys.get(key))
 
 
-def each_level(draft: Draft, here: Loc, given: Iterable[Level], words: EachLevel) -> Iterator[Problem]:
+def each_level(draft: Draft, here: Loc, listed_levels: Iterable[Level], mark: EachLevel) -> Iterator[Problem]:
     """Report what stands at ``here`` as a level and is none, and the declared levels that are not among these."""
-    by_level = isinstance(given, Mapping)
-    names = [level_text(level) for level in given]
+    by_level = isinstance(listed_levels, Mapping)
+    names = [level_text(level) for level in listed_levels]
     for index, name in enumerate(names if draft.levels else ()):
         if name not in draft.levels:
             yield unknown_level(draft, (*here, name if by_level else index), name, key=by_level)
     absent = [level for level in draft.levels if level not in names]
     if absent:
-        message = words.missing.replace("{name}", str(here[1])).replace("{}", listed(absent, "and"))
-        yield draft.tree.problem("missing-level", message, *here, key=True, hint=words.hint)
+        message = mark.missing.replace("{name}", str(here[1])).replace("{}", listed(absent, "and"))
+        yield draft.tree.problem("missing-level", message, *here, key=True, hint=mark.hint)
 
 
 def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Problem:
@@ -106,7 +109,7 @@ def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Pr
     return draft.tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
 
 
-def _both_levels(draft: Draft) -> Iterator[Problem]:
+def _event_alone_named(draft: Draft) -> Iterator[Problem]:
     """Report numbers of both levels of a binary outcome that does not name both."""
     for name, model in draft.models.items() if draft.spec.outcome.levels is None else ():
         if model.probabilities is None and model.scores is None:
@@ -118,7 +121,7 @@ def _both_levels(draft: Draft) -> Iterator[Problem]:
                                  hint=f"name both under 'levels' of the outcome{order}")
 
 
-def _orders(draft: Draft) -> Iterator[Problem]:
+def _two_orders(draft: Draft) -> Iterator[Problem]:
     """Report lists of one column whose levels have one order for a model and another for the next."""
     first: dict[str, str] = {}
     for name, model in draft.models.items():

@@ -13,7 +13,7 @@ from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.core_keys import all_give
 from evalpipe.spec.field_types import IdleWithout
 from evalpipe.spec.measures import MEASURE
-from evalpipe.spec.spec import NAMED, Spec, applies
+from evalpipe.spec.spec import ANY_NAME, Spec, applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def resolved(spec: Spec) -> dict[str, object]:
     """
     document = spec.model_dump(mode="json")
     for model in document["models"].values():
-        for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
+        for key in [key for key in model if not applies(("models", ANY_NAME, key), spec.task)]:
             del model[key]
         # Keys that a task came to have after others had them.
         later = ("probabilities", "scores", "renormalise") if spec.task == "binary" else ("scale",)

@@ -195,36 +195,36 @@ def kind_of_spec(written: object) -> type[Spec]:
     return CandidateSpec if "candidates" in keys and not keys & {"outcome", "datasets", "models"} else Spec
 
 
-NAMED = "<name>"
+ANY_NAME = "<name>"
 """Stands in a location for any of the names that a mapping has for its entries, such as those of models."""
 
 
-def _keys(model: type[BaseModel], here: Loc = ()) -> Iterator[tuple[Loc, FieldInfo]]:
-    """Yield the keys of a model, and of the models within it, each with its location."""
+def _fields(model: type[BaseModel], here: Loc = ()) -> Iterator[tuple[Loc, FieldInfo]]:
+    """Yield the fields of a model, and of the models within it, each with its location."""
     for name, field in model.model_fields.items():
         loc = (*here, name)
         yield loc, field
-        inner = (*loc, NAMED) if get_origin(field.annotation) is dict else loc
-        for part in _models(field.annotation):
-            yield from _keys(part, inner)
+        inner = (*loc, ANY_NAME) if get_origin(field.annotation) is dict else loc
+        for part in _models_in(field.annotation):
+            yield from _fields(part, inner)
 
 
-def _models(declared: object) -> list[type[BaseModel]]:
+def _models_in(declared: object) -> list[type[BaseModel]]:
     """Return the models in a declared type, such as a union or a mapping of them."""
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         return [declared]
-    return [model for argument in get_args(declared) for model in _models(argument)]
+    return [model for argument in get_args(declared) for model in _models_in(argument)]
 
 
 TASKS: dict[Loc, tuple[Task, ...]] = {
-    loc: mark.tasks for loc, field in _keys(Spec) for mark in field.metadata if isinstance(mark, Only)}
+    loc: mark.tasks for loc, field in _fields(Spec) for mark in field.metadata if isinstance(mark, Only)}
 """The tasks of the keys that not every task has; a key stands after the one that holds it."""
 
 
 def applies(loc: Loc, task: str) -> bool:
-    """Tell whether a key of the spec, in which `NAMED` stands for any name, belongs to a task."""
+    """Tell whether a key of the spec, in which `ANY_NAME` stands for any name, belongs to a task."""
     return task in TASKS.get(loc, (task,))
 
 
-MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _keys(Spec) if EMPTY_AS_ABSENT in field.metadata)
+MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _fields(Spec) if EMPTY_AS_ABSENT in field.metadata)
 """The lists that may be empty, which is as if they were not there."""

@@ -10,7 +10,7 @@ from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import items
-from evalpipe.spec.rules_task import KNOWN, each_level, lacking
+from evalpipe.spec.rules_task import KNOWN, each_level, missing_in_part
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import choose
 
@@ -46,7 +46,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     fields = {form: "from_" if form == "from" else form for form in (*BINARY_FORMS, *FORMS_OF_MANY)}
     given = [form for form in forms if getattr(declared, fields[form]) is not None]
     if all(getattr(declared, field) is None for field in fields.values()):
-        yield from lacking(draft, "Prevalence", "prevalence", forms[0])
+        yield from missing_in_part(draft, "Prevalence", "prevalence", forms[0])
     if len(given) > 1:
         message = f"the prevalence is declared twice, by '{given[0]}' and by '{given[1]}'"
         yield problem("two-priors", message, *HERE, given[1], key=True, hint="remove one of the two")

@@ -12,7 +12,7 @@ from evalpipe.chapters.recalibrate.spec import OWN
 from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
-from evalpipe.spec.messages import Shapes, bad_name, explain, is_key, missing_key, unknown_key
+from evalpipe.spec.messages import bad_name, explain, is_key, missing_key, unknown_key
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import listed
@@ -85,7 +85,7 @@ def _malformed_method(draft: Draft, loc: Loc) -> Iterator[Problem]:
     """Report what is neither a method nor a mapping with one."""
     written = draft.tree.get(*loc)
     if isinstance(written, dict) and "method" not in written:
-        yield missing_key(draft.tree, Shapes(root={}, schemas=()), loc, "method")
+        yield missing_key(draft.tree, loc, "method")
     elif not draft.tree.hidden(loc):
         where = (*loc, "method") if isinstance(written, dict) else loc
         what = "a method" if isinstance(written, dict) else "a method, or a mapping with 'method' and its options"
