@@ -18,7 +18,7 @@ from pydantic import BaseModel, Discriminator, RootModel, Tag, ValidationError
 from evalpipe.base.levels import level_text
 from evalpipe.spec.field_types import OneOrMore, Short
 from evalpipe.spec.messages import existing
-from evalpipe.spec.spec import Spec, kind_of_spec
+from evalpipe.spec.spec import kind_of_spec
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -40,14 +40,7 @@ if TYPE_CHECKING:
 _BLANKS: dict[object, object] = {str: "", int: math.nan, float: math.nan, bool: False, tuple: (), Literal: ""}
 
 
-def partial(tree: Tree, error: ValidationError) -> tuple[Spec, frozenset[Loc]]:
-    """Return what can be read of a spec in which pydantic found errors, and where it has blanks."""
-    reader = _Reader(tree, error)
-    spec = reader.read(kind_of_spec(tree.data), tree.data, ())
-    return spec, frozenset(reader.blanks)
-
-
-class _Reader:
+class _PartialReader:
     """Reads plain values as the types of a spec's models declare them; ``blanks`` are the places of blanks so far."""
 
     def __init__(self, tree: Tree, error: ValidationError) -> None:
@@ -63,16 +56,16 @@ class _Reader:
 
     def read(self, declared: Any, value: Any, loc: Loc) -> Any:
         """Read a value of a declared type; a blank where it is wrong, unless only something within it is."""
-        kind, value = _form(declared, value)
-        if (loc in self.wrong and loc not in self.holders) or not _holds(kind, value):
+        kind, value = _meant_form(declared, value)
+        if (loc in self.wrong and loc not in self.holders) or not _fits(kind, value):
             return self.blank(kind, loc)
         if get_origin(kind) is tuple:
             return tuple(self.read(get_args(kind)[0], item, (*loc, index)) for index, item in enumerate(value))
         if get_origin(kind) is dict:
             return {key: self.read(get_args(kind)[1], item, (*loc, key)) for key, item in value.items()}
-        if _is_a(kind, RootModel):
-            return kind.model_construct(self.read(_declared(kind.model_fields["root"]), value, loc))
-        if _is_a(kind, BaseModel):
+        if _is_subclass(kind, RootModel):
+            return kind.model_construct(self.read(_declared_type(kind.model_fields["root"]), value, loc))
+        if _is_subclass(kind, BaseModel):
             return self.part(kind, value, loc)
         return kind.read(value) if hasattr(kind, "read") else value
 
@@ -84,18 +77,18 @@ class _Reader:
             key = field.alias or name
             # A flag has no blank, which is neither true nor false: one that is wrong keeps its default.
             if key in gathered and not (field.annotation is bool and (*loc, key) in self.wrong):
-                values[key] = self.read(_declared(field), gathered[key], (*loc, key))
+                values[key] = self.read(_declared_type(field), gathered[key], (*loc, key))
             elif field.is_required():
-                values[key] = self.blank(_form(_declared(field), "")[0], (*loc, key))
+                values[key] = self.blank(_meant_form(_declared_type(field), "")[0], (*loc, key))
         # Constructed, not validated: validation would refuse the blanks.
         return kind.model_construct(**values)
 
     def blank(self, kind: Any, loc: Loc) -> Any:
         """Return what stands for a wrong or a missing value."""
         self.blanks.add(loc)
-        if _is_a(kind, RootModel):
+        if _is_subclass(kind, RootModel):
             return kind.model_construct("")
-        if _is_a(kind, BaseModel):
+        if _is_subclass(kind, BaseModel):
             return self.part(kind, {}, loc)
         if hasattr(kind, "blank"):
             return kind.blank()
@@ -103,12 +96,12 @@ class _Reader:
         return {} if origin is dict else _BLANKS[origin]
 
 
-def _declared(field: FieldInfo) -> Any:
+def _declared_type(field: FieldInfo) -> Any:
     """Return the type of a field with its marks, which pydantic keeps apart from it."""
     return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
 
-def _form(declared: Any, value: Any) -> tuple[Any, Any]:
+def _meant_form(declared: Any, value: Any) -> tuple[Any, Any]:
     """Return the form of a declared type that a value is of, or was meant to be, and the value in that form."""
     kind = declared
     marks: list[Any] = []
@@ -124,32 +117,32 @@ def _form(declared: Any, value: Any) -> tuple[Any, Any]:
         else:
             tags = next((mark for mark in marks if isinstance(mark, Discriminator)), None)
             forms = [form for form in get_args(kind) if form is not NoneType]
-            kind, marks = next((form for form in forms if _meant(form, value, tags)), forms[0]), []
+            kind, marks = next((form for form in forms if _is_meant(form, value, tags)), forms[0]), []
     return kind, value
 
 
-def _meant(form: Any, value: object, tags: Discriminator | None) -> bool:
+def _is_meant(form: Any, value: object, tags: Discriminator | None) -> bool:
     """Tell whether a value was meant to be of one form of several: by their tags, or else by what holds it."""
     if tags is None:
-        return isinstance(value, Mapping | list) and _holds(_form(form, value)[0], value, strictly=True)
+        return isinstance(value, Mapping | list) and _fits(_meant_form(form, value)[0], value, strictly=True)
     tag = tags.discriminator(value)  # type: ignore[operator]
     return any(isinstance(mark, Tag) and mark.tag == tag for mark in get_args(form)[1:])
 
 
-def _holds(kind: Any, value: object, *, strictly: bool = False) -> bool:
+def _fits(kind: Any, value: object, *, strictly: bool = False) -> bool:
     """Tell whether a value is a list or a mapping where its type is one; ``strictly``, only there."""
     if get_origin(kind) is tuple:
         return isinstance(value, list)
-    if get_origin(kind) is dict or (_is_a(kind, BaseModel) and not _is_a(kind, RootModel)):
+    if get_origin(kind) is dict or (_is_subclass(kind, BaseModel) and not _is_subclass(kind, RootModel)):
         return isinstance(value, Mapping)
     return not strictly
 
 
-def _is_a(kind: Any, base: type) -> bool:
+def _is_subclass(kind: Any, base: type) -> bool:
     return isinstance(kind, type) and issubclass(kind, base)
 
 
-Entry = TypeVar("Entry")
+Item = TypeVar("Item")
 
 
 class Draft:
@@ -176,7 +169,9 @@ class Draft:
             self.spec = kind_of_spec(tree.data).model_validate(tree.data)
         except ValidationError as error:
             self.error = error
-            self.spec, self._blanks = partial(tree, error)
+            reader = _PartialReader(tree, error)
+            self.spec = reader.read(kind_of_spec(tree.data), tree.data, ())
+            self._blanks = frozenset(reader.blanks)
 
     def readable(self, *loc: str | int) -> bool:
         """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
@@ -195,12 +190,11 @@ class Draft:
         return [level_text(level) for level in levels] if sound else []
 
     def entries(
-        self, listed: Mapping[str, Entry] | Sequence[Entry] | None, *loc: str | int
-    ) -> Iterator[tuple[Loc, Entry]]:
+        self, listed: Mapping[str, Item] | Sequence[Item] | None, *loc: str | int
+    ) -> Iterator[tuple[Loc, Item]]:
         """Yield the entries of a mapping or a list at ``loc`` that can be read, each with its location."""
-        keys: Iterable[str | int] = listed if isinstance(listed, Mapping) else range(len(listed or ()))
-        entries = listed.values() if isinstance(listed, Mapping) else listed or ()
-        pairs = zip(keys, entries, strict=True)
+        pairs: Iterable[tuple[str | int, Item]] = (
+            listed.items() if isinstance(listed, Mapping) else enumerate(listed or ()))
         yield from (((*loc, key), entry) for key, entry in pairs if self.readable(*loc, key))
 
     @cached_property

@@ -96,6 +96,16 @@ Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 
+def _checked(holds: Callable[[str], bool]) -> AfterValidator:
+    """Mark a text of which ``holds`` must be true; the schema's pattern says in messages what it is."""
+    def refuse(text: str) -> str:
+        if not holds(text):
+            raise PydanticCustomError("wrong_text", "not a text of this form")
+        return text
+
+    return AfterValidator(refuse)
+
+
 def is_day(text: str) -> bool:
     """Tell whether a text is a day of the calendar, such as 2026-11-21."""
     try:
@@ -105,36 +115,17 @@ def is_day(text: str) -> bool:
     return True
 
 
-def _day(text: str) -> str:
-    """Refuse what is no day of the calendar."""
-    if not is_day(text):
-        raise PydanticCustomError("no_day", "not a day of the calendar")
-    return text
-
-
-Day = Annotated[StrictStr, AfterValidator(_day), Field(json_schema_extra={"pattern": DAY})]
+Day = Annotated[StrictStr, _checked(is_day), Field(json_schema_extra={"pattern": DAY})]
 """A day, such as 2026-11-21."""
 
-
-def _memory(text: str) -> str:
-    """Refuse what is no size of memory."""
-    if re.fullmatch(MEMORY, text) is None:
-        raise PydanticCustomError("no_memory", "not a size of memory")
-    return text
-
-
-Memory = Annotated[StrictStr, AfterValidator(_memory), Field(json_schema_extra={"pattern": MEMORY})]
+Memory = Annotated[
+    StrictStr, _checked(lambda text: re.fullmatch(MEMORY, text) is not None),
+    Field(json_schema_extra={"pattern": MEMORY})]
 """A size of memory, such as 2GB."""
 
-
-def _address(text: str) -> str:
-    """Refuse what is no address."""
-    if re.fullmatch(ADDRESS, text) is None:
-        raise PydanticCustomError("no_address", "not an address")
-    return text
-
-
-Address = Annotated[StrictStr, AfterValidator(_address), Field(json_schema_extra={"pattern": ADDRESS})]
+Address = Annotated[
+    StrictStr, _checked(lambda text: re.fullmatch(ADDRESS, text) is not None),
+    Field(json_schema_extra={"pattern": ADDRESS})]
 """Where the scheduler of a cluster listens, such as tcp://10.0.0.5:8786; local for one that is started here."""
 
 _NOT_OF_FILES = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
@@ -150,14 +141,7 @@ def is_encoding(text: str) -> bool:
         return False
 
 
-def _encoding(text: str) -> str:
-    """Refuse what is no encoding."""
-    if not is_encoding(text):
-        raise PydanticCustomError("no_encoding", "not an encoding")
-    return text
-
-
-Encoding = Annotated[StrictStr, AfterValidator(_encoding), Field(json_schema_extra={"pattern": ENCODING})]
+Encoding = Annotated[StrictStr, _checked(is_encoding), Field(json_schema_extra={"pattern": ENCODING})]
 """The name of an encoding of text, such as cp1252."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
@@ -327,7 +311,7 @@ class Unique:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class KeyRelation:
     """What a key has to do with ``others``: keys beside it, or of the whole spec where ``of_spec``.
 
     ``equal`` is the value that counts; any, where it is None. In ``message``, ``{name}`` stands for the name of the
@@ -343,11 +327,11 @@ class Beside:
     idle: bool = False
 
 
-class Needs(Beside):
+class Needs(KeyRelation):
     """Marks a key that means nothing without one of ``others``."""
 
 
-class Excludes(Beside):
+class Excludes(KeyRelation):
     """Marks a key that goes with none of ``others``."""
 
 

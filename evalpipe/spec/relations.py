@@ -11,7 +11,8 @@ from pydantic import BaseModel, RootModel
 
 from evalpipe.base.levels import level_text
 from evalpipe.spec.draft import refer
-from evalpipe.spec.field_types import Beside, EachLevel, Excludes, OfRole, Only, Refers, Unique
+from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, Only, Refers, Unique
+from evalpipe.spec.measures import items
 from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import each_level, unknown_level
 from evalpipe.tasks import CLASSES
@@ -33,70 +34,71 @@ def check_relations(draft: Draft, part: BaseModel | None = None, loc: Loc = ()) 
     part = draft.spec if part is None else part
     for name, field in type(part).model_fields.items():
         here, value, task = (*loc, field.alias or name), getattr(part, name), draft.spec.task
-        foreign = task and any(isinstance(mark, Only) and task not in mark.tasks for mark in field.metadata)
-        if value is None or foreign:
+        not_for_task = task and any(isinstance(mark, Only) and task not in mark.tasks for mark in field.metadata)
+        if value is None or not_for_task:
             continue
         usual = value == field.get_default(call_default_factory=True)
-        problems = [] if usual else list(_beside(draft, here, part, field.metadata))
+        problems = [] if usual else list(_check_other_keys(draft, here, part, field.metadata))
         yield from problems
         if problems:
             continue
         for mark in field.metadata:
-            yield from _named(draft, here, value, mark)
-        for place, inner in _within(here, value):
+            yield from _check_value(draft, here, value, mark)
+        for place, inner in _entries(here, value):
             if isinstance(inner, BaseModel) and not isinstance(inner, RootModel):
                 yield from check_relations(draft, inner, place)
 
 
-def _named(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[Problem]:
-    """Yield the problems of the names in the value of a key, by one of its marks."""
-    match mark:
-        case Refers():
-            yield from _refers(draft, here, value, mark)
-        case OfRole() if isinstance(value, str):
-            yield from _of_role(draft, here, value, mark)
-        case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
-            yield from each_level(draft, here, value, mark)
-        case Unique():
-            yield from _unique(draft, here, value, mark)
-
-
-def _within(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
+def _entries(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
     """Yield each item of a list or value of a mapping with its location; a single value stands there itself."""
     if isinstance(value, dict):
         yield from (((*here, key), item) for key, item in value.items())
-    elif isinstance(value, tuple):
-        yield from (((*here, index), item) for index, item in enumerate(value))
     else:
-        yield here, value
+        yield from items(here, value)
 
 
-def _beside(draft: Draft, here: Loc, part: BaseModel, marks: list[Any]) -> Iterator[Problem]:
+def _check_other_keys(draft: Draft, here: Loc, part: BaseModel, marks: list[Any]) -> Iterator[Problem]:
     """Report a key that lacks what it needs, or stands beside what it excludes; the latter is told alone."""
     excluded = False
-    for mark in (mark for mark in marks if isinstance(mark, Beside)):
+    for mark in (mark for mark in marks if isinstance(mark, KeyRelation)):
         owner, loc = (draft.spec, ()) if mark.of_spec else (part, here[:-1])
-        written = [getattr(owner, other) for other in mark.others]
-        present = mark.equal in written if mark.equal is not None else any(
-            value is not None and value is not False for value in written)
+        values = [getattr(owner, other) for other in mark.others]
+        present = mark.equal in values if mark.equal is not None else any(
+            value is not None and value is not False for value in values)
         if isinstance(mark, Excludes):
             wrong = excluded = present
         else:
-            clear = all(draft.readable(*loc, other) for other in mark.others)
-            meant = draft.misspelt(loc, mark.others, type(owner).model_fields)
-            wrong = clear and not (present or meant or excluded)
+            readable = all(draft.readable(*loc, other) for other in mark.others)
+            misspelt = draft.misspelt(loc, mark.others, type(owner).model_fields)
+            wrong = readable and not (present or misspelt or excluded)
         if wrong:
             message = mark.message.replace("{name}", str(here[1])) if len(here) > 1 else mark.message
             report = draft.tree.idle if mark.idle else draft.tree.problem
             yield report(mark.code, message, *here, key=True, hint=mark.hint)
 
 
-def _refers(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Problem]:
+def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[Problem]:
+    """Yield the problems of the names and levels in the value of a key, by one of its marks."""
+    match mark:
+        case Refers():
+            yield from _unknown_names(draft, here, value, mark)
+        case OfRole() if isinstance(value, str):
+            yield from _wrong_role(draft, here, value, mark)
+        case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
+            yield from each_level(draft, here, value, mark)
+        case Unique():
+            texts = [level_text(item) for item in value]
+            for index, text in enumerate(texts):
+                if draft.readable(*here, index) and text in texts[:index]:
+                    message = mark.message.replace("{}", draft.tree.show(*here, index))
+                    yield draft.tree.problem(mark.code, message, *here, index, hint=mark.hint)
+
+
+def _unknown_names(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Problem]:
     """Report names that nothing of the spec has."""
-    for loc, item in _within(here, value):
-        key = isinstance(value, dict)
+    for loc, item in _entries(here, value):
         if mark.to == "measure":
-            yield from unknown_metric(draft, loc, key=key)
+            yield from unknown_metric(draft, loc, key=isinstance(value, dict))
         elif mark.to == "level":
             known = draft.levels if draft.spec.task in CLASSES and draft.readable(*loc) else []
             if known and level_text(item) not in known:
@@ -112,7 +114,7 @@ def _refers(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Probl
             yield from refer(draft, loc, known, mark.code or code, message, hint)
 
 
-def _of_role(draft: Draft, here: Loc, name: str, mark: OfRole) -> Iterator[Problem]:
+def _wrong_role(draft: Draft, here: Loc, name: str, mark: OfRole) -> Iterator[Problem]:
     """Report a name that no dataset has, or one of another role."""
     known = draft.role(mark.role)
     if name in known or not draft.readable("datasets"):
@@ -123,12 +125,3 @@ def _of_role(draft: Draft, here: Loc, name: str, mark: OfRole) -> Iterator[Probl
         why = ", so its predictions are not read" if role == "reference" and mark.role == "calibrate" else mark.why
         message = f"{draft.tree.show(*here)} has the role '{role}'{why}"
     yield from refer(draft, here, known, code, message, choose(known, mark.otherwise))
-
-
-def _unique(draft: Draft, here: Loc, items: tuple[Any, ...], mark: Unique) -> Iterator[Problem]:
-    """Report items of a list that stand in it before."""
-    texts = [level_text(item) for item in items]
-    for index, text in enumerate(texts):
-        if draft.readable(*here, index) and text in texts[:index]:
-            message = mark.message.replace("{}", draft.tree.show(*here, index))
-            yield draft.tree.problem(mark.code, message, *here, index, hint=mark.hint)
