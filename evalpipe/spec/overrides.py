@@ -25,8 +25,8 @@ KEY = "as_of"
 OPTION = "--as-of"
 """The name shown in place of a file's."""
 
-LACKING = "${date} is the day under 'as_of', and none is given"
-WAY = "write 'as_of: 2026-11-21', or give --as-of 2026-11-21"
+NO_DAY = "${date} is the day under 'as_of', and none is given"
+GIVE_DAY = "write 'as_of: 2026-11-21', or give --as-of 2026-11-21"
 
 
 def on_day(root: Node, as_of: str | dt.date | None, before: str | None = None) -> tuple[Node, list[Problem]]:
@@ -37,20 +37,14 @@ def on_day(root: Node, as_of: str | dt.date | None, before: str | None = None) -
     ``as_of`` is no text and no date.
     """
     if as_of is not None:
-        text = SpecText(OPTION, _written(as_of))
+        day = as_of.isoformat() if isinstance(as_of, dt.date) and not isinstance(as_of, dt.datetime) else as_of
+        if not isinstance(day, str):
+            message = f"as_of is a day, and {type(as_of).__name__} is none"
+            raise UsageError.of("wrong-type", message, hint="give a text as in '2026-11-21', or a datetime.date")
+        text = SpecText(OPTION, day)
         root = replace(root, content={**root.content, KEY: Node(text.text, text.place(0), text.place(0))})
     dating = _Dating(root.content.get(KEY, Node(None)), before)
     return dating.dated(root), dating.problems
-
-
-def _written(as_of: str | dt.date) -> str:
-    """Return a day as a text."""
-    if isinstance(as_of, dt.date) and not isinstance(as_of, dt.datetime):
-        return as_of.isoformat()
-    if isinstance(as_of, str):
-        return as_of
-    message = f"as_of is a day, and {type(as_of).__name__} is none"
-    raise UsageError.of("wrong-type", message, hint="give a text as in '2026-11-21', or a datetime.date")
 
 
 @dataclass(slots=True)
@@ -69,13 +63,13 @@ class _Dating:
         if isinstance(content, tuple):
             return replace(node, content=tuple(map(self.dated, content)))
         if isinstance(content, Dated):
-            return replace(node, content=self._text(node, content), dated=True)
+            return replace(node, content=self._text_on_day(node, content), dated=True)
         if node.dated and self.day.content != self.before:
             message = f"this text holds the day {self.before}, as of which the spec was loaded"
             self._report("other-day", message, node, "load the spec with the other day")
         return node
 
-    def _text(self, node: Node, text: Dated) -> object:
+    def _text_on_day(self, node: Node, text: Dated) -> object:
         """Return the text of a node on the day; `UNREADABLE` where there is none."""
         day = self.day.content
         if isinstance(day, str) and is_day(day):
@@ -84,7 +78,7 @@ class _Dating:
             message = "'as_of' cannot hold ${date}, which stands for it"
             self._report("bad-reference", message, node, "write the day, as in 2026-11-21")
         elif day is None:
-            self._report("no-day", LACKING, node, WAY)
+            self._report("no-day", NO_DAY, node, GIVE_DAY)
         return UNREADABLE
 
     def _report(self, code: str, message: str, node: Node, hint: str) -> None:
@@ -105,14 +99,14 @@ def dated_path(
         code, message, hint = error.args
         raise UsageError.of(code, f"{option}: {message}", hint=hint) from None
     if isinstance(text, Dated) and day is None:
-        raise UsageError.of("no-day", f"{option}: {LACKING}", hint=WAY)
+        raise UsageError.of("no-day", f"{option}: {NO_DAY}", hint=GIVE_DAY)
     return text.on(day or "") if isinstance(text, Dated) else text
 
 
 FILE = "--set"
 """The name shown in place of a file's."""
 
-_SEGMENT = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."=\s]+))(?P<next>[.=])')
+_KEY_OF_PATH = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."=\s]+))(?P<next>[.=])')
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,24 +131,24 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
     for number, argument in enumerate(overrides, start=1):
         text = SpecText(FILE, argument, first_line=number)
         try:
-            segments, skip = _segments(text)
+            segments, skip = _split_path(text)
             path = tuple(segment.text for segment in segments)
             value = _value(replace(text, skip=skip), environment, problems, path)
             # A key of the first level that the spec knows is always there: its default holds where none is written.
-            there = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
+            has_key = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
             root = _put(root, segments, 0, value)
-            if there and (value.content is None or (value.content == {} and len(path) == 1)):
+            if has_key and (value.content is None or (value.content == {} and len(path) == 1)):
                 root = without(root, path)
         except SpecError as error:
             problems += error.problems
     return root, problems
 
 
-def _segments(text: SpecText) -> tuple[list[_Segment], int]:
+def _split_path(text: SpecText) -> tuple[list[_Segment], int]:
     """Split the path off an override; also return where its value begins."""
     segments: list[_Segment] = []
     end = 0
-    while match := _SEGMENT.match(text.text, end):
+    while match := _KEY_OF_PATH.match(text.text, end):
         name = match["bare"] if match["quoted"] is None else match["quoted"].replace('""', '"')
         segments.append(_Segment(name, text.place(match.start(), match.end() - 1)))
         end = match.end()
@@ -195,35 +189,29 @@ def _value(
     return document.root
 
 
-def _put(node: Node | None, segments: list[_Segment], at: int, value: Node) -> Node:
-    """Return the node with ``value`` at the path ``segments[at:]``."""
-    if at == len(segments):
+def _put(node: Node | None, segments: list[_Segment], depth: int, value: Node) -> Node:
+    """Return the node with ``value`` at the path ``segments[depth:]``; one past the end of a list adds an entry."""
+    if depth == len(segments):
         return replace(value, key=segments[-1].place)
-    segment = segments[at]
-    before = segments[at - 1].place if at else segment.place
+    segment = segments[depth]
+    before = segments[depth - 1].place if depth else segment.place
+    path = ".".join(s.text for s in segments[:depth])
     if node is None or node.content is None:
         node = Node({}, before, before)
     if isinstance(node.content, tuple):
-        return _put_item(node, segments, at, value)
+        count = len(node.content)
+        if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:
+            message = f"{path!r} is a list of {count} and has no entry {segment.text!r}"
+            raise _refused(message, segment.place, f"entries count from 0; {count} adds one at the end")
+        index = int(segment.text)
+        child = _put(node.content[index] if index < count else None, segments, depth + 1, value)
+        return replace(node, content=(*node.content[:index], child, *node.content[index + 1 :]))
+    if node.content is UNREADABLE:
+        return node
     if not isinstance(node.content, dict):
-        if node.content is UNREADABLE:
-            return node
-        whole = ".".join(s.text for s in segments[:at])
-        message = f"{whole!r} is {kind(node.content)}, which has no key {segment.text!r}"
-        raise _refused(message, segment.place, f"set {whole!r} as a whole")
-    child = _put(node.content.get(segment.text), segments, at + 1, value)
+        message = f"{path!r} is {kind(node.content)}, which has no key {segment.text!r}"
+        raise _refused(message, segment.place, f"set {path!r} as a whole")
+    child = _put(node.content.get(segment.text), segments, depth + 1, value)
     if child.key is None:
         child = replace(child, key=segment.place)
     return replace(node, content={**node.content, segment.text: child})
-
-
-def _put_item(node: Node, segments: list[_Segment], at: int, value: Node) -> Node:
-    """Return a list with ``value`` at the path ``segments[at:]``; one past its end adds an entry."""
-    segment, count = segments[at], len(node.content)
-    whole = ".".join(s.text for s in segments[:at])
-    if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:
-        message = f"{whole!r} is a list of {count} and has no entry {segment.text!r}"
-        raise _refused(message, segment.place, f"entries count from 0; {count} adds one at the end")
-    index = int(segment.text)
-    child = _put(node.content[index] if index < count else None, segments, at + 1, value)
-    return replace(node, content=(*node.content[:index], child, *node.content[index + 1 :]))

@@ -74,7 +74,7 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
         with nullcontext(sys.stdin.buffer) if shown == STDIN else path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)  # one more tells that it is too large, without reading it all
     except (FileNotFoundError, NotADirectoryError):
-        return Problem("missing-file", f"there is no file {shown}", named_at, _sibling(path))
+        return Problem("missing-file", f"there is no file {shown}", named_at, _similar_spec(path))
     except IsADirectoryError:
         return Problem("unreadable-file", f"{shown} is a folder, not a file", named_at, "give the path of a YAML file")
     except (OSError, ValueError) as error:
@@ -83,21 +83,20 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
     if len(content) > MAX_BYTES:
         hint = "is this the data? Give the YAML file, and name the data under 'datasets'"
         return Problem("too-large", f"the spec is larger than {MAX_BYTES:,} bytes", Place(shown), hint)
-    return _decoded(content, shown)
-
-
-def _decoded(content: bytes, shown: str) -> SpecText | Problem:
-    """Return the text of a file's bytes, which are UTF-8, with or without a byte order mark."""
     try:
         text = content.decode("utf-8-sig").removeprefix("\ufeff")
-        return SpecText(shown, text, sha256=bytes_sha256(content))
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
-        return Problem("not-utf8", message, Place(shown, line), "save it as UTF-8")
+        return _not_utf8(shown, content, error)
+    return SpecText(shown, text, sha256=bytes_sha256(content))
 
 
-def _sibling(path: Path) -> str:
+def _not_utf8(shown: str, content: bytes, error: UnicodeDecodeError, notes: tuple[str, ...] = ()) -> Problem:
+    line = content[: error.start].count(b"\n") + 1
+    message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
+    return Problem("not-utf8", message, Place(shown, line), "save it as UTF-8", notes=notes)
+
+
+def _similar_spec(path: Path) -> str:
     """Name the YAML file of the same folder that is most like the missing one."""
     if path.is_symlink():
         return "it is a link to what is not there"
@@ -151,26 +150,24 @@ class ProseText:
 
 def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:
     """Read the file of a text that is named at ``loc``; what prevents it is returned, not raised."""
-    content = _content(tree, loc, tree.origin.folder_of(*loc) / written)
+    content = _prose_bytes(tree, loc, tree.origin.folder_of(*loc) / written)
     if isinstance(content, Problem):
         return content
     named = "the file" if tree.secret(*loc) else written
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
-        return Problem("not-utf8", message, Place(named, line), "save it as UTF-8", notes=tree.noted("named at", *loc))
+        return _not_utf8(named, content, error, tree.noted("named at", *loc))
     return ProseText(text, SpecText(named, text), written, bytes_sha256(content))
 
 
-def _content(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:
+def _prose_bytes(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:
     """Return the bytes of the file of a text, or what prevents that they are read."""
     shown = tree.show(*loc)
     try:
         content = path.read_bytes() if path.stat().st_size <= MAX_PROSE_BYTES else None
     except (FileNotFoundError, NotADirectoryError):
-        return tree.problem("missing-file", f"there is no file {shown}", *loc, hint=_prose_sibling(path))
+        return tree.problem("missing-file", f"there is no file {shown}", *loc, hint=_similar_file(path))
     except IsADirectoryError:
         return tree.problem("unreadable-file", f"{shown} is a folder, not a file", *loc, hint="name a text file")
     except (OSError, ValueError) as error:
@@ -185,7 +182,7 @@ def _content(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:
     return content
 
 
-def _prose_sibling(path: Path) -> str:
+def _similar_file(path: Path) -> str:
     """Name the file of the same folder that is most like the missing one."""
     try:
         names = sorted(file.name for file in path.parent.iterdir() if file.is_file())

@@ -76,7 +76,7 @@ def expand(
         if token["body"] == _DAY and token["end"]:
             parts.append("")
         else:
-            parts[-1] += "${" if token["body"] is None else _variable(
+            parts[-1] += "${" if token["body"] is None else _value_of_reference(
                 token, environment, None if private else printed)
     parts[-1] += text[end:]
     return parts[0] if len(parts) == 1 else Dated(tuple(parts))
@@ -84,16 +84,16 @@ def expand(
 
 def literal(text: str) -> str:
     """Return what a text says without the environment: defaults in place of references, nothing where there is none."""
-    return _TOKEN.sub(lambda token: "${" if token["body"] is None else _default(token["body"]), text)
+    def replacement(token: re.Match[str]) -> str:
+        if token["body"] is None:
+            return "${"
+        reference = _BODY.fullmatch(token["body"])
+        return "" if reference is None else reference["default"] or ""
+
+    return _TOKEN.sub(replacement, text)
 
 
-def _default(body: str) -> str:
-    """Return the default of a reference; nothing where it has none."""
-    parts = _BODY.fullmatch(body)
-    return "" if parts is None else parts["default"] or ""
-
-
-def _variable(token: re.Match[str], environment: Mapping[str, str], printed: str | None) -> str:
+def _value_of_reference(token: re.Match[str], environment: Mapping[str, str], printed: str | None) -> str:
     """Return what a reference stands for, which is ``printed`` somewhere; None where it stands in no output."""
     body = _BODY.fullmatch(token["body"])
     if not token["end"]:
@@ -180,7 +180,7 @@ class Node:
 
 def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
     """Make nodes of plain values, with the places that ``origin`` knows."""
-    content = _plain(value)
+    content = _yaml_value(value)
     if isinstance(value, Mapping):
         texts = {key if isinstance(key, str) else level_text(key): item for key, item in value.items()}
         content = {key: from_plain(item, origin, (*loc, key)) for key, item in texts.items()}
@@ -189,13 +189,13 @@ def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
     return Node(content, origin.values.get(loc), origin.keys.get(loc), loc in origin.environment, loc in origin.dated)
 
 
-def _plain(value: object) -> Any:
+def _yaml_value(value: object) -> Any:
     """Return a scalar or list as YAML would hold it; `Foreign` for what YAML cannot hold."""
     if isinstance(value, PathLike):
         return fspath(value)
     if hasattr(value, "tolist"):  # arrays and scalars of numpy; a long double is its own list
-        listed = value.tolist()
-        return Foreign(type(value).__name__) if type(listed) is type(value) else _plain(listed)
+        items = value.tolist()
+        return Foreign(type(value).__name__) if type(items) is type(value) else _yaml_value(items)
     if value is None or value is UNREADABLE or isinstance(value, str | bool | int | float | list | tuple | Mapping):
         return value
     return Foreign(type(value).__name__)
@@ -313,29 +313,28 @@ class Tree:
 def _walk(node: Node, loc: Loc = ()) -> Iterator[tuple[Loc, Node]]:
     """Yield a node and all within it, each with its location."""
     yield loc, node
-    for key, item in _entries(node):
+    content = node.content
+    entries: Iterable[tuple[str | int, Node]] = (
+        content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, tuple) else ())
+    for key, item in entries:
         yield from _walk(item, (*loc, key))
 
 
-def _entries(node: Node) -> Iterable[tuple[str | int, Node]]:
-    """Return the nodes that a node holds, by their keys or places."""
-    content = node.content
-    return content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, tuple) else ()
-
-
-def _value(node: Node) -> Any:
-    """Return the plain value of a node."""
+def _plain_value(node: Node) -> Any:
     if isinstance(node.content, dict):
-        return {key: _value(item) for key, item in node.content.items()}
-    return [_value(item) for item in node.content] if isinstance(node.content, tuple) else node.content
+        return {key: _plain_value(item) for key, item in node.content.items()}
+    return [_plain_value(item) for item in node.content] if isinstance(node.content, tuple) else node.content
 
 
 def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: str | None = None) -> Tree:
     """Turn nodes into plain values and an origin."""
     nodes = dict(_walk(node))
-    values = {loc: item.place for loc, item in nodes.items() if item.place is not None}
-    keys = {loc: item.key for loc, item in nodes.items() if item.key is not None}
-    origin = Origin(path, MappingProxyType(values), MappingProxyType(keys), MappingProxyType(dict(folders)),
-                    frozenset(loc for loc, item in nodes.items() if item.environment), newest,
-                    frozenset(loc for loc, item in nodes.items() if item.dated))
-    return Tree(_value(node), origin, frozenset(loc for loc, item in nodes.items() if item.content is UNREADABLE))
+    origin = Origin(
+        path,
+        values=MappingProxyType({loc: item.place for loc, item in nodes.items() if item.place is not None}),
+        keys=MappingProxyType({loc: item.key for loc, item in nodes.items() if item.key is not None}),
+        folders=MappingProxyType(dict(folders)),
+        environment=frozenset(loc for loc, item in nodes.items() if item.environment), newest=newest,
+        dated=frozenset(loc for loc, item in nodes.items() if item.dated))
+    unreadable = frozenset(loc for loc, item in nodes.items() if item.content is UNREADABLE)
+    return Tree(_plain_value(node), origin, unreadable)

@@ -142,31 +142,26 @@ _CASES = (
 )
 
 
-def explained(error: yaml.YAMLError, text: SpecText) -> Problem:
+def _syntax_problem(error: yaml.YAMLError, text: SpecText) -> Problem:
     """Turn PyYAML's error about ``text`` into a problem."""
     if isinstance(error, ReaderError):
         code = f"U+{error.character:04X}" if isinstance(error.character, int) else f"U+{ord(error.character):04X}"
-        place = text.place(error.position, error.position + 1)
-        return Problem("yaml-syntax", f"the character {code} is not allowed in YAML", place, "remove it")
+        message = f"the character {code} is not allowed in YAML"
+        return Problem("yaml-syntax", message, text.place(error.position, error.position + 1), "remove it")
     complaint = getattr(error, "problem", None) or "it cannot be read"
-    here, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    problem_mark, context_mark = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     for case in _CASES:
         match = re.search(case.pattern, complaint)
         if match:
-            mark = start if case.at_start and start is not None else here
-            return _problem(case, match, text, mark)
-    mark = here or start
+            mark = context_mark if case.at_start and context_mark is not None else problem_mark
+            place = text.place(mark.index, mark.index + 1) if mark is not None else None
+            hint = case.hint
+            # YAML reads the '{' of an unquoted reference inside [ ] as the beginning of a mapping.
+            if case.at_start and place is not None and place.text is not None and "${" in place.text:
+                hint = "inside [ ] and { }, put quotes around ${env:…}"
+            return Problem(case.code, match.expand(case.message), place, hint)
+    mark = problem_mark or context_mark
     return Problem("yaml-syntax", f"this is not valid YAML: {complaint}", text.place(mark.index) if mark else None)
-
-
-def _problem(case: _Fault, match: re.Match[str], text: SpecText, mark: yaml.Mark | None) -> Problem:
-    """Return the problem of a complaint that is known; ``match`` is its pattern's, ``mark`` where it is shown."""
-    place = text.place(mark.index, mark.index + 1) if mark is not None else None
-    hint = case.hint
-    # YAML reads the '{' of an unquoted reference inside [ ] as the beginning of a mapping.
-    if place is not None and place.text is not None and "${" in place.text and case.at_start:
-        hint = "inside [ ] and { }, put quotes around ${env:…}"
-    return Problem(case.code, match.expand(case.message), place, hint)
 
 
 # Far above any spec, and far below the depth at which Python's own recursion would end in a traceback.
@@ -186,7 +181,7 @@ MAX_ENTRIES = 2_000
 ANY_DAY = "2000-01-01"
 """Stands for a day that is not known yet: a text with a day in it is a text, whatever day that is."""
 
-_KINDS = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
+_TAGS_IN_WORDS = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +242,7 @@ def parse(text: SpecText, environment: Mapping[str, str], path: tuple[str, ...] 
         loader = _Loader(text.text[text.skip :])
         root = loader.get_single_node()
     except yaml.YAMLError as error:
-        return YamlDocument(None, (explained(error, text),))
+        return YamlDocument(None, (_syntax_problem(error, text),))
     except _LimitError as error:
         code, message, hint, index = error.args
         return YamlDocument(None, (Problem(code, message, text.place(index, index + 1), hint),))
@@ -266,22 +261,22 @@ def parse(text: SpecText, environment: Mapping[str, str], path: tuple[str, ...] 
 class _Builder:
     """Turns PyYAML's nodes into ours and gathers problems on the way.
 
-    ``met`` are the nodes that were met, by identity: one that is met again stands for an alias, and counts in
-    ``repeated``. ``open`` are those that hold the node being built; ``path`` the keys that lead to it.
+    ``seen`` are the nodes so far, by identity: one that comes again stands for an alias, and counts in ``repeated``.
+    ``open`` are those that hold the node being built; ``path`` the keys that lead to it.
     """
 
     text: SpecText
     environment: Mapping[str, str]
     path: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
-    met: set[int] = field(default_factory=set)
+    seen: set[int] = field(default_factory=set)
     open: set[int] = field(default_factory=set)
     repeated: int = 0
 
     def node(self, node: yaml.Node) -> Node:
         """Build a node and everything it holds."""
         place = self._place(node)
-        if not self._countable(node, place):
+        if not self._within_limits(node, place):
             return Node(UNREADABLE, place)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, place)
@@ -298,13 +293,13 @@ class _Builder:
         self.open.discard(id(node))
         return Node(content, place)
 
-    def _countable(self, node: yaml.Node, place: Place) -> bool:
+    def _within_limits(self, node: yaml.Node, place: Place) -> bool:
         """Refuse a node that contains itself, and nodes beyond the limit of what aliases may add."""
         if id(node) in self.open:
             self._report("too-many-aliases", "this value contains itself through an alias", place)
             return False
-        self.repeated += id(node) in self.met
-        self.met.add(id(node))
+        self.repeated += id(node) in self.seen
+        self.seen.add(id(node))
         if self.repeated == MAX_ALIASED + 1:
             self._report("too-many-aliases", f"the aliases expand to more than {MAX_ALIASED:,} values", place)
         return self.repeated <= MAX_ALIASED
@@ -316,14 +311,14 @@ class _Builder:
         for key_node, value_node in node.value:
             key = self._key(key_node, content)
             if key is not None:
-                content[key] = self._valued(key_node, value_node)
+                content[key] = self._value(key_node, value_node)
             elif _is_merge(key_node):
                 # Refused, but followed: what the author meant to be here should not be called missing.
                 value = self.node(value_node).content
                 merged.update(value if isinstance(value, dict) else {})
         return {**{key: value for key, value in merged.items() if key not in content}, **content}
 
-    def _valued(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
+    def _value(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
         """Build the value of a key; one in block style is shown at its key."""
         outside, self.path = self.path, (*self.path, str(key_node.value))
         place, value = self._place(key_node), self.node(value_node)
@@ -369,7 +364,7 @@ class _Builder:
         except OverflowError:
             self._report("number-too-large", "this number is too large to be held", place, "put a text in quotes")
         except ValueError:
-            message = f"the tag asks for {_KINDS[node.tag.removeprefix(CORE)]}"
+            message = f"the tag asks for {_TAGS_IN_WORDS[node.tag.removeprefix(CORE)]}"
             self._report("wrong-type", message, place, "remove the tag")
         except KeyError:
             return self._unknown_tag(node, place)
