@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.tree import Node
 
-WAY = 'keep it in the environment: uri: "${env:DATABASE_URL}"'
+KEEP_IN_ENVIRONMENT = 'keep it in the environment: uri: "${env:DATABASE_URL}"'
 
 
 def with_references(root: Node) -> Node:
     """Return the spec with the URIs of databases as they are written, with their references: they may hold secrets."""
-    root, datasets = _unread(root, "ledger"), root.at(("datasets",))
+    root, datasets = _with_reference(root, "ledger"), root.at(("datasets",))
     if datasets is None or not isinstance(datasets.content, dict):
         return root
-    named = {name: _unread(dataset, "uri") for name, dataset in datasets.content.items()}
+    named = {name: _with_reference(dataset, "uri") for name, dataset in datasets.content.items()}
     return replace(root, content={**root.content, "datasets": replace(datasets, content=named)})
 
 
-def _unread(node: Node, key: str) -> Node:
+def _with_reference(node: Node, key: str) -> Node:
     uri = node.at((key,))
     if uri is None or uri.written is None or not isinstance(uri.content, str):
         return node
@@ -43,9 +43,9 @@ def check_queries(draft: Draft, environment: Mapping[str, str]) -> Iterator[Prob
     """Read the URIs of databases into ``draft.uris``, and yield the problems of datasets that are queries."""
     for loc, dataset in draft.entries(draft.spec.datasets, "datasets"):
         if isinstance(dataset, QueryDataset):
-            yield from _uri(draft, loc, dataset, environment)
-            yield from _statement(draft, loc, dataset)
-    yield from _unordered(draft)
+            yield from _read_query_uri(draft, loc, dataset, environment)
+            yield from _not_one_query(draft, loc, dataset)
+    yield from _rows_without_order(draft)
 
 
 def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Problem]:
@@ -53,7 +53,7 @@ def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Probl
     written = draft.spec.ledger
     if not draft.readable("ledger") or isinstance(written, bool):
         return
-    uri = yield from _read(draft, ("ledger",), written, environment)
+    uri = yield from _read_uri(draft, ("ledger",), written, environment)
     fault = None if uri is None else uri.no_ledger
     if fault is not None:
         yield draft.tree.problem("bad-uri", fault[0], "ledger", hint=fault[1])
@@ -62,9 +62,12 @@ def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Probl
 
 def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -> Iterator[Problem]:
     """Yield problems without the passwords that are written in the spec, be it in a line of it that they show."""
-    named = [] if draft is None else [draft.tree.get("ledger"), *(
-        dataset.get("uri") for dataset in _mappings(draft.tree.get("datasets")))]
-    literals = {text for uri in named if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
+    uris = []
+    if draft is not None:
+        datasets = draft.tree.get("datasets")
+        entries = datasets.values() if isinstance(datasets, dict) else ()
+        uris = [draft.tree.get("ledger"), *(entry.get("uri") for entry in entries if isinstance(entry, dict))]
+    literals = {text for uri in uris if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
     for problem in problems:
         place, hint = problem.place, problem.hint
         if place is not None and place.text is not None:
@@ -73,17 +76,13 @@ def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -
         yield replace(problem, place=place, message=message, hint=None if hint is None else _hidden(hint, literals))
 
 
-def _mappings(datasets: object) -> Iterable[Mapping[str, object]]:
-    return [entry for entry in datasets.values() if isinstance(entry, dict)] if isinstance(datasets, dict) else []
-
-
 def _hidden(text: str, passwords: set[str], *, aligned: bool = False) -> str:
     for password in sorted(passwords, key=len, reverse=True):
         text = text.replace(password, HIDDEN * (len(password) if aligned else 1))
     return text
 
 
-def _read(
+def _read_uri(
     draft: Draft, loc: Loc, written: str, environment: Mapping[str, str]
 ) -> Generator[Problem, None, DatabaseUri | None]:
     """Return a URI with what the environment holds; None after reporting why it cannot be read."""
@@ -96,7 +95,7 @@ def _read(
         return None
 
 
-def _uri(
+def _read_query_uri(
     draft: Draft, loc: Loc, dataset: QueryDataset, environment: Mapping[str, str]
 ) -> Iterator[Problem]:
     """Read the URI of a database; report one that cannot be read, and a password that is written out."""
@@ -106,9 +105,9 @@ def _uri(
     written = DatabaseUri(literal(dataset.uri))
     if written.passwords and (dataset.driver is not None or written.fault is None):
         message = "a password is written in this URI, and a spec is printed on its card"
-        yield draft.tree.problem("password-in-spec", message, *here, hint=WAY)
+        yield draft.tree.problem("password-in-spec", message, *here, hint=KEEP_IN_ENVIRONMENT)
         return
-    uri = yield from _read(draft, here, dataset.uri, environment)
+    uri = yield from _read_uri(draft, here, dataset.uri, environment)
     if uri is None:
         return
     draft.uris[str(loc[-1])] = uri
@@ -122,7 +121,7 @@ def _uri(
         yield draft.tree.problem("bad-uri", uri.fault[0], *here, hint=uri.fault[1])
 
 
-def _statement(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Problem]:
+def _not_one_query(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Problem]:
     """Report a text that is not one statement that reads."""
     here = (*loc, "sql")
     if not draft.readable(*here):
@@ -139,7 +138,7 @@ def _statement(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Proble
         yield draft.tree.problem("query-writes", message, *here, hint=hint)
 
 
-def _unordered(draft: Draft) -> Iterator[Problem]:
+def _rows_without_order(draft: Draft) -> Iterator[Problem]:
     """Report what needs the rows of a query in an order, which they do not have."""
     queries = {str(loc[-1]): dataset for loc, dataset in draft.entries(draft.spec.datasets, "datasets")
                if isinstance(dataset, QueryDataset) and dataset.role != "reference"}

@@ -74,11 +74,11 @@ class MetricChoice:
         if isinstance(value, Mapping) and isinstance(value.get("metric"), str):
             common = common_keys(value["metric"])
             options = {k: v for k, v in value.items() if k not in common}
-            given = (value.get(key) if key in common else None for key in ("average", "prevalence"))
-            average, at = (tuple(item) if isinstance(item, list) else item for item in given)
-            return cls(value["metric"], MappingProxyType(options), average, at)
-        named = NOT_A_NAME if isinstance(value, Mapping) and "metric" in value else UNNAMED
-        fault = named if isinstance(value, Mapping) else NOT_A_MEASURE
+            average, prevalence = (
+                tuple(item) if isinstance(item, list) else item
+                for item in (value.get(key) if key in common else None for key in ("average", "prevalence")))
+            return cls(value["metric"], MappingProxyType(options), average, prevalence)
+        fault = NOT_A_MEASURE if not isinstance(value, Mapping) else NOT_A_NAME if "metric" in value else UNNAMED
         raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
 
     @classmethod
@@ -89,8 +89,8 @@ class MetricChoice:
     def written(self) -> str | dict[str, object]:
         """Return the choice as it stands in a spec."""
         common = {"average": self.average, "prevalence": self.prevalence}
-        given = {**self.options, **{key: value for key, value in common.items() if value is not None}}
-        return {"metric": self.metric, **given} if given else self.metric
+        beside = {**self.options, **{key: value for key, value in common.items() if value is not None}}
+        return {"metric": self.metric, **beside} if beside else self.metric
 
     def canonical(self) -> str | dict[str, object]:
         """Return the choice under the metric's canonical name, with the defaults of its options.
@@ -99,12 +99,12 @@ class MetricChoice:
         """
         if self.metric not in registry:  # an expression that the spec declares, which has no options
             return self.written()
-        entry, given = registry[self.metric], dict(self.options)
-        own_options = {name for name in entry.option_types if name in given or name not in entry.from_spec}
+        metric, written = registry[self.metric], dict(self.options)
+        own_options = {name for name in metric.option_types if name in written or name not in metric.from_spec}
         # Options from the spec are required of the model that fills in defaults, so they get values of no account.
-        stand_ins = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec}
-        options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own_options)
-        return MetricChoice(entry.name, options, self.average, self.prevalence).written()
+        stand_ins = {name: ((0.0,),) if name in metric.alone else 0.5 for name in metric.from_spec}
+        options = metric.options.model_validate(stand_ins | written).model_dump(mode="json", include=own_options)
+        return MetricChoice(metric.name, options, self.average, self.prevalence).written()
 
     def _dumped(self, info: SerializationInfo) -> str | dict[str, object]:
         """Write the canonical form in JSON, which is what results hold and hash; else what was written."""
@@ -113,12 +113,16 @@ class MetricChoice:
     @property
     def averages(self) -> tuple[str, ...]:
         """The averages asked for, one by one; none where the entry names none."""
-        return () if self.average is None else tuple(average for _, average in items((), self.average))
+        if self.average is None:
+            return ()
+        return self.average if isinstance(self.average, tuple) else (self.average,)
 
     @property
     def prevalences(self) -> tuple[Any, ...]:
         """The prevalences asked for, one by one; that of the sample where the entry names none."""
-        return ("sample",) if self.prevalence is None else tuple(at for _, at in items((), self.prevalence))
+        if self.prevalence is None:
+            return ("sample",)
+        return self.prevalence if isinstance(self.prevalence, tuple) else (self.prevalence,)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -158,7 +162,7 @@ MetricName = Annotated[StrictStr, PlainSerializer(canonical_name, when_used="jso
 """A metric by its name or one of its aliases, without options."""
 
 
-def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
+def located_items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
     """Return each item of a list that was written at ``loc`` with its place; a single value stands there itself."""
     return [((*loc, index), item) for index, item in enumerate(value)] if isinstance(value, tuple) else [(loc, value)]
 
@@ -254,7 +258,7 @@ class Measures:
 def expressed(written: MeasureExpression, task: Task) -> ExpressionMetric:
     """Return the measure that an expression declares; parts that name no metric are left out."""
     parts = tuple(
-        PartOfExpression(name, registry[choice.metric], _label(choice) if name in written.of else name)
+        PartOfExpression(name, registry[choice.metric], _metric_with_options(choice) if name in written.of else name)
         for name, choice in written.choices.items() if choice.metric in registry)
     span = written.range if written.range is not None and len(written.range) == 2 else None
     title = written.title or written.name.replace("_", " ").capitalize()
@@ -262,10 +266,11 @@ def expressed(written: MeasureExpression, task: Task) -> ExpressionMetric:
         written.name, title, task, written.direction or "none", span, written.tree, parts)
 
 
-def _label(choice: MetricChoice) -> str:
+def _metric_with_options(choice: MetricChoice) -> str:
     """Write a measure with the options that are written beside it: ``f_beta, beta = 2``."""
-    given = choice.written()
-    options = [] if isinstance(given, str) else [f"{key} = {item}" for key, item in given.items() if key != "metric"]
+    written = choice.written()
+    options = [] if isinstance(written, str) else [
+        f"{key} = {item}" for key, item in written.items() if key != "metric"]
     return ", ".join([registry[choice.metric].name, *options])
 
 

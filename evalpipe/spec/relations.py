@@ -12,7 +12,7 @@ from pydantic import BaseModel, RootModel
 from evalpipe.base.levels import level_text
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, Only, Refers, Unique
-from evalpipe.spec.measures import items
+from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import each_level, unknown_level
 from evalpipe.tasks import CLASSES
@@ -54,7 +54,7 @@ def _entries(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
     if isinstance(value, dict):
         yield from (((*here, key), item) for key, item in value.items())
     else:
-        yield from items(here, value)
+        yield from located_items(here, value)
 
 
 def _check_other_keys(draft: Draft, here: Loc, part: BaseModel, marks: list[Any]) -> Iterator[Problem]:

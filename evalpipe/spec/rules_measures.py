@@ -18,7 +18,7 @@ from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
 from evalpipe.spec.core_keys import all_give
 from evalpipe.spec.draft import refer
-from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, items
+from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, located_items
 from evalpipe.spec.messages import explain, unknown_key
 from evalpipe.spec.rules_task import KNOWN, with_article
 from evalpipe.tasks import NUMBERS
@@ -47,7 +47,7 @@ def check_metrics(draft: Draft) -> Iterator[Problem]:
         entry, faults = check_measure(draft, loc, choice)
         yield from faults
         known += [] if entry is None else [entry]
-    yield from _repeated(draft, known)
+    yield from _listed_twice(draft, known)
 
 
 def check_measure(
@@ -63,9 +63,9 @@ def check_measure(
     if choice.metric not in draft.measures:
         return None, [*unknown_metric(draft, named), *misspelt_keys(draft, loc, choice, common_keys(choice.metric))]
     entry = Entry(loc, named, draft.measures[choice.metric], choice)
-    faults = [*_task(draft, entry)] or [
-        *([*_options(draft, entry)] or _from_spec(draft, entry)), *_averages(draft, entry),
-        *check_prevalence(draft, entry), *(_served(draft, entry) if of_models else ()),
+    faults = [*_not_for_task(draft, entry)] or [
+        *([*_wrong_options(draft, entry)] or _missing_from_spec(draft, entry)), *_wrong_averages(draft, entry),
+        *check_prevalence(draft, entry), *(_unserved(draft, entry) if of_models else ()),
     ]
     return (None if faults else entry), faults
 
@@ -87,7 +87,7 @@ def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[P
                      advice.hint or LISTS_ALL, key=key, meant=lambda *_: None, notes=advice.notes)
 
 
-def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _not_for_task(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the task does not have."""
     task, tasks = draft.spec.task, entry.metric.tasks
     if task in KNOWN and task not in tasks:
@@ -99,7 +99,7 @@ def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
         yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
 
 
-def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _wrong_averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check how an entry is to be averaged over classes."""
     here, written, task = (*entry.loc, "average"), entry.choice.average, draft.spec.task
     why = (f"each measure of the expression {entry.metric.name} has its own average"
@@ -115,27 +115,22 @@ def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
         return
     if written == ():
         yield draft.tree.problem("wrong-type", "no average is listed", *here, hint=f"use {listed(AVERAGES)}")
-    averages = items(here, written)
+    averages = located_items(here, written)
     for index, (loc, average) in enumerate(averages):
-        yield from _average(draft, entry, loc, average)
+        wrong = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
+        if average == "micro" and entry.metric.from_spec:
+            message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
+            yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
+        elif isinstance(average, str):
+            yield from refer(draft, loc, AVERAGES, "unknown-choice", wrong, None)
+        else:
+            yield draft.tree.problem("unknown-choice", wrong, *loc)
         if average in [earlier for _, earlier in averages[:index]]:
             message = f"the average {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-average", message, *loc, hint="remove it")
 
 
-def _average(draft: Draft, entry: Entry, loc: Loc, average: object) -> Iterator[Problem]:
-    wrong = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
-    match average:
-        case "micro" if entry.metric.from_spec:
-            message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
-            yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
-        case str():
-            yield from refer(draft, loc, AVERAGES, "unknown-choice", wrong, None)
-        case _:
-            yield draft.tree.problem("unknown-choice", wrong, *loc)
-
-
-def _options(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _wrong_options(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check the options that an entry gives, and report those that the metric needs and no key of the spec can give."""
     metric, written = entry.metric, entry.choice.options
     known = [name for name in metric.option_types if name not in metric.alone]
@@ -154,7 +149,7 @@ def _options(draft: Draft, entry: Entry) -> Iterator[Problem]:
                                      hint=f"write {{metric: {metric.name}, {option}: …}}")
 
 
-def _from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _missing_from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report the options that neither the entry nor the spec gives."""
     name = entry.metric.name
     for option, key in entry.metric.from_spec.items():
@@ -168,7 +163,7 @@ def _from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
                 hint=hint if alone else f"write {{metric: {name}, {option}: …}}, or {hint}")
 
 
-_LACK = {
+_UNSERVED = {
     "probabilities": (
         "metric-needs-probability", "needs probabilities",
         "remove it, name a column of 'probability', or add a 'scale' to the score",
@@ -187,17 +182,17 @@ _LACK = {
 """For each need: the code of its problem, the words for it, and the way out."""
 
 
-def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _unserved(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
     if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
         return
-    given = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
-             for name, model in draft.models.items()}
-    lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
+    served = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
+              for name, model in draft.models.items()}
+    lacking = [name for name, needs in served.items() if len(needs) > 1 and entry.metric.needs not in needs]
     shown = [kind for kind in ("score", "prediction", "rate")
              if any(getattr(draft.models[name], kind) is not None for name in lacking)]
     if shown:  # else a model's columns are refused already
-        code, need, hint = _LACK[entry.metric.needs]
+        code, need, hint = _UNSERVED[entry.metric.needs]
         noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
         if entry.metric.needs == "loo_values" and draft.spec.task == "regression":
             hint += ", or the leverages of a linear fit under 'leverage'"
@@ -206,7 +201,7 @@ def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
         yield draft.tree.problem(code, message, *entry.named, hint=hint)
 
 
-def _repeated(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
+def _listed_twice(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
     """Report metrics that are asked for twice with the same options."""
     first: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
@@ -255,38 +250,38 @@ def known_value(draft: Draft, loc: Loc, known: KnownValue, why: str) -> tuple[En
     The measure has to be asked for, and to be one number: ``why`` begins the message where it is not.
     """
     entry, faults = check_measure(draft, (*loc, "metric"), known.metric)
-    faults += _limits(draft, loc, known)
+    faults += _wrong_limits(draft, loc, known)
     if entry is not None:
         numbers = {"value": known.value, "lower": known.lower, "upper": known.upper}
         faults += [*one_value(draft, entry, why), *in_range(draft, loc, entry, numbers)]
-        faults += [] if faults else asked_for(draft, entry)
+        faults += [] if faults else _not_asked_for(draft, entry)
     return entry, faults
 
 
-def asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
+def _not_asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the spec does not ask for; without a list it asks for the standard set of its task."""
     if not draft.readable("metrics"):
         return
-    listed = [choice for _, choice in draft.entries(draft.spec.choices, "metrics") if choice.metric in draft.measures]
     standard = [MetricChoice(metric.name) for metric in registry if draft.spec.task in metric.standard]
-    same = [choice for choice in (standard if draft.spec.metrics is None else listed)
-            if draft.measures[choice.metric] is entry.metric]
-    wanted = _values(draft, entry)
-    if not any(wanted & _values(draft, replace(entry, choice=choice)) for choice in same):
+    choices = standard if draft.spec.metrics is None else [
+        choice for _, choice in draft.entries(draft.spec.choices, "metrics") if choice.metric in draft.measures]
+    same = [choice for choice in choices if draft.measures[choice.metric] is entry.metric]
+    wanted = _values_asked_for(draft, entry)
+    if not any(wanted & _values_asked_for(draft, replace(entry, choice=choice)) for choice in same):
         how = " with these options" if same else ""
         hint = f"add it{how} to 'metrics'" if draft.spec.metrics is not None else "list it in 'metrics'"
         message = f"{entry.metric.name} is not in 'metrics'{how}"
         yield draft.tree.problem("not-asked-for", message, *entry.named, hint=hint)
 
 
-def _values(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
+def _values_asked_for(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
     """Return what tells the values that an entry asks for apart: options and average, and the prevalence."""
     choices = [replace(entry.choice, average=average) for average in entry.choice.averages or (None,)]
     return {(effective(draft, replace(entry, choice=choice)), at)
             for choice in choices for at in prevalences(draft, entry)}
 
 
-def _limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
+def _wrong_limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
     """Report limits that do not lie on either side of the value."""
     beyond = {"lower": known.lower is not None and known.lower > known.value,
               "upper": known.upper is not None and known.upper < known.value}
@@ -304,18 +299,18 @@ def in_range(draft: Draft, loc: Loc, entry: Entry, numbers: Mapping[str, float |
     for key, number in numbers.items():
         if number is not None and (number < low or number > high):
             shown = draft.tree.show(*loc, key)
-            message = f"{shown} is a value that {metric.name} never has: it lies {_span(low, high)}"
+            message = f"{shown} is a value that {metric.name} never has: it lies {_range_in_words(low, high)}"
             hint = f"did you mean {number / 100:g}?" if high == 1 and 2 <= number <= 100 else None
             yield draft.tree.problem("out-of-range", message, *loc, key, hint=hint)
 
 
-def _span(low: float, high: float) -> str:
+def _range_in_words(low: float, high: float) -> str:
     if math.isfinite(low) and math.isfinite(high):
         return f"between {low:g} and {high:g}"
     return f"at or above {low:g}" if math.isfinite(low) else f"at or below {high:g}"
 
 
-ONE = "an expression takes one value of each of its measures"
+ONE_VALUE_EACH = "an expression takes one value of each of its measures"
 """Why a measure of an expression is not taken for each class, or at several prevalences."""
 
 
@@ -324,12 +319,12 @@ def check_expressions(draft: Draft) -> Iterator[Problem]:
     first: dict[str, Loc] = {}
     for loc, entry in draft.entries(draft.spec.metrics, "metrics"):
         if isinstance(entry, MeasureExpression):
-            yield from _name(draft, loc, entry, first)
-            yield from _expression(draft, loc, entry)
-            yield from _range(draft, loc, entry)
+            yield from _name_taken(draft, loc, entry, first)
+            yield from _check_expression(draft, loc, entry)
+            yield from _wrong_range(draft, loc, entry)
 
 
-def _name(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
+def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
     """Report a name that a metric, a disparity or another expression has."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
@@ -344,67 +339,67 @@ def _name(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc
         yield draft.tree.problem("name-taken", message, *here, hint="choose another name", notes=notes)
 
 
-def _expression(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+def _check_expression(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
     """Check an expression: that it can be read, and that each name in it is a measure that the models serve."""
-    yield from _listed(draft, loc, entry)
+    yield from _check_listed_measures(draft, loc, entry)
     if not draft.readable(*loc, "expression"):
         return
     try:
         names = list(names_in(read_expression(entry.expression)))
     except ExpressionFault as fault:
-        yield _problem(draft, loc, "bad-expression", fault.message, fault.hint, (fault.start, fault.end))
+        yield _expression_problem(draft, loc, "bad-expression", fault.message, fault.hint, (fault.start, fault.end))
         return
     if not names:
-        yield _problem(draft, loc, "bad-expression", "the expression names no measure", "name one, such as sensitivity",
-                       (0, len(entry.expression)))
+        yield _expression_problem(draft, loc, "bad-expression", "the expression names no measure",
+                                  "name one, such as sensitivity", (0, len(entry.expression)))
     for node in {node.name: node for node in reversed(names)}.values():
         if node.name not in entry.of:
-            yield from _named(draft, loc, entry, node)
+            yield from _check_unlisted_name(draft, loc, entry, node)
     used = {node.name for node in names}
     for name in (name for name in entry.of if name and name not in {*used, *FUNCTIONS}):
         message = f"'{name}' has no effect: the expression does not name it"
         yield draft.tree.problem("unused-measure", message, *loc, "of", name, key=True, hint="use it, or remove it")
 
 
-def _listed(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+def _check_listed_measures(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
     """Check the measures that an expression lists with their options, each under a name of its own."""
     for here, choice in draft.entries(entry.of, *loc, "of"):
         if here[-1] in FUNCTIONS:
             message = f"'{here[-1]}' is a function of expressions"
             yield draft.tree.problem("name-taken", message, *here, key=True, hint="choose another name")
         if choice.metric in draft.measures.declared and choice.metric not in registry:
-            yield draft.tree.problem("not-a-metric", *_nested(choice.metric), *here)
+            yield draft.tree.problem("not-a-metric", *_nested_expression(choice.metric), *here)
             continue
         measure, faults = check_measure(draft, here, choice)
         yield from faults
         if measure is not None:
-            yield from one_value(draft, measure, ONE)
+            yield from one_value(draft, measure, ONE_VALUE_EACH)
 
 
-def _named(draft: Draft, loc: Loc, entry: MeasureExpression, node: NameNode) -> Iterator[Problem]:
+def _check_unlisted_name(draft: Draft, loc: Loc, entry: MeasureExpression, node: NameNode) -> Iterator[Problem]:
     """Check a name in an expression that is not listed under `of`: it is a metric's."""
     span = node.start, node.end
     if node.name in draft.measures.declared and node.name not in registry:
-        yield _problem(draft, loc, "not-a-metric", *_nested(node.name), span)
+        yield _expression_problem(draft, loc, "not-a-metric", *_nested_expression(node.name), span)
     elif node.name not in registry:
         guess = closest(node.name, entry.of)
         advice = Advice(f"did you mean '{guess}'?") if guess else registry.advice(node.name, draft.measures.task)
-        problem = _problem(draft, loc, "unknown-metric", f"unknown metric {quoted(node.name)}",
-                           advice.hint or LISTS_ALL, span)
+        problem = _expression_problem(draft, loc, "unknown-metric", f"unknown metric {quoted(node.name)}",
+                                      advice.hint or LISTS_ALL, span)
         yield replace(problem, notes=advice.notes)
     else:
         for fault in check_measure(draft, (*loc, "expression"), MetricChoice(node.name))[1]:
             listed = f"list it under 'of' with the option, as in {{x: {{metric: {node.name}, …}}}}"
             way_out = listed if fault.code == "missing-option" else fault.hint
-            yield replace(_problem(draft, loc, fault.code, fault.message, way_out, span), notes=fault.notes)
+            yield replace(_expression_problem(draft, loc, fault.code, fault.message, way_out, span), notes=fault.notes)
 
 
-def _nested(name: str) -> tuple[str, str]:
+def _nested_expression(name: str) -> tuple[str, str]:
     """Return what to say of an expression that names another one."""
     return f"{quoted(name)} is an expression itself, and expressions are of metrics alone", "write it out in brackets"
 
 
-def _range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
+def _wrong_range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
     """Report a range that no two values have."""
     here = (*loc, "range")
     if entry.range is None or not draft.readable(*here):
@@ -420,7 +415,7 @@ def _range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem
         yield draft.tree.problem("wrong-range", message, *here, hint="write [low, high]")
 
 
-def _problem(
+def _expression_problem(
     draft: Draft, loc: Loc, code: str, message: str, hint: str | None, span: tuple[int, int]
 ) -> Problem:
     """Make a problem of an expression at a ``span`` of its characters; where these have no place, it counts them.

@@ -65,7 +65,7 @@ def json_schema() -> Schema:
              "description": schema["description"]}
     # Every measure may be taken at a prevalence, whose forms are long too: one definition, which all refer to.
     at = _for_files(PREVALENCE)
-    measure = _changed(_for_files(registry.json_schema()), partial(_referring, {"anyOf": at["anyOf"]}, "at"))
+    measure = _transformed(_for_files(registry.json_schema()), partial(_referring, {"anyOf": at["anyOf"]}, "at"))
     schema = _with_measures(schema, measure)
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
     goal = _for_files(file_schema(written["$defs"]["GoalRule"]))
@@ -75,7 +75,7 @@ def json_schema() -> Schema:
         **{k: v for k, v in schema.items() if k not in first},
         "if": {"not": {"required": ["extends"]}},
         "then": {**demands, **_with_or_without_predictions(demands["required"]),
-                 "allOf": [_of_outcome(["binary"], "event"), _of_outcome(list(MANY), "levels")]},
+                 "allOf": [_require_of_outcome(["binary"], "event"), _require_of_outcome(list(MANY), "levels")]},
     }
 
 
@@ -87,16 +87,18 @@ def _with_or_without_predictions(required: list[str]) -> Schema:
             "anyOf": [{"required": predicted}, {"required": ["candidates", "desirability"], **without}]}
 
 
-def _changed(node: object, change: Callable[[Schema], Schema]) -> Any:
-    """Copy a schema, with what `change` makes of each mapping in it, the inner ones first."""
+def _transformed(node: object, transform: Callable[[Schema], Schema]) -> Any:
+    """Copy a schema, with what `transform` makes of each mapping in it, the inner ones first."""
     if isinstance(node, list):
-        return [_changed(item, change) for item in node]
-    return change({key: _changed(item, change) for key, item in node.items()}) if isinstance(node, dict) else node
+        return [_transformed(item, transform) for item in node]
+    if isinstance(node, dict):
+        return transform({key: _transformed(item, transform) for key, item in node.items()})
+    return node
 
 
 def _with_measures(schema: Schema, measure: Schema) -> Schema:
     """Define what a measure is, which pydantic marks alone: its forms are long, and each place refers to them."""
-    marked: Schema = _changed(schema, partial(_referring, {"$comment": MEASURE}, "metric"))
+    marked: Schema = _transformed(schema, partial(_referring, {"$comment": MEASURE}, "metric"))
     marked["$defs"]["metric"] = measure
     return marked
 
@@ -108,7 +110,7 @@ def _referring(form: Schema, name: str, node: Schema) -> Schema:
     return {**{key: item for key, item in node.items() if key not in form}, "$ref": f"#/$defs/{name}"}
 
 
-def _of_outcome(tasks: list[str], key: str) -> Schema:
+def _require_of_outcome(tasks: list[str], key: str) -> Schema:
     """Require a key of the outcome where the task is one of these."""
     return {
         "if": {"properties": {"task": {"enum": tasks}}, "required": ["task"]},
@@ -122,27 +124,21 @@ def _for_files(node: Any) -> Any:
         return [_for_files(item) for item in node]
     if not isinstance(node, dict):
         return node
-    # An environment variable may give any single value, but its reference is a text.
-    if _is_scalar(node):
+    scalar = node.get("type") in ("number", "integer", "boolean")
+    if scalar or "enum" in node or "const" in node or "pattern" in node:
+        # An environment variable may give any single value, but its reference is a text.
         about = {key: node[key] for key in ("title", "description", "default") if key in node}
         plain = {key: value for key, value in node.items() if key not in about}
         return {**about, "anyOf": [plain, {"$ref": "#/$defs/reference"}]}
-    copied = {key: _inside(key, value) for key, value in node.items()}
+    copied: Schema = {}
+    for word, value in node.items():
+        if word in ("properties", "patternProperties", "$defs"):
+            copied[word] = {name: _for_files(item) for name, item in value.items()}
+        else:
+            copied[word] = value if word in ("propertyNames", "default") else _for_files(value)
     if isinstance(copied.get("patternProperties"), dict):
         copied["additionalProperties"] = False
     return copied
-
-
-def _inside(word: str, value: Any) -> Any:
-    """Copy what stands under a word of JSON Schema."""
-    if word in ("properties", "patternProperties", "$defs"):
-        return {name: _for_files(item) for name, item in value.items()}
-    return value if word in ("propertyNames", "default") else _for_files(value)
-
-
-def _is_scalar(node: Schema) -> bool:
-    restricted = "enum" in node or "const" in node or "pattern" in node
-    return restricted or node.get("type") in ("number", "integer", "boolean")
 
 
 def _demands(node: Schema, defs: Schema) -> Schema:
@@ -179,15 +175,18 @@ def resolved(spec: Spec) -> dict[str, object]:
         for key in [key for key in later if key in model and not model[key]]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
-    idle = {"threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec), "ledger": True}
-    idle |= dict.fromkeys(_idle_keys(spec), True)
+    thresholded = "threshold" in spec.model_fields_set or any(
+        "probabilities" in all_give(model, spec.recalibrate) for model in spec.models.values())
+    idle = {"ledger", *_idle_keys(spec)}
+    if not applies(("threshold",), spec.task) or not thresholded:
+        idle.add("threshold")
     if spec.alone:
-        idle |= {name: True for name in Spec.model_fields if name not in ALONE}
+        idle |= Spec.model_fields.keys() - ALONE
     for key in COMPUTING:
         del document["engine"][key]
     for key in _idle_keys(spec.report):
         del document["report"][key]
-    return {name: document[name] for name in Spec.model_fields if name in document and not idle.get(name)}
+    return {name: document[name] for name in Spec.model_fields if name in document and name not in idle}
 
 
 def _idle_keys(part: SpecPart) -> Iterator[str]:
@@ -196,12 +195,6 @@ def _idle_keys(part: SpecPart) -> Iterator[str]:
         for mark in field.metadata:
             if isinstance(mark, IdleWithout) and not any(getattr(part, key) for key in mark.keys or (name,)):
                 yield name
-
-
-def _of_probabilities(spec: Spec) -> bool:
-    """Tell whether the spec's threshold, written or not, can make classes of any model's predictions."""
-    return "threshold" in spec.model_fields_set or any(
-        "probabilities" in all_give(model, spec.recalibrate) for model in spec.models.values())
 
 
 def spec_sha256(spec: Spec) -> str:

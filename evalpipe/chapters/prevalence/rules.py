@@ -9,7 +9,7 @@ from evalpipe.chapters.prevalence.spec import EACH_PRIOR
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
-from evalpipe.spec.measures import items
+from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_task import KNOWN, each_level, missing_in_part
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import choose
@@ -113,9 +113,9 @@ def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
         form = f"use {_expected_forms(task)}"
         yield draft.tree.problem("wrong-type", "no prevalence is listed", *here, hint=form)
     else:
-        problems = [
-            problem for loc, asked in items(here, written) for problem in _check_asked(draft, entry, loc, asked)]
-        yield from problems or _repeated(draft, items(here, written))
+        listed = located_items(here, written)
+        problems = [problem for loc, asked in listed for problem in _check_asked(draft, entry, loc, asked)]
+        yield from problems or _repeated(draft, listed)
 
 
 def _expected_forms(task: str) -> str:
