@@ -368,7 +368,9 @@ def _check_listed_measures(draft: Draft, loc: Loc, entry: MeasureExpression) -> 
             message = f"'{here[-1]}' is a function of expressions"
             yield draft.tree.problem("name-taken", message, *here, key=True, hint="choose another name")
         if choice.metric in draft.measures.declared and choice.metric not in registry:
-            yield draft.tree.problem("not-a-metric", *_nested_expression(choice.metric), *here)
+            message, hint = _nested_expression(choice.metric)
+            named = here if draft.tree.get(*here, "metric") is None else (*here, "metric")
+            yield draft.tree.problem("not-a-metric", message, *named, hint=hint)
             continue
         measure, faults = check_measure(draft, here, choice)
         yield from faults
