@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of how the card is to look; keeps the templates, read from their folder, in the draft."""
-    yield from _accent(draft)
+    yield from _faint_accent(draft)
     here = ("report", "template")
     if draft.spec.report.template is not None and draft.readable(*here):
-        yield from _templates(draft, here, draft.spec.report.template)
+        yield from _read_templates(draft, here, draft.spec.report.template)
     if draft.spec.report.plugins:
-        yield from _plugins(draft)
+        yield from _find_plugins(draft)
 
 
-def _plugins(draft: Draft) -> Iterator[Problem]:
+def _find_plugins(draft: Draft) -> Iterator[Problem]:
     """Look for the plugins among the installed packages; loads those that are named."""
     from evalpipe.base.plugins import installed, problem_of
 
-    known, named = installed(), list[Plugin]()
+    plugins, named = installed(), list[Plugin]()
     for loc, name in draft.entries(draft.spec.report.plugins, "report", "plugins"):
-        problem = problem_of(name, known)
+        problem = problem_of(name, plugins)
         if any(plugin.name == name for plugin in named):
             message = f"{draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-plugin", message, *loc, hint="remove it")
         elif problem is not None:
             yield draft.tree.problem(problem.code, problem.message, *loc, hint=problem.hint, notes=problem.notes)
         else:
-            named += known[name]
+            named += plugins[name]
     draft.plugins = tuple(named)
 
 
-def _templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
+def _read_templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
     """Read and check the templates; what has no line of its own is told at the key that names the folder."""
     from evalpipe.templating.files import read_templates
     from evalpipe.templating.sandbox import check_templates
@@ -61,16 +61,16 @@ def _templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
                    if problem.place is None else replace(problem, notes=notes))
 
 
-def _accent(draft: Draft) -> Iterator[Problem]:
+def _faint_accent(draft: Draft) -> Iterator[Problem]:
     """Report an accent that cannot be read."""
     theme, here = draft.spec.report.theme, ("report", "theme", "accent")
     if theme is None or not draft.readable(*here):
         return
-    ground = hardest(theme.accent, LIGHT)
-    reached = contrast(theme.accent, ground)
+    background = hardest(theme.accent, LIGHT)
+    reached = contrast(theme.accent, background)
     if reached < READABLE:
         shown = floor(100 * reached) / 100  # rounded down, so that what is too little never reads as enough
         message = (f"the accent {draft.tree.show(*here)} has a contrast of {shown:.2f} to 1 on the boxes of the page "
-                   f"({ground}), and text needs {READABLE} to 1")
+                   f"({background}), and text needs {READABLE} to 1")
         hint = f'write "{readable(theme.accent, LIGHT)}", the nearest shade that has it'
         yield draft.tree.problem("low-contrast", message, *here, hint=hint)

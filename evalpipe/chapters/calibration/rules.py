@@ -26,9 +26,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
     if spec.calibration is None or not draft.readable(HERE) or spec.task not in CLASSES:
         return
     if draft.readable(HERE, "window"):
-        yield from _windows(draft, spec.calibration.window)
+        yield from _windows_without_overlap(draft, spec.calibration.window)
     if spec.calibration.interval is not None and draft.readable(HERE, "interval"):
-        yield from _interval(draft, spec.calibration.interval)
+        yield from _unfit_interval(draft, spec.calibration.interval)
     served = [gives(model) for model in draft.models.values()]
     if served and len(served) == len(spec.models) and not any("probabilities" in needs for needs in served):
         yield draft.tree.idle(
@@ -36,36 +36,30 @@ def rules(draft: Draft) -> Iterator[Problem]:
             hint="name the column of a model's probabilities, or remove it")
 
 
-def _windows(draft: Draft, window: Window) -> Iterator[Problem]:
-    """Check the windows of the models, and those of recalibrated variants."""
+def _windows_without_overlap(draft: Draft, window: Window) -> Iterator[Problem]:
+    """Report a step that leaves rows between two windows, or that puts no row in two; those of variants too."""
     here: Loc = (HERE, "window")
-    if all(draft.readable(*here, key) for key in ("width", "step")):
-        yield from _window(draft, here, window.width, window.moved_by)
-    of_variants, own = window.of_variants, (*here, "recalibrated")
-    if of_variants is None or not all(draft.readable(*own, key) for key in ("width", "step")):
-        return
-    yield from _window(draft, own, *of_variants)
+    windows: dict[Loc, tuple[float, float]] = {here: (window.width, window.moved_by)}
+    if window.of_variants is not None:
+        windows[*here, "recalibrated"] = window.of_variants
+    for loc, (width, step) in windows.items():
+        if step >= width and all(draft.readable(*loc, key) for key in ("width", "step")):
+            message = (f"windows of width {width:g} that move by {step:g} do not overlap, so they are bins and no "
+                       "moving windows")
+            yield draft.tree.problem("window-step", message, *loc, "step",
+                                     hint=f"write a step below {width:g}, or leave it out for half the width")
 
 
-def _window(draft: Draft, here: Loc, width: float, step: float) -> Iterator[Problem]:
-    """Report a step that leaves rows between two windows, or that puts no row in two."""
-    if step >= width:
-        message = (f"windows of width {width:g} that move by {step:g} do not overlap, so they are bins and no moving "
-                   "windows")
-        yield draft.tree.problem("window-step", message, *here, "step",
-                                 hint=f"write a step below {width:g}, or leave it out for half the width")
-
-
-def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
+def _unfit_interval(draft: Draft, interval: str) -> Iterator[Problem]:
     """Report limits that do not hold for these rows, or that nothing is drawn for."""
     spec, intervals = draft.spec, draft.spec.intervals
     drawn = spec.task == "binary" and intervals.bands and intervals.method != "none"
     message, hint = "", "write 'percentile', or remove it"
-    if asked == "percentile" and not drawn:
+    if interval == "percentile" and not drawn:
         message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
                    "'intervals' has bands and a method")
         hint = f"write {listed((*get_args(Binomial), 'none'))}, or remove it"
-    elif asked in get_args(Binomial) and (spec.cluster is not None or spec.importance):
+    elif interval in get_args(Binomial) and (spec.cluster is not None or spec.importance):
         rows = "rows of a cluster are not independent" if spec.cluster is not None else (
             "rows with importance weights are no counts")
         message = f"binomial limits do not hold: {rows}"

@@ -178,7 +178,7 @@ def sections(results: Results) -> Iterator[Section]:
     summary = " ".join(f"{text}." for text in sentences)
     yield Section("candidates", "Candidates", (Text(LEAD, "lead"), Text(summary), _ranking(results),
                                                Figures(partial(candidate_figures, results)), _goals_table(results),
-                                               Text(f"{PARETO} {_noise_sentence(results)} "
+                                               Text(f"{PARETO} {_standard_error_sentence(results)} "
                                                     f"{CAVEAT.format(what='candidates')} {SOURCES}", "small")),
                   part="comparison")
 
@@ -281,7 +281,7 @@ def _goals_table(results: Results) -> Table:
              "–" if goal.missing is None else numbers.plain(goal.missing))) for goal in goals))
 
 
-def _noise_sentence(results: Results) -> str:
+def _standard_error_sentence(results: Results) -> str:
     candidates, titles = results.candidates, goal_titles(results)
     if candidates.within is None:
         return UNKNOWN
@@ -292,32 +292,23 @@ def _noise_sentence(results: Results) -> str:
 HEIGHT = 260.0
 """Pixels of the panel."""
 
-Point = tuple[float, float]
-
 
 def candidate_figures(results: Results) -> tuple[Drawing, ...]:
-    """Draw the candidates in two goals; nothing of a single goal, and nothing where no candidate has both values."""
+    """Draw candidates as points, those that no other dominates in the two goals on a line, the best marked.
+
+    Nothing is drawn of a single goal, and nothing where no candidate has both values.
+    """
     candidates = results.candidates
-    goals = {goal.goal: goal for goal in candidates.goals}
     if not candidates.axes:
         return ()
-    across, up = (goals[name] for name in candidates.axes)
-    points = [(candidate, (x, y)) for candidate in candidates.ranking
-              if (x := _along(across, candidate)) is not None and (y := _along(up, candidate)) is not None]
+    goals = [next(goal for goal in candidates.goals if goal.goal == name) for name in candidates.axes]
+    points = []
+    for candidate in candidates.ranking:
+        across, up = (_coordinate(goal, candidate) for goal in goals)
+        if across is not None and up is not None:
+            points.append((candidate, (across, up)))
     if not points:
         return ()
-    return (_pareto_figure(results, (across, up), points),)
-
-
-def _along(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
-    """Return where a candidate lies along a goal: its value, or its desirability where values have no direction."""
-    value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _pareto_figure(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
-                   points: Sequence[tuple[RankedCandidate, Point]]) -> Drawing:
-    """Draw candidates as points, those that no other dominates in the two goals on a line, the best marked."""
     titles, sheet = goal_titles(results), Sheet()
     sides = {"minimize": "lower is better", "maximize": "higher is better"}
     x, y = (number_axis(f"{titles[goal.goal]} ({sides[goal.kind]})", [place[n] for _, place in points], room=0.06)
@@ -334,7 +325,7 @@ def _pareto_figure(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
     drawn.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
     drawn.marks([place[0] for _, place in best], [place[1] for _, place in best], "m1", "D", name="Most desirable",
                 size=6)
-    named = f": {candidate_name(id_texts(results.candidates), best[0][0])}" if len(best) == 1 else ""
+    named = f": {candidate_name(id_texts(candidates), best[0][0])}" if len(best) == 1 else ""
     sheet.key((
         KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
         *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
@@ -343,10 +334,16 @@ def _pareto_figure(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
                "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
     finding = ". ".join(filter(None, (first_sentence(results), front_sentence(results)))) + "."
     alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding}"
-    if len(best) == 1 and len(best_of(results.candidates)) == 1:
+    if len(best) == 1 and len(best_of(candidates)) == 1:
         parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
         alt += f" The most desirable lies at {' and '.join(parts)}."
-    return drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt), [sheet])
+    return (drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt), [sheet]),)
+
+
+def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
+    """Return where a candidate lies along a goal: its value, or its desirability where values have no direction."""
+    value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
+    return float(value) if isinstance(value, int | float) else None
 
 
 SECTION = "candidates"

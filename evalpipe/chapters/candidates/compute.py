@@ -44,16 +44,16 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
     d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])
     weights = np.array([goal.rule.weight for goal in goals])
     overall = scale.overall(d, weights)
-    within = _within(goals, rows, d, weights, overall)
-    candidates = list(_candidates(asked, rows, d, overall, within))
+    within = _one_error_below_best(goals, rows, d, weights, overall)
+    candidates = list(_ranked_candidates(asked, rows, d, overall, within))
     return Candidates(
-        id=list(asked.ids), goals=[_described(column, rows, k) for k, column in enumerate(asked.goals)],
+        id=list(asked.ids), goals=[_goal_record(column, rows, k) for k, column in enumerate(asked.goals)],
         axes=[goals[k].name for k in asked.axes or ()], within=within,
         ranking=sorted(candidates, key=lambda candidate: candidate.rank or len(candidates) + 1),
     )
 
 
-def _candidates(
+def _ranked_candidates(
     asked: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
 ) -> Iterator[RankedCandidate]:
     """Yield the candidates in the order of their ids."""
@@ -62,20 +62,20 @@ def _candidates(
     fronts = [None] * len(d) if asked.axes is None else scale.pareto(compared[:, list(asked.axes)])
     order, pareto = scale.ranks(overall), scale.pareto(compared)
     for n, value in enumerate(overall.tolist()):
-        known = not np.isnan(value)
+        defined = not np.isnan(value)
         lacking = [name for name, x in zip(names, d[n], strict=True) if np.isnan(x)]
         errors = zip(names, rows.std_err[n].tolist(), strict=True)
         yield RankedCandidate(
-            id=dict(rows.ids[n]), value=value if known else None, rank=order[n], pareto=pareto[n], front=fronts[n],
-            near=None if within is None or not known else value >= within - scale.TIE,
+            id=dict(rows.ids[n]), value=value if defined else None, rank=order[n], pareto=pareto[n], front=fronts[n],
+            near=None if within is None or not defined else value >= within - scale.TIE,
             values=dict(zip(names, rows.values[n], strict=True)),
             desirability={name: None if np.isnan(x) else float(x) for name, x in zip(names, d[n], strict=True)},
             std_err={name: error for name, error in errors if not np.isnan(error)},
-            status="ok" if known else "undefined", reason=None if known else f"no value of: {', '.join(lacking)}",
+            status="ok" if defined else "undefined", reason=None if defined else f"no value of: {', '.join(lacking)}",
         )
 
 
-def _within(
+def _one_error_below_best(
     goals: list[GoalPlan], rows: CandidateRows, d: Floats, weights: Floats, overall: Floats
 ) -> float | None:
     """Return the overall desirability of the best with each value one standard error worse; None without any error.
@@ -85,12 +85,12 @@ def _within(
     first = [n for n, rank in enumerate(scale.ranks(overall)) if rank == 1]
     if not first or np.isnan(rows.std_err[first]).all(axis=1).any():
         return None
-    worse = np.array([[_worse(goal, rows.values[n][k], float(rows.std_err[n, k]), float(d[n, k]))
+    worse = np.array([[_least_within_error(goal, rows.values[n][k], float(rows.std_err[n, k]), float(d[n, k]))
                        for k, goal in enumerate(goals)] for n in first])
     return float(scale.overall(worse, weights).min())
 
 
-def _worse(goal: GoalPlan, x: object, error: float, d: float) -> float:
+def _least_within_error(goal: GoalPlan, x: object, error: float, d: float) -> float:
     """Return the least desirability from one standard error below a value to one above; ``d`` where there is none."""
     if np.isnan(error) or not isinstance(x, int | float) or goal.rule.kind == "category":
         return d
@@ -100,7 +100,7 @@ def _worse(goal: GoalPlan, x: object, error: float, d: float) -> float:
     return float(np.nanmin(judged(goal, [x, *ends, *inside])))
 
 
-def _described(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
+def _goal_record(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
     """Describe a goal with its curve over its limits and the values of all candidates."""
     spread = [] if column.goal.rule.kind == "category" else [
         float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]

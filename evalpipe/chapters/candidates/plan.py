@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.candidates.spec import goal_subject
 from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.errors import Problem
 from evalpipe.metrics import registry
@@ -80,18 +81,23 @@ def candidate_problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _goal_problems(spec: Spec, declared: CandidateTable, table: DataTable, goal: GoalColumn) -> Iterator[Problem]:
-    present = [name for name in goal.names if name in table.columns]
+    """Report columns of a goal that the table lacks, and several of which each may be that of the goal."""
+    present, subject = [name for name in goal.names if name in table.columns], goal_subject(goal.goal.rule)
     if goal.std_err is not None and goal.std_err not in table.columns:
         yield _missing_column(spec, table, goal.std_err, (*HERE, "std_err", *_key_of_goal(declared.std_err, goal.goal)))
     if len(present) > 1:
-        message = f"the columns {listed(present, 'and')} of {_table_name(table)} are both {_goal_subject(goal.goal)}"
-        hint = f"say which under 'candidates': columns: {{{_goal_subject(goal.goal)}: {present[0]}}}"
+        message = f"the columns {listed(present, 'and')} of {_table_name(table)} are both {subject}"
+        hint = f"say which under 'candidates': columns: {{{subject}: {present[0]}}}"
         yield Problem("two-columns", message, spec.origin.place(*goal.loc), hint)
     elif not present and declared.long is None:
         if goal.loc[0] == "candidates":
             yield _missing_column(spec, table, goal.names[0], goal.loc)
-        else:
-            yield _no_column_of_goal(spec, table, goal)
+            return
+        message = f"{_table_name(table)} has no column of {subject}"
+        hint = f"name its column under 'candidates': columns: {{{subject}: …}}"
+        place = spec.origin.place(*goal.loc) or spec.origin.place(*goal.loc[:-1])
+        notes = (f"looked for {listed(goal.names)}", _columns_note(table))
+        yield Problem("missing-column", message, place, hint, notes=notes)
 
 
 def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
@@ -101,16 +107,6 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
     message = f"{_table_name(table)} has no column '{column}'"
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:-1]) or spec.origin.place(*HERE)
     return Problem("missing-column", message, place, hint, notes=(_columns_note(table),))
-
-
-def _no_column_of_goal(spec: Spec, table: DataTable, goal: GoalColumn) -> Problem:
-    """Report a goal that no column of the table is called as."""
-    subject = _goal_subject(goal.goal)
-    hint = f"name its column under 'candidates': columns: {{{subject}: …}}"
-    looked = (f"looked for {listed(goal.names)}",)
-    place = spec.origin.place(*goal.loc) or spec.origin.place(*goal.loc[:-1])
-    message = f"{_table_name(table)} has no column of {subject}"
-    return Problem("missing-column", message, place, hint, notes=(*looked, _columns_note(table)))
 
 
 def _table_name(table: DataTable) -> str:
@@ -133,7 +129,7 @@ def _columns_beside_goals(declared: CandidateTable) -> dict[str, Loc]:
 
 def _goal_column(declared: CandidateTable, goal: GoalPlan, number: int, table: DataTable) -> GoalColumn:
     """Find the column of a goal: the one that the spec names, or one that is called as its subject."""
-    subject, key = _goal_subject(goal), _key_of_goal(declared.columns, goal)
+    subject, key = goal_subject(goal.rule), _key_of_goal(declared.columns, goal)
     names = (declared.columns[key[0]],) if key else (
         (subject,) if goal.entry is None else (subject, *goal.entry.metric.aliases))
     what = "characteristic" if goal.entry is None else "metric"
@@ -148,21 +144,17 @@ def _key_of_goal(named: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
 
     A characteristic may be called as a measure is: the name as it is written comes first.
     """
-    subject = _goal_subject(goal)
+    subject = goal_subject(goal.rule)
     if subject in named:
         return (subject,)
     aliases = () if goal.entry is None else goal.entry.metric.aliases
     return tuple(name for name in aliases if name in named)[:1]
 
 
-def _goal_subject(goal: GoalPlan) -> str:
-    return (goal.rule.characteristic or "") if goal.entry is None else goal.entry.metric.name
-
-
 def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
     """Return the places of the two goals of the figure: those that are named, or the two of the largest weight."""
     declared = spec.candidates and spec.candidates.pareto
-    first = {_goal_subject(goal.goal): place for place, goal in reversed(list(enumerate(goals)))}
+    first = {goal_subject(goal.goal.rule): place for place, goal in reversed(list(enumerate(goals)))}
     if declared:
         names = [registry[name].name if name in registry and name not in first else name for name in declared]
         return first[names[0]], first[names[1]]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.candidates.spec import ALONE, CandidateTable, subject
+from evalpipe.chapters.candidates.spec import ALONE, goal_subject
 from evalpipe.metrics import registry
 from evalpipe.spec.measures import canonical_name
 from evalpipe.words.spelling import choose, closest, listed
@@ -14,11 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.base.origin import Loc
+    from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
 
-BOTH = 2
+AXES = 2
 """The goals of the Pareto figure: one for each axis."""
 
 
@@ -26,17 +26,19 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the candidates."""
     if draft.spec.candidates is None or not draft.readable("candidates"):
         return
-    yield from _predictions(draft)
-    goals = [goal for _, goal in draft.entries(draft.spec.desirability, "desirability")]
+    yield from _needs_predictions(draft)
+    table, goals = draft.spec.candidates, [goal for _, goal in draft.entries(draft.spec.desirability, "desirability")]
     if not goals:
         if draft.readable("desirability") and not draft.misspelt((), ["desirability"]):
             message = "candidates are ranked by the goals of 'desirability', and there are none"
             yield draft.tree.problem("no-goals", message, "candidates", key=True, hint="add 'desirability: […]'")
         return
-    yield from chain(_named(draft, goals), _apart(draft), _axes(draft, goals))
+    yield from _columns_of_no_goal(draft, table, goals)
+    yield from _different_options(draft)
+    yield from _wrong_axes(draft, table, goals)
 
 
-def _predictions(draft: Draft) -> Iterator[Problem]:
+def _needs_predictions(draft: Draft) -> Iterator[Problem]:
     """Report keys that do nothing where there are no predictions."""
     if not draft.alone:
         return
@@ -47,21 +49,21 @@ def _predictions(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
 
 
-def _named(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
+def _columns_of_no_goal(draft: Draft, table: CandidateTable, goals: list[GoalRule]) -> Iterator[Problem]:
     """Report columns, and standard errors, of what no goal is of."""
-    known = list(dict.fromkeys(filter(None, map(subject, goals))))
+    known = list(dict.fromkeys(filter(None, map(goal_subject, goals))))
     for part in ("columns", "std_err"):
-        for loc, _ in draft.entries(getattr(_table(draft), part), "candidates", part):
+        for loc, _ in draft.entries(getattr(table, part), "candidates", part):
             name = str(loc[-1])
-            levels = [goal for goal in goals if subject(goal) == name and goal.category is not None]
-            if _meant(name, known) not in known:
+            levels = [goal for goal in goals if goal_subject(goal) == name and goal.category is not None]
+            if _meant_goal(name, known) not in known:
                 yield _no_goal(draft, loc, name, known, key=True)
             elif part == "std_err" and levels:
                 message = f"'{name}' is judged by category, and a level has no standard error"
                 yield draft.tree.problem("no-number", message, *loc, key=True, hint="remove it")
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _meant_goal(name: str, known: list[str]) -> str:
     """Return what a name means: a goal that is of it as it is written, such as a characteristic; else a measure."""
     return name if name in known else canonical_name(name)
 
@@ -72,43 +74,38 @@ def _no_goal(draft: Draft, loc: Loc, name: str, known: list[str], *, key: bool =
     return draft.tree.problem("no-such-goal", f"no goal is of '{name}'", *loc, key=key, hint=hint)
 
 
-def _apart(draft: Draft) -> Iterator[Problem]:
+def _different_options(draft: Draft) -> Iterator[Problem]:
     """Report a measure that goals take with different options, of which the table has one column."""
     first: dict[str, tuple[Loc, object]] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
         if goal.metric is None or goal.metric.metric not in registry:
             continue
         options = (dict(goal.metric.options), goal.metric.averages, goal.metric.prevalences)
-        earlier, same = first.setdefault(subject(goal), (loc, options))
+        measure = goal_subject(goal)
+        earlier, same = first.setdefault(measure, (loc, options))
         if same != options:
-            message = f"two goals take {subject(goal)} with different options, but candidates have one column of it"
+            message = f"two goals take {measure} with different options, but candidates have one column of it"
             hint = "keep one of the two, or make the other a 'characteristic'"
             notes = draft.tree.noted("first declared at", *earlier)
             yield draft.tree.problem("same-column", message, *loc, hint=hint, notes=notes)
 
 
-def _axes(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
+def _wrong_axes(draft: Draft, table: CandidateTable, goals: list[GoalRule]) -> Iterator[Problem]:
     """Report goals of the Pareto figure that are none, or one of them twice."""
-    axes = _table(draft).pareto
+    axes = table.pareto
     if axes is None or not draft.readable("candidates", "pareto"):
         return
-    known = list(dict.fromkeys(filter(None, map(subject, goals))))
+    known = list(dict.fromkeys(filter(None, map(goal_subject, goals))))
     pairs = list(draft.entries(axes, "candidates", "pareto"))
     for loc, name in pairs:
-        if _meant(name, known) not in known:
+        if _meant_goal(name, known) not in known:
             yield _no_goal(draft, loc, name, known)
-    if len(axes) != BOTH:
+    if len(axes) != AXES:
         count = {0: "none is", 1: "1 is"}.get(len(axes), f"{len(axes)} are")
         message = f"the Pareto figure is of two goals, but {count} listed"
-        hint = f"name two of {listed(known, 'and')}" if len(known) >= BOTH else "add a goal to 'desirability'"
+        hint = f"name two of {listed(known, 'and')}" if len(known) >= AXES else "add a goal to 'desirability'"
         yield draft.tree.problem("two-goals", message, "candidates", "pareto", hint=hint)
-    elif len({_meant(name, known) for _, name in pairs}) < len(pairs):
+    elif len({_meant_goal(name, known) for _, name in pairs}) < len(pairs):
         message = f"{listed(axes, 'and')} are one goal, and the figure is of two"
-        others = [name for name in known if name != _meant(axes[0], known)]
+        others = [name for name in known if name != _meant_goal(axes[0], known)]
         yield draft.tree.problem("same-goal", message, "candidates", "pareto", hint=choose(others, "add another goal"))
-
-
-def _table(draft: Draft) -> CandidateTable:
-    """Return the table, which is there wherever these rules look at it."""
-    assert draft.spec.candidates is not None  # noqa: S101 - `rules` looks first
-    return draft.spec.candidates

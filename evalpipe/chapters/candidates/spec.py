@@ -65,7 +65,7 @@ class CandidateTable(Sparse):
     """The two goals of the Pareto figure, by measure or characteristic; without it, the two of the largest weight."""
 
 
-def subject(goal: GoalRule) -> str:
+def goal_subject(goal: GoalRule) -> str:
     """Return what a goal is of: the canonical name of its measure, or its characteristic; empty where neither is."""
     return (goal.characteristic or "") if goal.metric is None else canonical_name(goal.metric.metric)
 

@@ -136,6 +136,7 @@ def _column_procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
+    """Write the rates at each mark, with their limits and the lift, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in marks:
         rows.append(Group(names.model_of(curve)))
@@ -229,8 +230,9 @@ def _related_figure(
     for drawn, at in zip(panels, prevalences, strict=True):
         drawn.lines([((low, high), (low, high))], "pale")
         for series, curve in pairs:
-            drawn.line(*_measures_at_prevalence(curve, at, names), series.ink, name=f"{series.label}, prevalence "
-                       f"{wording.share(at)}")
+            rows = [k for k, prevalence in enumerate(curve.points.prevalence) if prevalence == at]
+            across, up = ([column(curve.points.measures[name])[k] for k in rows] for name in names)
+            drawn.line(across, up, series.ink, name=f"{series.label}, prevalence {wording.share(at)}")
     sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
     title = f"{_measure_title(pairs[0][1], other)} against {_measure_title(pairs[0][1], first)}"
     texts = [(series, _values_at_highest(curve, names, prevalences)) for series, curve in pairs]
@@ -242,25 +244,16 @@ def _related_figure(
     return drawing(f"d{context.place}-related-{place}", title, (finding, caption, alt), [sheet])
 
 
-def _measures_at_prevalence(
-    curve: RelatedMeasures, prevalence: float, names: tuple[str, str],
-) -> tuple[list[float], list[float]]:
-    points = curve.points
-    rows = [k for k, at in enumerate(points.prevalence) if at == prevalence]
-    across, up = ([column(points.measures[name])[k] for k in rows] for name in names)
-    return across, up
-
-
 def _values_at_highest(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[float]) -> str:
     """Say what the second measure is where the first is highest, at each prevalence."""
     parts = []
     for at, measures in zip(prevalences, curve.notes.highest or (), strict=False):
         first, second = (measures[name] for name in names)
         if first is not None:
-            goes_with = "an undefined " if second is None else ""
-            value = "" if second is None else f" {numbers.given(second)}"
+            title = _measure_title(curve, names[1])
+            other = f"an undefined {title}" if second is None else f"{title} {numbers.given(second)}"
             parts.append(f"at prevalence {wording.share(at)} the highest {_measure_title(curve, names[0])} "
-                         f"{numbers.given(first)} goes with {goes_with}{_measure_title(curve, names[1])}{value}")
+                         f"{numbers.given(first)} goes with {other}")
     return "; ".join(parts) or "undefined"
 
 

@@ -38,34 +38,35 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
                                   hint=EXAMPLES.get(draft.spec.task, "remove it"))
         return
-    given = [gives(model, draft.spec.threshold) for model in draft.models.values()]
-    of_probabilities = any("probabilities" in served for served in given)
+    served_by_model = [gives(model, draft.spec.threshold) for model in draft.models.values()]
     if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
-        yield from _marks(draft, curves.marks, given)
-    ranked = not given or any("scores" in served for served in given)
+        yield from _marks(draft, curves.marks, served_by_model)
+    ranked = not served_by_model or any("scores" in served for served in served_by_model)
     if draft.spec.task == "binary" and curves.groups is not None and not ranked and draft.readable(*GROUPS):
         message = "'groups' has no effect: no model gives a probability or a score that ranks rows"
         yield draft.tree.idle("unused-groups", message, *GROUPS, key=True, hint="remove it")
     if draft.spec.task == "binary" and curves.relations is not None and draft.readable(*RELATIONS):
         yield from _relations(draft, curves.relations)
     if curves.residuals and draft.readable(*RESIDUALS):
-        asked = curves.residuals if isinstance(curves.residuals, ResidualDiagnostics) else None
-        yield from _residuals(draft, asked, idle=bool(given) and not of_probabilities)
+        diagnostics = curves.residuals if isinstance(curves.residuals, ResidualDiagnostics) else None
+        yield from _residuals(draft, diagnostics, served_by_model)
 
 
-def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -> Iterator[Problem]:
-    """Check that there are residuals to show, ``idle`` where no model gives probabilities, and of which kinds."""
+def _residuals(
+    draft: Draft, diagnostics: ResidualDiagnostics | None, served_by_model: Sequence[frozenset[str]]
+) -> Iterator[Problem]:
+    """Check that there are residuals to show, and of which kinds."""
     task = draft.spec.task
-    if task in CLASSES and idle:
+    if task in CLASSES and served_by_model and not any("probabilities" in served for served in served_by_model):
         message = "'residuals' has no effect: no model gives probabilities"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True, hint="remove it")
         return
-    if task in NUMBERS and (asked is None or not asked.model_fields_set):
+    if task in NUMBERS and (diagnostics is None or not diagnostics.model_fields_set):
         message = f"'residuals' has no effect: {with_article(task)} outcome has its residuals without it"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
                               hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
-    for key, names in (() if asked is None else (("kinds", asked.kinds or ()), ("figures", asked.figures or ()))):
-        for place, name in enumerate(names):
+    for key in ("kinds", "figures") if diagnostics is not None else ():
+        for place, name in enumerate(getattr(diagnostics, key) or ()):
             here: Loc = (*RESIDUALS, key, place)
             if name == "predicted_observed" and task in CLASSES:
                 message = "'predicted_observed' is of a predicted number, and the model gives probabilities"
@@ -76,20 +77,20 @@ def _residuals(draft: Draft, asked: ResidualDiagnostics | None, *, idle: bool) -
                 yield draft.tree.problem("not-for-task", message, *here, hint="remove it")
 
 
-def _marks(draft: Draft, marks: tuple[float, ...], given: Sequence[frozenset[str]]) -> Iterator[Problem]:
-    """Check each mark, and that a model has curves to mark: ``given`` is what each model serves."""
-    ranks = any("scores" in served and "probabilities" not in served for served in given)
+def _marks(draft: Draft, marks: tuple[float, ...], served_by_model: Sequence[frozenset[str]]) -> Iterator[Problem]:
+    """Check each mark, and that a model has curves to mark: ``served_by_model`` is what each model serves."""
+    ranks = any("scores" in served and "probabilities" not in served for served in served_by_model)
     for place, mark in enumerate(marks):
         if math.isnan(mark):
             continue
         if mark in marks[:place]:
             yield draft.tree.problem("duplicate-mark", f"the threshold {mark:g} is marked twice", *HERE, place,
                                      hint="remove one of them")
-        elif not 0 <= mark <= 1 and given and not ranks:
+        elif not 0 <= mark <= 1 and served_by_model and not ranks:
             message = f"a marked threshold is a probability, from 0 to 1, got {draft.tree.show(*HERE, place)}"
             hint = f"did you mean {mark / 100:g}?" if 1 < mark <= 100 else None
             yield draft.tree.problem("out-of-range", message, *HERE, place, hint=hint)
-    if given and not any("scores" in served for served in given):
+    if served_by_model and not any("scores" in served for served in served_by_model):
         message = "'marks' has no effect: no model gives a probability or a score, so there are no curves"
         yield draft.tree.idle("unused-marks", message, *HERE, key=True, hint="remove it")
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
-OFF = 0.01
+TOLERANCE = 0.01
 """How far the total of the probabilities may lie from the events, in standard deviations of their number."""
 
 RECALIBRATED = "a recalibrated variant is not the model that was fitted"
 WEIGHTED = "rows have importance weights, so the deviance is no likelihood ratio"
 CLUSTERED = "rows of one cluster are not independent"
 UNKNOWN = "the spec does not say that the model was fitted on these rows by maximum likelihood"
-MEANS = ("the mean probabilities are not the observed shares, as those of a maximum-likelihood fit with intercepts are "
-         "on its own rows")
+OTHER_MEANS = ("the mean probabilities are not the observed shares, as those of a maximum-likelihood fit with "
+               "intercepts are on its own rows")
 WORSE = "the deviance is above that of no model, which a maximum-likelihood fit with intercepts never has on its rows"
 
 
@@ -41,10 +41,10 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     fitted = plan.part(deviance_plan)
     if fitted is None:
         return {"deviances": []}
-    return {"deviances": [row for dataset in evaluated for row in _rows(fitted, dataset)]}
+    return {"deviances": [row for dataset in evaluated for row in _deviances(fitted, dataset)]}
 
 
-def _rows(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[DevianceTest]:
+def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[DevianceTest]:
     """Yield the deviance of each model and variant on a dataset."""
     sample = dataset.sample
     for name in sample.models:
@@ -53,21 +53,26 @@ def _rows(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[Devian
             continue
         measures = {measure: float(summary.value(registry[measure], registry[measure].options().model_dump()))
                     for measure in ("null_deviance", "deviance", "deviance_reduction", "mcfadden_r2")}
-        r2 = measures["mcfadden_r2"]
-        parameters, reason = _tested(fitted.get(sample.named(name)["model"]), sample, name, summary.rows.all_chances)
-        if reason is None and measures["deviance_reduction"] < 0:
+        difference, r2 = measures["deviance_reduction"], measures["mcfadden_r2"]
+        parameters, reason = _degrees_of_freedom(
+            fitted.get(sample.named(name)["model"]), sample, name, summary.rows.all_chances)
+        if reason is None and difference < 0:
             parameters, reason = None, WORSE
+        p_value = None
+        if parameters is not None:
+            from scipy.special import chdtrc
+
+            p_value = float(chdtrc(parameters, difference))
         yield DevianceTest(
             dataset=sample.dataset, **sample.named(name), null_deviance=measures["null_deviance"],
-            deviance=measures["deviance"], difference=measures["deviance_reduction"],
-            mcfadden_r2=r2 if np.isfinite(r2) else None, parameters=parameters,
-            p_value=None if parameters is None else _chance(measures["deviance_reduction"], parameters), reason=reason)
+            deviance=measures["deviance"], difference=difference, mcfadden_r2=r2 if np.isfinite(r2) else None,
+            parameters=parameters, p_value=p_value, reason=reason)
 
 
-def _tested(
-    fitted: FittedOn | None, sample: Sample, name: str, chances: Floats
+def _degrees_of_freedom(
+    fitted: FittedOn | None, sample: Sample, name: str, probabilities: Floats
 ) -> tuple[int | None, str | None]:
-    """Return the degrees of freedom of the test, or None and why there is no test; ``chances`` [n, K] of all levels."""
+    """Return those of the test, or None and why there is no test; ``probabilities`` [n, K] of all levels."""
     if sample.named(name)["variant"] != "original":
         return None, RECALIBRATED
     if fitted is None:
@@ -76,20 +81,13 @@ def _tested(
         return None, f"the model was fitted on {fitted.on}, not on these rows"
     if sample.weight_kind == "importance" or sample.cluster is not None:
         return None, WEIGHTED if sample.weight_kind == "importance" else CLUSTERED
-    return (fitted.parameters, None) if _balanced(sample, chances) else (None, MEANS)
+    return (fitted.parameters, None) if _means_are_shares(sample, probabilities) else (None, OTHER_MEANS)
 
 
-def _balanced(sample: Sample, chances: Floats) -> bool:
+def _means_are_shares(sample: Sample, probabilities: Floats) -> bool:
     """Tell whether the probabilities of each level total the rows of that level, as a fit with intercepts has it."""
-    places = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
-    occurring = np.bincount(places, sample.weights, chances.shape[1])
+    level_codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
+    rows_of_level = np.bincount(level_codes, sample.weights, probabilities.shape[1])
     weights = sample.weights[:, None]
-    spread = np.sqrt((weights * chances * (1 - chances)).sum(axis=0))
-    return bool(np.all(np.abs((weights * chances).sum(axis=0) - occurring) <= OFF * spread))
-
-
-def _chance(difference: float, parameters: int) -> float:
-    """Return the probability of a difference as large or larger under a chi-squared distribution."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(parameters, difference))
+    spread = np.sqrt((weights * probabilities * (1 - probabilities)).sum(axis=0))
+    return bool(np.all(np.abs((weights * probabilities).sum(axis=0) - rows_of_level) <= TOLERANCE * spread))

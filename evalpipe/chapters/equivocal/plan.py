@@ -58,7 +58,6 @@ def probability_zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
 
 
 def _zone_plan(written: float | Equivocal) -> ZonePlan:
-    """Return a zone as it is written."""
     if not isinstance(written, Equivocal):
         return ZonePlan(written, written)
     return ZonePlan(written.below or 0.0, written.above or 0.0, written.min_probability)

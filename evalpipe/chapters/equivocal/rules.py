@@ -26,21 +26,21 @@ def rules(draft: Draft) -> Iterator[Problem]:
         return
     zone = draft.spec.equivocal
     if zone is not None and not draft.tree.hidden(("equivocal",)):
-        yield from list(_zone(draft, ("equivocal",), zone)) or _unused_by_all(draft)
+        yield from list(_wrong_zone(draft, ("equivocal",), zone)) or _unused_by_all(draft)
     for loc, model in draft.entries(draft.spec.models, "models"):
         here = (*loc, "equivocal")
         if model.equivocal is not None and not draft.tree.hidden(here):
-            yield from list(_zone(draft, here, model.equivocal, model)) or _unused(draft, here, model)
+            yield from list(_wrong_zone(draft, here, model.equivocal, model)) or _unused(draft, here, model)
 
 
-def _zone(draft: Draft, here: Loc, zone: float | Equivocal, model: Model | None = None) -> Iterator[Problem]:
+def _wrong_zone(draft: Draft, here: Loc, zone: float | Equivocal, model: Model | None = None) -> Iterator[Problem]:
     """Find what is wrong with a zone in itself; ``model`` is the one that it belongs to, None of the spec's."""
     if draft.spec.task in MANY:
-        return _of_many(draft, here, zone)
-    return _of_binary(draft, here, zone, rank=model is not None and "probabilities" not in gives(model))
+        return _zone_of_many_levels(draft, here, zone)
+    return _zone_of_two_levels(draft, here, zone, rank=model is not None and "probabilities" not in gives(model))
 
 
-def _of_many(draft: Draft, here: Loc, zone: float | Equivocal) -> Iterator[Problem]:
+def _zone_of_many_levels(draft: Draft, here: Loc, zone: float | Equivocal) -> Iterator[Problem]:
     """Find a zone about a threshold, which several levels do not have, and a probability that all rows reach."""
     example, levels = "give the least highest probability: {min_probability: …}", draft.spec.outcome.levels or ()
     if not isinstance(zone, Equivocal):
@@ -53,13 +53,13 @@ def _of_many(draft: Draft, here: Loc, zone: float | Equivocal) -> Iterator[Probl
         message = f"{with_article(draft.spec.task)} outcome has no '{side}'"
         yield draft.tree.problem("not-for-task", message, *here, side, key=True, hint=example)
     elif zone.min_probability is None:
-        yield from _empty(draft, here, example)
+        yield from _without_reach(draft, here, example)
     elif levels and 0 <= zone.min_probability <= 1 / len(levels):
         message = f"of {len(levels)} levels one always has a probability of 1/{len(levels)} or more, so no row would be"
         yield draft.tree.problem("unused-equivocal", f"{message} equivocal", *here, "min_probability", hint="raise it")
 
 
-def _of_binary(draft: Draft, here: Loc, zone: float | Equivocal, *, rank: bool) -> Iterator[Problem]:
+def _zone_of_two_levels(draft: Draft, here: Loc, zone: float | Equivocal, *, rank: bool) -> Iterator[Problem]:
     """Find a zone of several levels, an empty one, and distances beyond those of probabilities; a ``rank`` has none."""
     example = "give its reach: a number, or {below: …, above: …}"
     reaches: dict[Loc, float | None] = {here: zone} if not isinstance(zone, Equivocal) else {
@@ -68,7 +68,7 @@ def _of_binary(draft: Draft, here: Loc, zone: float | Equivocal, *, rank: bool) 
         message = f"{with_article(draft.spec.task)} outcome has no 'min_probability'"
         yield draft.tree.problem("not-for-task", message, *here, "min_probability", key=True, hint=example)
     elif all(reach is None for reach in reaches.values()):
-        yield from _empty(draft, here, example)
+        yield from _without_reach(draft, here, example)
     for loc, reach in reaches.items():
         if reach is not None and reach > 1 and not rank:
             message = f"expected a distance between probabilities, from 0 to 1, got {draft.tree.show(*loc)}"
@@ -76,7 +76,7 @@ def _of_binary(draft: Draft, here: Loc, zone: float | Equivocal, *, rank: bool) 
             yield draft.tree.problem("out-of-range", message, *loc, hint=hint)
 
 
-def _empty(draft: Draft, here: Loc, example: str) -> Iterator[Problem]:
+def _without_reach(draft: Draft, here: Loc, example: str) -> Iterator[Problem]:
     """Report a mapping that says nothing, unless what it holds is refused already."""
     if draft.readable(*here) and not draft.unknown(*here):
         yield draft.tree.problem("empty-value", "this equivocal zone has no reach", *here, key=True, hint=example)
@@ -85,7 +85,7 @@ def _empty(draft: Draft, here: Loc, example: str) -> Iterator[Problem]:
 def _unused_by_all(draft: Draft) -> Iterator[Problem]:
     """Find the spec's zone where no class is made by a threshold of probabilities, or by the highest probability."""
     models = draft.models.values()
-    from_probabilities = [model for model in models if _unmade(model) is None and "probabilities" in gives(model)]
+    from_probabilities = [model for model in models if _no_classes(model) is None and "probabilities" in gives(model)]
     if models and not from_probabilities and draft.spec.recalibrate is None:
         message = "the equivocal zone has no effect: no model has classes made from probabilities"
         yield draft.tree.idle("unused-equivocal", message, "equivocal", key=True, hint="remove it")
@@ -93,13 +93,13 @@ def _unused_by_all(draft: Draft) -> Iterator[Problem]:
 
 def _unused(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Find the zone of a model whose classes are given, or that has none."""
-    reason = _unmade(model)
+    reason = _no_classes(model)
     if reason is not None:
         message = f"the equivocal zone of the model '{here[1]}' has no effect: {reason}"
         yield draft.tree.idle("unused-equivocal", message, *here, key=True, hint="remove it")
 
 
-def _unmade(model: Model) -> str | None:
+def _no_classes(model: Model) -> str | None:
     """Say why a model has no classes that a zone could be taken from; None where it has some."""
     if model.prediction is not None:
         return "'prediction' gives its predicted classes"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
-LEAST = 2
+FEWEST_FOLDS = 2
 """The fewest folds that have a spread."""
 
 
@@ -58,16 +58,17 @@ def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
                      for fold in subsets]
         for entry in plan.metrics:
             if entry.lacking(rows.gives) is None:
-                yield from _of_measure(plan, sample, name, entry, subsets, summaries)
+                yield from _spreads_of_measure(plan, sample, name, entry, subsets, summaries)
 
 
-def _of_measure(
+def _spreads_of_measure(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, subsets: Sequence[Subset],
     summaries: Sequence[Summary | None],
 ) -> Iterator[FoldSpread]:
+    """Yield the values of a measure in the folds with their spread: once, or for each class."""
     by_class = entry.average == "none"
-    lacking = np.full(len(sample.levels) if by_class else 1, np.nan)
-    of_folds = np.array([lacking if summary is None else np.atleast_1d(values(summary, entry))
+    undefined = np.full(len(sample.levels) if by_class else 1, np.nan)
+    of_folds = np.array([undefined if summary is None else np.atleast_1d(values(summary, entry))
                          for summary in summaries])
     small = f"fewer rows than the {plan.slices.min_rows:,} of slice_rules.min_rows"
     absent = [small if summary is None else entry.undefined for summary in summaries]
@@ -76,19 +77,19 @@ def _of_measure(
             dataset=sample.dataset, **sample.named(name), metric=entry.metric.name, average=entry.average,
             params=entry.shown if level is None else entry.shown_of(k), class_=level,
             folds=[str(label) for labels in sample.folds.labels for label in labels.values()] if sample.folds else [],
-            sizes=[fold.n for fold in subsets], **_spread(of_folds[:, k].tolist(), absent, small))
+            sizes=[fold.n for fold in subsets], **_spread_fields(of_folds[:, k].tolist(), absent, small))
 
 
-def _spread(of_folds: list[float], absent: Sequence[str], small: str) -> dict[str, Any]:
+def _spread_fields(of_folds: list[float], absent: Sequence[str], small: str) -> dict[str, Any]:
     """Return what a row tells of the values of folds; ``absent`` says why each has none where it is NaN."""
-    known = [value for value in of_folds if not math.isnan(value)]
+    defined = [value for value in of_folds if not math.isnan(value)]
     missing = [why for value, why in zip(of_folds, absent, strict=True) if math.isnan(value)]
     reason = f"no value in {len(missing)} of {len(of_folds)} folds: {'; '.join(dict.fromkeys(missing))}"
     fields: dict[str, Any] = dict.fromkeys(("mean", "sd", "standard_error", "lowest", "highest")) | {
-        "values": [None if math.isnan(value) else value for value in of_folds], "used": len(known),
+        "values": [None if math.isnan(value) else value for value in of_folds], "used": len(defined),
         "status": "degenerate" if missing else "ok", "reason": reason if missing else None}
-    if len(known) < LEAST:
+    if len(defined) < FEWEST_FOLDS:
         return fields | {"status": "insufficient" if small in missing else "undefined"}
-    spread = deviation(np.array(known))
-    return fields | {"mean": float(np.mean(known)), "sd": spread, "standard_error": spread / math.sqrt(len(known)),
-                     "lowest": min(known), "highest": max(known)}
+    spread = deviation(np.array(defined))
+    return fields | {"mean": float(np.mean(defined)), "sd": spread, "standard_error": spread / math.sqrt(len(defined)),
+                     "lowest": min(defined), "highest": max(defined)}

@@ -70,7 +70,7 @@ def test_the_test_of_several_levels_is_that_of_statsmodels() -> None:
     ({"weight": {"column": "times", "kind": "frequency"}}, "p", None),
     ({"weight": {"column": "times", "kind": "importance"}}, "p", compute.WEIGHTED),
     ({"cluster": "who"}, "p", compute.CLUSTERED),
-    ({}, "raised", compute.MEANS),
+    ({}, "raised", compute.OTHER_MEANS),
     ({}, "shuffled", compute.WORSE),
 ])
 def test_no_test_is_claimed_where_its_conditions_fail(keys: dict[str, Any], spoilt: str, reason: str | None) -> None:
