@@ -18,6 +18,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from evalpipe.calibration.scales import Events
+    from evalpipe.calibration.spline import Smooth
     from evalpipe.card.edition import Edition
 
 # Every worker and every command that a test starts would compile all of evalpipe again. Each has a core of its own.
@@ -106,6 +108,28 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
         return shared(f"{name}-printed", fill) / "card.pdf"
 
     return file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_spline_once() -> Iterator[None]:
+    """Fit the spline of a calibration curve once for all runs of a worker on the same events, equal to the last bit.
+
+    It takes half the time of a small run, of which tests do thousands, most of them on the same rows.
+    """
+    from evalpipe.calibration import bands
+
+    smooth = bands.smooth
+    fits: dict[bytes, Smooth] = {}
+
+    def kept(table: Events) -> Smooth:
+        key = b"".join(column.tobytes() for column in table)
+        if key not in fits:
+            fits[key] = smooth(table)
+        return fits[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "smooth", kept)
+        yield
 
 
 Drawing = Callable[[], AbstractContextManager[None]]

@@ -24,12 +24,13 @@ FIGURES = ("roc", "precision_recall", "gain", "lift", "windows", "reliability", 
 @pytest.fixture(scope="module")
 def alone() -> Results:
     model = {"p": {"probability": "p", "label": "Alone"}}
-    return run(people(400), models=model, metrics=["roc_auc"], curves={"marks": [0.5]}, intervals=intervals(100))
+    return run(people(400), models=model, metrics=["roc_auc"], curves={"marks": [0.5]}, intervals=intervals(100),
+               calibration=None)
 
 
 @pytest.fixture(scope="module")
 def both() -> Results:
-    return run(people(400), models=BOTH, metrics=["roc_auc"], intervals=intervals(100))
+    return run(people(400), models=BOTH, metrics=["roc_auc"], intervals=intervals(100), calibration=None)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -41,14 +41,12 @@ def people(n: int, seed: int = 0, digits: int = 2) -> pl.DataFrame:
 
 
 def run(frames: Any, **keys: Any) -> Results:
-    """Run a spec of these keys over the defaults of `BINARY`; ``frames`` is one dataset, d, or several by name."""
-    spec, given = _given(frames, keys)
+    """Run a spec of these keys over the defaults of `BINARY`; ``frames`` is one dataset, d, or several by name.
+
+    Smooth calibration curves are lines unless the keys say otherwise; see `with_line`.
+    """
+    spec, given = _given(frames, with_line(BINARY | keys))
     return evalpipe.run(spec, frames=given)
-
-
-def run_with_line(frames: Any, **keys: Any) -> Results:
-    """Run as `run` does, with lines for the smooth calibration curves unless the keys say otherwise."""
-    return run(frames, **with_line(BINARY | keys))
 
 
 def read_sample(frame: pl.DataFrame, **keys: Any) -> Sample:
@@ -72,10 +70,10 @@ def with_line(spec: dict[str, Any]) -> dict[str, Any]:
 
     A spline takes half the time of a small run, and few tests look at one: they say ``calibration=None``.
     """
-    scored = any({"probability", "scale"} & model.keys() for model in spec["models"].values())
+    scored = any({"probability", "scale"} & model.keys() for model in spec.get("models", {}).values())
     if "calibration" in spec:
         return {key: value for key, value in spec.items() if (key, value) != ("calibration", None)}
-    return spec | {"calibration": {"smoother": "logistic"}} if spec["task"] == "binary" and scored else spec
+    return spec | {"calibration": {"smoother": "logistic"}} if scored and spec["task"] == "binary" else spec
 
 
 def intervals(replicates: int, **keys: Any) -> dict[str, Any]:

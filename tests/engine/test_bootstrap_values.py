@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import BOTH, intervals, people
-from engine.runs import run_with_line as run
+from engine.runs import BOTH, intervals, people, run
 from evalpipe.engine.bootstrap_values import Drawn, range_of, smallest_over_largest
 from evalpipe.intervals.bootstrap import percentile_limits
 

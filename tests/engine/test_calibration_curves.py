@@ -13,7 +13,8 @@ import statsmodels.api as sm
 from scipy.interpolate import CubicSpline
 from sklearn.isotonic import IsotonicRegression
 
-from engine.runs import people, read_sample, run
+from engine import runs
+from engine.runs import people, read_sample
 from evalpipe.arithmetic.functions import expit
 from evalpipe.calibration import Training, registry
 from evalpipe.calibration.bands import Spread, logistic_line, logistic_spline
@@ -35,6 +36,11 @@ FEW: dict[str, Any] = {"metrics": ["brier"], "intervals": {"replicates": 200}}
 BINOMIAL: dict[str, Any] = {"metrics": ["accuracy"], "intervals": {"method": "exact", "bands": False}}
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 """Two sums of the same numbers in another order, and coefficients that iterations have settled to the last bits."""
+
+
+def run(frame: pl.DataFrame, **keys: Any) -> Results:
+    """Run a spec with every smooth calibration curve."""
+    return runs.run(frame, calibration=None, **keys)
 
 
 def found(results: Results, name: str, model: str = "p") -> Curve:

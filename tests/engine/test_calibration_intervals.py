@@ -11,8 +11,7 @@ from scipy import stats
 
 import evalpipe
 from card.blocks import lines
-from engine.runs import people
-from engine.runs import run_with_line as run
+from engine.runs import people, run
 from evalpipe.card.dataset_results import measure_tables
 
 

@@ -28,7 +28,7 @@ def curves(results: Results) -> dict[str, Curve]:
 def test_settings_that_are_the_defaults_change_no_curve_but_add_the_rug() -> None:
     frame = people(300)
     written = {"bins": 10, "window": {"width": 0.1, "step": 0.05}}
-    before, after = (run(frame, **DRAWN, **keys).curves for keys in ({}, {"calibration": written}))
+    before, after = (run(frame, **DRAWN, calibration=keys).curves for keys in (None, written))
     assert [c for c in after if c.curve != "calibration_rug"] == before
     assert sum(c.curve == "calibration_rug" for c in after) == 1
     quiet = run(frame, **DRAWN, calibration={**written, "rug": False})
@@ -150,7 +150,7 @@ def test_bins_stand_at_their_middles_where_the_spec_says_so() -> None:
 @pytest.mark.parametrize("smoother", ["logistic", "spline", "isotonic"])
 def test_the_smoother_that_is_asked_for_is_the_only_one_and_is_as_it_was(smoother: str) -> None:
     frame = people(300)
-    before, after = (curves(run(frame, **DRAWN, **keys)) for keys in ({}, {"calibration": {"smoother": smoother}}))
+    before, after = (curves(run(frame, **DRAWN, calibration=keys)) for keys in (None, {"smoother": smoother}))
     kinds = {"calibration_logistic", "calibration_spline", "calibration_isotonic"}
     assert kinds & after.keys() == {f"calibration_{smoother}"}
     assert after[f"calibration_{smoother}"] == before[f"calibration_{smoother}"]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import run_with_line as run
+from engine.runs import run
 
 MEASURES: list[Any] = [
     "accuracy", "f1", "sensitivity", "brier", "log_loss", "roc_auc", "average_precision", "pr_auc", "ks",

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.stats import norm, poisson_binom
 
-from engine.runs import run_with_line as run
+from engine.runs import run
 from evalpipe.engine.curves.residual_tests import zeros
 
 

@@ -8,8 +8,7 @@ import pytest
 from statsmodels.stats.proportion import proportions_ztest
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from engine.runs import people
-from engine.runs import run_with_line as run
+from engine.runs import people, run
 
 SAME = 1e-9
 

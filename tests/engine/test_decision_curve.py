@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import BOTH, people
-from engine.runs import run_with_line as run
+from engine.runs import BOTH, people, run
 from evalpipe.results import Curve, Results
 
 EASY: dict[str, Any] = {"metrics": ["accuracy"], "intervals": {"method": "none"}}

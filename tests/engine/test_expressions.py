@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from scipy.special import ndtri, stdtrit
 
-from engine.runs import BOTH, intervals, people, read_sample
-from engine.runs import run_with_line as run
+from engine.runs import BOTH, intervals, people, read_sample, run
 from evalpipe.data.catalog import look
 from evalpipe.engine.estimates import Evaluated, evaluated
 from evalpipe.errors import SpecError

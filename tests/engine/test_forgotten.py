@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs import numbers, people
-from engine.runs import run_with_line as run
+from engine.runs import numbers, people, run
 from evalpipe.engine.estimates import Evaluated
 from evalpipe.statistics import summary
 

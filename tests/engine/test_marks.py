@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from engine.runs import intervals, numbers, people
-from engine.runs import run_with_line as run
+from engine.runs import intervals, numbers, people, run
 from evalpipe.results.curves.events import MarkedMeasures, Marks
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import pytest
 
 import evalpipe
 from card.blocks import facts
-from engine.runs import BOTH, people, read_sample
-from engine.runs import run_with_line as run
+from engine.runs import BOTH, people, read_sample, run
 from evalpipe.card import method
 from evalpipe.engine.averages import values
 from evalpipe.engine.no_information import Independent, exact

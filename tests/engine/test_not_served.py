@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from engine.runs import people
-from engine.runs import run_with_line as run
+from engine.runs import people, run
 from evalpipe.cli.plan import plan_document
 from evalpipe.data.catalog import look
 from evalpipe.plan.resolve import plan

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import intervals, numbers, people
-from engine.runs import run_with_line as run
+from engine.runs import intervals, numbers, people, run
 from evalpipe.results import Results
 
 N = 3000

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from engine.runs import intervals, people
-from engine.runs import run_with_line as run
+from engine.runs import intervals, people, run
 from evalpipe.chapters.curves.card import relations
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
 

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import evalpipe.engine.replicates as engine
-from engine.runs import BOTH, intervals, numbers, people
-from engine.runs import run_with_line as run
+from engine.runs import BOTH, intervals, numbers, people, run
 from evalpipe.intervals import resampling
 from evalpipe.metrics import registry
 from few_by_day import few_by_day

@@ -12,8 +12,7 @@ import pytest
 from statsmodels.stats.stattools import durbin_watson
 from statsmodels.tsa.stattools import acf
 
-from engine.runs import BINARY, people
-from engine.runs import run_with_line as run
+from engine.runs import BINARY, people, run
 from evalpipe.errors import DataError, SpecError
 from evalpipe.results import Results
 from evalpipe.run import run as run_spec

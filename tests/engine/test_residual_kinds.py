@@ -11,8 +11,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from engine.runs import people
-from engine.runs import run_with_line as run
+from engine.runs import people, run
 from evalpipe.results import Results
 
 BOTH = {"residuals": {"kinds": ["deviance", "pearson"], "figures": ["scale_location", "half_normal"]}}

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import people
-from engine.runs import run_with_line as run
+from engine.runs import people, run
 from evalpipe.results import Results
 
 UNITS = (50.0, 1e4, 1e-6)

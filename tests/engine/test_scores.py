@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import evalpipe
-from engine.runs import run_with_line as run
+from engine.runs import run
 from evalpipe.engine.ranks import break_ties
 from evalpipe.results import Results
 

@@ -12,6 +12,7 @@ import pytest
 
 import evalpipe
 from conftest import Shared
+from engine.runs import with_line
 from evalpipe.findings.claims import Claim, decided
 from evalpipe.results import Results
 from findings import settled  # noqa: F401 - it adds to the faults
@@ -26,11 +27,12 @@ def name_of(say: Any) -> str:
 
 def run(planted: Planted, folder: Path) -> Results:
     """Run the nights of a fault, the last of which has it."""
+    spec = with_line(planted.spec)  # no rule speaks of a spline
     days = [f"{date(2026, 11, 1) + timedelta(number)}" for number in range(len(planted.nights) + 1)]
     for day, frames in zip(days, planted.nights, strict=False):
-        evalpipe.run(planted.spec | (planted.before or {}), frames=frames, out=folder / day, as_of=day)
+        evalpipe.run(spec | (planted.before or {}), frames=frames, out=folder / day, as_of=day)
     night = {"out": folder / days[-1], "as_of": days[-1]} if planted.nights else {}
-    return evalpipe.run(planted.spec, frames=planted.frames, **night)
+    return evalpipe.run(spec, frames=planted.frames, **night)
 
 
 @pytest.fixture(scope="session")
