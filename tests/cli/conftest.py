@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import evalpipe
+from conftest import Shared
 from evalpipe.cli import main
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -46,6 +49,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_small(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def out(shared: Shared, folder: Path) -> Path:
+    """Return the output folder of the small spec, which has run, with its ledger beside it."""
+
+    def run(top: Path) -> None:
+        top.mkdir()
+        write_small(top)
+        evalpipe.run(top / "small.yaml", out=top / "out")
+
+    shutil.copytree(shared("cli-small", run), folder, dirs_exist_ok=True)
+    return folder / "out"
 
 
 @pytest.fixture

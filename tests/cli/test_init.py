@@ -38,13 +38,13 @@ def semicolons(file: Path) -> None:
     file.write_text("\n".join(["Patient ID;Verstorben;Risk RF;Geschlecht", *lines, ""]), encoding="utf-8")
 
 
-def wide(file: Path) -> None:
+def wide(file: Path, numbers: int = 30) -> None:
     event, probability = drawn()
-    numbers = np.random.default_rng(6).normal(size=(270, ROWS))
     levels = np.array(["a", "b", "c"])
     pl.DataFrame({
         "row_id": [f"r{row}" for row in range(ROWS)], "patient_id": [f"p{row // 3}" for row in range(ROWS)],
-        "default": event.astype(int), **{f"x{at}": column for at, column in enumerate(numbers)},
+        "default": event.astype(int),
+        **{f"x{at}": column for at, column in enumerate(np.random.default_rng(6).normal(size=(numbers, ROWS)))},
         **{f"c{at}": levels[(np.arange(ROWS) + at) % 3] for at in range(20)}, "constant": ["k"] * ROWS,
         "day": [f"2024-01-{1 + row % 28:02}" for row in range(ROWS)], "note": [f"t{row}" for row in range(ROWS)],
         "ratio": (probability / 2), "case_weight": 1 + np.arange(ROWS) % 2 / 2, "empty": [None] * ROWS,
@@ -146,7 +146,7 @@ def test_dates_are_proposed_by_month_as_a_comment_and_for_the_command(command: C
 
 
 def test_three_hundred_columns_are_told_in_few_lines(command: Command, folder: Path) -> None:
-    wide(folder / "wide.csv")
+    wide(folder / "wide.csv", numbers=270)
     text = command("init", "wide.csv", "--event", "1", "-o", "-").stdout
     assert len(text.splitlines()) < 60
     assert "# - 270 columns (numbers; a slice needs cuts: {column: …, cuts: [18, 65]}): x0, x1, x2, x3 and 266" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 import evalpipe
 from cli.conftest import Command
+from conftest import Shared
 from evalpipe.cli import main
 from evalpipe.ledger.nights import names_in, nights
 from evalpipe.ledger.place import LedgerPlace
@@ -21,18 +23,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an output folder with three runs of three nights, the second of which missed its gate."""
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "reports" / "nightly"
-    ledger = Ledger.open(LedgerPlace.beside(folder)) if folder.parent.mkdir() is None else None
-    assert ledger is not None
+def run_nights(top: Path) -> None:
+    """Run three nights, the second of which misses its gate, and record them in a ledger beside their folder."""
+    folder = top / "reports" / "nightly"
+    folder.parent.mkdir(parents=True)
+    ledger = Ledger.open(LedgerPlace.beside(folder))
     for number, limit in enumerate((0.1, 0.99, 0.1)):
-        results = evalpipe.run(spec(tmp_path, gates=[{"metric": "accuracy", "min": limit}]), out=folder,
+        results = evalpipe.run(spec(top, gates=[{"metric": "accuracy", "min": limit}]), out=folder,
                                overrides=[f"seed={number}", f"as_of=2026-11-{20 + number}", "ledger=false"])
         ledger.record(results, folder, datetime(2026, 11, 21 + number, 2, tzinfo=UTC))
-    return folder
+
+
+@pytest.fixture
+def out(shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an output folder with three runs of three nights, the second of which missed its gate."""
+    shutil.copytree(shared("nights-of-history", run_nights), tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "reports" / "nightly"
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "history") -> tuple[int, str, str]:

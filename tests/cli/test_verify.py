@@ -12,13 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cli.conftest import Command
 
 
-@pytest.fixture
-def out(command: Command, folder: Path) -> Path:
-    """Run the small spec, and return its output folder."""
-    assert command("run", "small.yaml", "--out", "out", "--no-progress").returncode == 0
-    return folder / "out"
-
-
 @pytest.mark.usefixtures("out")
 def test_a_line_a_file_is_printed(command: Command) -> None:
     done = command("verify", "out")
