@@ -40,8 +40,11 @@ SIGNS = {"nonBmp", "shortTextContent"}
 
 FUNCTIONS = (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
 
-USUAL = {"apartments", "audit", "candidates", "digits", "slices", "themed"}
-"""The cards that every run looks at: of numbers, texts, no predictions, classes, groups and colours of its own."""
+USUAL = {"apartments", "audit", "candidates", "digits"}
+"""The cards that every run looks at: of numbers, texts, no predictions and classes.
+
+At cards of groups and of colours of their own, `test_page.py` and `test_theme.py` look.
+"""
 
 every_width = pytest.mark.parametrize("width", WIDTHS)
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
