@@ -27,7 +27,9 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Without buffers nothing is left to be flushed at exit, which is where an exit code can be lost.
 os.environ.pop("PYTHONUNBUFFERED", None)
-os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name not in os.environ}
+# More threads than that wait for each other; test_reproducible.py runs with four.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
+os.environ |= {name: "1" for name in THREADS if name not in os.environ}
 
 # A shell that starts pytest in the background lets it ignore Ctrl-C, and with it every command that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
