@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import pytest
 
+from evalpipe.chapters.calibration.spec import Binomial
 from evalpipe.engine.support import NAMES
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.declare import EVERY, interval, registry
@@ -57,6 +58,11 @@ def test_what_a_method_needs_is_given_by_name_or_is_a_statistic() -> None:
 def test_a_spec_asks_for_the_methods_that_say_so() -> None:
     asked = get_args(Intervals.model_fields["method"].annotation)
     assert asked == ("auto", *(name for name, method in registry.items() if method.asked))
+
+
+def test_the_bins_of_calibration_may_have_the_methods_of_proportions() -> None:
+    asked = tuple(name for name, method in registry.items() if method.asked and "proportion" in method.for_)
+    assert get_args(Binomial) == asked, "list them in `Binomial` of evalpipe/chapters/calibration/spec.py"
 
 
 def test_every_metric_gets_a_method_under_any_circumstances() -> None:
