@@ -72,7 +72,7 @@ def test_the_official_validator_accepts_the_export(
     first = ExportedRun.read(folder).predictors[0].name
     exported = ExportedRun.read(folder, first if export.models == "one" else None,
                              "other" if export.asks_evaluator else None)
-    assert validators.VALIDATORS[form](export.write(exported), tmp_path) == []
+    assert validators.VALIDATORS[form].finds(export.write(exported), tmp_path) == []
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -230,17 +230,27 @@ def dvc(files: Files, folder: Path) -> list[str]:
     return ([] if same else [shown]) + [f"no plot of {name}: {drawn}" for name in missing]
 
 
-VALIDATORS: dict[str, Callable[[Files, Path], list[str]]] = {
-    "cyclonedx": lambda files, _: cyclonedx(files),
-    "chai": lambda files, _: chai(files),
-    "model-index": lambda files, _: model_index(files),
-    "openlineage": lambda files, _: lineage(files),
-    "in-toto": lambda files, _: in_toto(files),
-    "every-eval-ever": every_eval_ever,
-    "openmetrics": lambda files, _: openmetrics(files),
-    "dvc": dvc,
+class Validator(NamedTuple):
+    """What a format's own validator finds in its files, given an empty folder too, and what it must refuse.
+
+    ``broken`` is replaced in an export, by what follows it, so that it is none of the format.
+    """
+
+    finds: Callable[[Files, Path], list[str]]
+    broken: tuple[str, str]
+
+
+VALIDATORS = {
+    "cyclonedx": Validator(lambda files, _: cyclonedx(files), ('"value": ', '"worth": ')),
+    "chai": Validator(lambda files, _: chai(files), ("DeveloperContact>", "Contact>")),
+    "model-index": Validator(lambda files, _: model_index(files), ("type: brier\n", "type: [brier\n")),
+    "openlineage": Validator(lambda files, _: lineage(files), ('"status": ', '"state": ')),
+    "in-toto": Validator(lambda files, _: in_toto(files), ('"result": ', '"outcome": ')),
+    "every-eval-ever": Validator(every_eval_ever, ('"evaluation_id": ', '"id": ')),
+    "openmetrics": Validator(lambda files, _: openmetrics(files), ("# EOF\n", "")),
+    "dvc": Validator(dvc, ('"verdict": ', '"verdict" ')),
 }
-"""The validator of each format, of its files and an empty folder."""
+"""The validator of each format."""
 
 
 def packages_named(words: str) -> set[str]:
