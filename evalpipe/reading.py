@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.candidates import read_candidates
 from evalpipe.data.read import read
-from evalpipe.data.sql.query_rows import stored
+from evalpipe.data.sql.query_rows import stored_queries
 from evalpipe.errors import DataError
 from evalpipe.streams.parts import Work
 from evalpipe.streams.read import read_streamed
@@ -35,7 +35,7 @@ def read_all(
     problems: list[Problem] = []
     known = work or Work()
     try:
-        with stored(plan, known.scratch) as rows:
+        with stored_queries(plan, known.scratch) as rows:
             if plan.datasets:
                 samples = read_streamed(rows, known) if plan.streaming.streamed else read(rows, frames)
     except DataError as error:

@@ -338,7 +338,7 @@ def _render_and_record(
     from evalpipe.runs.inputs import manifest_of, start_of_paths
 
     clock.begin(6)
-    signatures, signed, moved = RunFolder(folder.out).carried_signatures(results.evidence_sha256)
+    signatures, signed, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock.begin(7)
     run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}

@@ -123,10 +123,10 @@ def _look_at_source(places: Origin, named: Source) -> tuple[DataTable, Schema] |
     from evalpipe.data.formats import rows
 
     if isinstance(named, QuerySource):
-        from evalpipe.data.sql.query_rows import described
+        from evalpipe.data.sql.query_rows import describe_query
 
         try:
-            return described(places, named)
+            return describe_query(places, named)
         except DataError as error:
             return list(error.problems)
     located = find(places, named)

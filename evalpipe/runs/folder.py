@@ -139,7 +139,7 @@ class RunFolder:
         """The signatures of the results there; raises DataError where one is of others."""
         return self.signatures_of(self.results.evidence_sha256)
 
-    def carried_signatures(
+    def signatures_after_run(
         self, evidence_sha256: str
     ) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
         """Return what becomes of the signatures when a run writes results to the folder.

@@ -43,7 +43,7 @@ Answer = TypeVar("Answer")
 AT_ONCE = 1 << 18
 """The values of a batch: rows times columns."""
 
-CANCELLED = 1.0
+CANCEL_WITHIN = 1.0
 """The seconds that a driver has to end a call which it cancels."""
 
 ALIAS = "evalpipe_query"
@@ -97,6 +97,12 @@ class Database(ABC):
     @abstractmethod
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns of a query, by their names and types."""
+
+    def schema(self, text: str, source: QuerySource) -> pa.Schema:
+        """Return the names and types of the columns of a statement, with the parameters of a query bound to it."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(text, source.parameters or None)
+            return cursor.fetch_record_batch().schema
 
     @abstractmethod
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
@@ -154,7 +160,7 @@ class Database(ABC):
         self._unfinished = True
         with suppress(Error):  # as from drivers that cannot
             self.connection.adbc_cancel()
-            wait([answer], CANCELLED)
+            wait([answer], CANCEL_WITHIN)
         answer.add_done_callback(close)
 
 
@@ -198,7 +204,7 @@ def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Pro
     if _SILENT.search(reason):
         return Problem("no-server", f"no server answers at the URI of {source.called}", at,
                        "start it, or correct the URI in the environment")
-    message = f"cannot connect to the database of {source.called}: {_one_line(error, source)}"
+    message = f"cannot connect to the database of {source.called}: {_server_message(error, source)}"
     return Problem("no-connection", message, at, "correct the URI in the environment")
 
 
@@ -217,10 +223,10 @@ def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Proble
     if _FOREIGN.search(reason):
         return Problem("no-connection", f"the file of {source.called} is no database of SQLite", at, "check its URI")
     if _UNBOUND.search(reason):
-        given = f"{len(source.parameters)} under 'parameters'"
-        message = f"the query of {source.called} has more or fewer marks than there are values, {given}"
+        message = (f"the query of {source.called} has more or fewer marks than there are values, "
+                   f"{len(source.parameters)} under 'parameters'")
         return Problem("bad-query", message, at, "give one value for each mark, in their order")
-    message = f"the database cannot read the query of {source.called}: {_one_line(error, source)}"
+    message = f"the database cannot read the query of {source.called}: {_server_message(error, source)}"
     details = _server_details(error)
     hint = details.get("PG_DIAG_MESSAGE_HINT")
     return Problem("bad-query", message, at, hint and source.uri.redacted(hint).rstrip("."),
@@ -236,26 +242,27 @@ def too_slow(source: QuerySource, places: Origin) -> Problem:
 
 def _server_details(error: Exception) -> dict[str, str]:
     """Return what a server says of an error beside its message, by the names that PostgreSQL gives it."""
-    given: Any = getattr(error, "details", None) or ()
-    return {str(key): value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-            for key, value in ((key.decode() if isinstance(key, bytes) else key, value) for key, value in given)}
+    def text(item: object) -> str:
+        return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
+
+    return {text(key): text(value) for key, value in getattr(error, "details", None) or ()}
 
 
-def _one_line(error: Exception, source: QuerySource) -> str:
+def _server_message(error: Exception, source: QuerySource) -> str:
     """Return what the server says in one line: its own message, without that of the driver, and without secrets."""
-    server_message = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
-    if server_message is None:
+    message = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
+    if message is None:
         first = str(error).partition("\nquery: ")[0].partition("\n")[0]
-        server_message = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
-    return source.uri.redacted(" ".join(server_message.split())).rstrip(".")
+        message = re.sub(r"^[A-Z_]+: |\[[^]]*\] |Failed to \w+(?: query)?: |ERROR:\s*", "", first)
+    return source.uri.redacted(" ".join(message.split())).rstrip(".")
 
 
 def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
     """Say where in the query the server found the fault, where it says so of the query as it is written."""
-    given = details.get("PG_DIAG_STATEMENT_POSITION", "")
-    if not given.isdecimal() or ALIAS in reason or not 0 < int(given) <= len(text):
+    position = details.get("PG_DIAG_STATEMENT_POSITION", "")
+    if not position.isdecimal() or ALIAS in reason or not 0 < int(position) <= len(text):
         return ()
-    line, column = line_and_column(text, int(given) - 1)
+    line, column = line_and_column(text, int(position) - 1)
     return (f"line {line}, column {column} of the query: {text.splitlines()[line - 1].strip()}",)
 
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from evalpipe.plan.sources import Sources
 
 
-CLASSES = ("integer", "real", "text", "blob")
-"""What SQLite says that a value is, beside null: its storage classes."""
+STORAGE_CLASSES = ("integer", "real", "text", "blob")
+"""What SQLite says that a value is, beside null."""
 
-TOLD = 250
+COLUMNS_AT_ONCE = 250
 """Columns whose values are looked at in one statement: SQLite returns 2,000 numbers at most."""
 
 
@@ -63,23 +63,18 @@ class SQLite(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns by the types of all their values."""
-        names = self.in_time(lambda: self._names(source))
-        counts = [count for at in range(0, len(names), TOLD)
-                  for count in self._counted(source, names[at:at + TOLD])]
+        names = self.in_time(lambda: self.schema(within(source, ["*"], " LIMIT 0"), source)).names
+        counts = [count for start in range(0, len(names), COLUMNS_AT_ONCE)
+                  for count in self._counts_by_class(source, names[start:start + COLUMNS_AT_ONCE])]
         return [_sqlite_column(*column) for column in zip(names, counts, strict=True)]
 
-    def _names(self, source: QuerySource) -> list[str]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(within(source, ["*"], " LIMIT 0"), source.parameters or None)
-            names: list[str] = cursor.fetch_record_batch().schema.names
-        return names
-
-    def _counted(self, source: QuerySource, names: list[str]) -> Iterator[tuple[int, ...]]:
-        """Yield for each column how many values it has of each class."""
-        asked = [f"total(typeof({quoted_name(name)}) = '{kind}')" for name in names for kind in CLASSES]
-        (batch,) = self.timely(self._batches(within(source, asked), source, 1))
+    def _counts_by_class(self, source: QuerySource, names: list[str]) -> Iterator[dict[str, int]]:
+        """Yield for each column how many values it has of each storage class."""
+        totals = [f"total(typeof({quoted_name(name)}) = '{kind}')" for name in names for kind in STORAGE_CLASSES]
+        (batch,) = self.batches(within(source, totals), source, 1)
         numbers = [int(column[0].as_py()) for column in batch.columns]
-        yield from zip(*(numbers[at::len(CLASSES)] for at in range(len(CLASSES))), strict=True)
+        for start in range(0, len(numbers), len(STORAGE_CLASSES)):
+            yield dict(zip(STORAGE_CLASSES, numbers[start:start + len(STORAGE_CLASSES)], strict=True))
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a statement."""
@@ -99,8 +94,8 @@ class SQLite(Database):
         """
         examples = {form.type: form.first for form in _sqlite_types().values()}
         first = [f"{examples[column.type]} AS {quoted_name(column.name)}" for column in columns]
-        asked = within(source, [column.expression for column in columns])
-        text = f"SELECT {', '.join(first)} UNION ALL {asked}"
+        query = within(source, [column.expression for column in columns])
+        text = f"SELECT {', '.join(first)} UNION ALL {query}"
         leading = True
         for batch in self.batches(text, source, max(2, AT_ONCE // len(columns))):
             yield batch.slice(1) if leading else batch
@@ -116,10 +111,9 @@ def _sqlite_types() -> dict[str, _SqliteType]:
     }
 
 
-def _sqlite_column(name: str, values: tuple[int, ...]) -> QueryColumn:
+def _sqlite_column(name: str, counts: dict[str, int]) -> QueryColumn:
     """Return a column as what all its values are: numbers where some are whole, and texts where there is no value."""
-    counts = dict(zip(CLASSES, values, strict=True))
-    present = [kind for kind in CLASSES if counts[kind]]
+    present = [kind for kind in STORAGE_CLASSES if counts[kind]]
     kinds, numeric = _sqlite_types(), set(present) <= {"integer", "real"}
     kind = "text" if not present else "real" if numeric and len(present) == 2 else present[0]
     mixed = len(present) > 1 and not numeric
@@ -129,11 +123,12 @@ def _sqlite_column(name: str, values: tuple[int, ...]) -> QueryColumn:
     return QueryColumn(name, f"CAST({quoted_name(name)} AS {form.cast})", form.type, unreadable)
 
 
-CONNECT = 30
+CONNECT_TIMEOUT = 30
 """The seconds that a server may take to answer at all."""
 
-USUAL = {"connect_timeout": str(CONNECT), "application_name": "evalpipe", "keepalives_idle": "30",
-         "keepalives_interval": "10", "keepalives_count": "3"}
+USUAL_PARAMETERS = {
+    "connect_timeout": str(CONNECT_TIMEOUT), "application_name": "evalpipe", "keepalives_idle": "30",
+    "keepalives_interval": "10", "keepalives_count": "3"}
 """Parameters of a connection, unless its URI has them: a server that is gone is noticed within a minute."""
 
 CASTS = {"numeric": ("double precision", "double"), "uuid": ("text", "string"), "bpchar": ("text", "string"),
@@ -151,9 +146,9 @@ class PostgreSQL(Database):
         """Connect and begin the transaction."""
         from adbc_driver_postgresql import dbapi
 
-        given = {key for key, _ in parse_qsl(urlsplit(uri.address).query, keep_blank_values=True)}
-        further = "&".join(f"{key}={value}" for key, value in USUAL.items() if key not in given)
-        self.connection = dbapi.connect(f"{uri.address}{'&' if '?' in uri.address else '?'}{further}")
+        in_uri = {key for key, _ in parse_qsl(urlsplit(uri.address).query, keep_blank_values=True)}
+        usual = "&".join(f"{key}={value}" for key, value in USUAL_PARAMETERS.items() if key not in in_uri)
+        self.connection = dbapi.connect(f"{uri.address}{'&' if '?' in uri.address else '?'}{usual}")
         self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows will be asked for
 
@@ -168,23 +163,23 @@ class PostgreSQL(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns as the server prepares the query, of which it reads no row."""
-        return [_postgresql_column(field) for field in self.in_time(lambda: self._schema(source.text))]
+        return [_postgresql_column(field) for field in self.in_time(lambda: self._prepared_schema(source.text))]
 
-    def _schema(self, text: str) -> pa.Schema:
+    def _prepared_schema(self, text: str) -> pa.Schema:
         with self.connection.cursor() as cursor:
             return cursor.adbc_execute_schema(text)
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a cursor, which the server opens for statements that read alone."""
-        yield from self.timely(self._fetched(text, source, rows))
+        yield from self.timely(self._cursor_batches(text, source, rows))
 
-    def _fetched(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+    def _cursor_batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         # COPY, with which the driver asks by itself, takes no parameters.
-        plain = {"adbc.postgresql.use_copy": "false"}
-        with self.connection.cursor(adbc_stmt_kwargs=plain) as cursor:
+        options = {"adbc.postgresql.use_copy": "false"}
+        with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
             cursor.execute(f"DECLARE evalpipe_rows NO SCROLL CURSOR FOR {text}", source.parameters or None)
         while True:
-            with self.connection.cursor(adbc_stmt_kwargs=plain) as cursor:
+            with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
                 cursor.execute(f"FETCH {rows} FROM evalpipe_rows")
                 batches = [batch for batch in cursor.fetch_record_batch() if batch.num_rows]
             if not batches:
@@ -232,16 +227,11 @@ class OtherDatabase(Database):
         """Return the columns as the database gives them for no row; decimals are read as floats."""
         from pyarrow import float64, types
 
-        schema = self.in_time(lambda: self._schema(within(source, ["*"], " WHERE 1 = 0"), source))
+        schema = self.in_time(lambda: self.schema(within(source, ["*"], " WHERE 1 = 0"), source))
         return [
             QueryColumn(field.name, quoted_name(field.name), float64() if types.is_decimal(field.type) else field.type,
                         None if is_readable(field.type) else str(field.type))
             for field in schema]
-
-    def _schema(self, text: str, source: QuerySource) -> pa.Schema:
-        with self.connection.cursor() as cursor:
-            cursor.execute(text, source.parameters or None)
-            return cursor.fetch_record_batch().schema
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - as the driver makes them
         """Yield the rows of a statement."""

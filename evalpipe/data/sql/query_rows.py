@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
 
-def described(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
+def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
     """Return what is known of a query, and the types of its columns; raises DataError, and UsageError."""
     with open_database(source, places) as database:
         columns = columns_of(database, places, source)
@@ -77,8 +77,8 @@ def _polars_types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
 MODULUS = 1 << 256
 
 
-class Content:
-    """The sum of the rows so far, by the names of their columns."""
+class ContentDigest:
+    """The sha256 of the content: the sum of the rows so far, by the names of their columns."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         """Begin without rows."""
@@ -90,11 +90,12 @@ class Content:
         """Add some rows."""
         if not frame.height:
             return
-        kinds, parts = zip(*(_as_bytes(frame[name]) for name in self.columns), strict=True)
+        kinds, parts = zip(*(_values_as_bytes(frame[name]) for name in self.columns), strict=True)
         self.kinds = list(kinds)
         table = np.ascontiguousarray(np.concatenate(parts, axis=1))
         content, width = table.tobytes(), table.shape[1]
-        digests = b"".join([hashlib.sha256(content[at:at + width]).digest() for at in range(0, len(content), width)])
+        rows = (content[start:start + width] for start in range(0, len(content), width))
+        digests = b"".join([hashlib.sha256(row).digest() for row in rows])
         # Summed by words of 32 bits: a batch is far too short for these to exceed 64.
         words = np.frombuffer(digests, ">u4").reshape(-1, 8).sum(axis=0, dtype=np.uint64)
         total = sum(int(word) << (32 * place) for place, word in enumerate(reversed(words)))
@@ -108,28 +109,28 @@ class Content:
         return json_sha256(about)
 
 
-def _as_bytes(column: pl.Series) -> tuple[str, Values]:
+def _values_as_bytes(column: pl.Series) -> tuple[str, Values]:
     """Return what kind of values a column has, and each as bytes [n, width]: whether it is there, and what it is.
 
     Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
     the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
     first. Texts are their sha256, lists that of their numbers, each written as a Float64, and what is missing is zeros.
     """
-    there = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
+    present = column.is_not_null().to_numpy().astype(np.uint8)[:, None]
     kind = column.dtype
     if isinstance(kind, pl.List | pl.Array):
-        return "list", np.concatenate([there, _list_digests(column.cast(pl.List(pl.Float64)))], axis=1)
+        return "list", np.concatenate([present, _list_digests(column.cast(pl.List(pl.Float64)))], axis=1)
     if kind == pl.String:
-        return "text", np.concatenate([there, _text_digests(column)], axis=1)
+        return "text", np.concatenate([present, _text_digests(column)], axis=1)
     if kind.is_float() or kind.is_decimal():
         numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
         numbers = np.where(np.isnan(numbers), np.nan, numbers).astype("<f8")
-        return "number", np.concatenate([there, numbers.view(np.uint8).reshape(-1, 8)], axis=1)
+        return "number", np.concatenate([present, numbers.view(np.uint8).reshape(-1, 8)], axis=1)
     wholes = column.to_physical() if kind.is_temporal() else column
     signed = wholes.reinterpret(signed=True) if kind == pl.UInt64 else wholes.cast(pl.Int64)
     whole = signed.fill_null(0).to_numpy().astype("<i8")
     name = "boolean" if kind == pl.Boolean else "integer" if kind.is_integer() else str(kind).lower()
-    return name, np.concatenate([there, whole.view(np.uint8).reshape(-1, 8)], axis=1)
+    return name, np.concatenate([present, whole.view(np.uint8).reshape(-1, 8)], axis=1)
 
 
 def _text_digests(column: pl.Series) -> Values:
@@ -137,15 +138,15 @@ def _text_digests(column: pl.Series) -> Values:
     distinct = column.unique().drop_nulls()
     digests = [hashlib.sha256(text.encode()).digest() for text in distinct]
     table = np.frombuffer(bytes(32) + b"".join(digests), np.uint8).reshape(-1, 32)
-    numbers = pl.DataFrame({"text": distinct, "at": np.arange(1, len(distinct) + 1)})
-    at = column.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")["at"]
-    return np.take(table, at.fill_null(0).to_numpy(), axis=0)
+    numbers = pl.DataFrame({"text": distinct, "row": np.arange(1, len(distinct) + 1)})
+    rows = column.to_frame("text").join(numbers, on="text", how="left", maintain_order="left")["row"]
+    return np.take(table, rows.fill_null(0).to_numpy(), axis=0)
 
 
 def _list_digests(column: pl.Series) -> Values:
     """Return the sha256 of the numbers of each list [n, 32], zeros where there is no list."""
     lengths = column.list.len()
-    _, numbers = _as_bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
+    _, numbers = _values_as_bytes(column.filter((lengths > 0).fill_null(value=False)).explode())
     ends = lengths.fill_null(0).cum_sum().to_list()
     digests = [bytes(32) if length is None else hashlib.sha256(numbers[end - length:end].tobytes()).digest()
                for length, end in zip(lengths, ends, strict=True)]
@@ -157,7 +158,7 @@ PREFIX = ".new-"
 
 
 @contextmanager
-def stored(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
+def stored_queries(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
     """Store the rows of a plan's queries in files, and return the plan of these, which are then removed.
 
     ``scratch`` is the folder for them, None for that of the system. All queries of one URI see one state of their
@@ -203,7 +204,7 @@ def _store_rows(
 
     columns = _columns_to_read(plan, dataset, source, database)
     schema = pa.schema([(column.name, column.type) for column in columns])
-    content = Content(sorted(schema.names))
+    content = ContentDigest(sorted(schema.names))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         rows = database.rows(source, columns)
         while True:
@@ -221,15 +222,15 @@ def _store_rows(
 
 def _columns_to_read(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
     """Return the columns to ask for; raises DataError where they are no longer what was planned with."""
-    there = {column.name: column for column in columns_of(database, plan.places, source)}
-    names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(there)[:1]
-    columns = [there[name] for name in names if name in there]
-    gone = [name for name in names if name not in there]
-    if gone:
-        message = f"column '{gone[0]}' of {source.called} is gone since the run was planned"
+    by_name = {column.name: column for column in columns_of(database, plan.places, source)}
+    names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(by_name)[:1]
+    missing = [name for name in names if name not in by_name]
+    if missing:
+        message = f"column '{missing[0]}' of {source.called} is gone since the run was planned"
         raise DataError(Problem("file-changed", message, plan.places.place(*source.loc), "run again"))
-    strange = {column.name: column.unreadable for column in columns if column.unreadable is not None}
-    if strange:
-        table = replace(dataset.table, unreadable=strange)
-        raise DataError(*(unreadable(plan.places, table, name, source.loc) for name in strange))
+    columns = [by_name[name] for name in names]
+    types = {column.name: column.unreadable for column in columns if column.unreadable is not None}
+    if types:
+        table = replace(dataset.table, unreadable=types)
+        raise DataError(*(unreadable(plan.places, table, name, source.loc) for name in types))
     return columns

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.data.sql.query_rows import Content
+from evalpipe.data.sql.query_rows import ContentDigest
 
 COLUMNS = ["a", "b", "c"]
 ROWS = st.lists(st.tuples(
@@ -23,7 +23,7 @@ ROWS = st.lists(st.tuples(
 
 def sha256(rows: list[tuple[object, ...]], cuts: tuple[int, ...] = ()) -> str:
     frame = pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.Float64, "c": pl.String}, orient="row")
-    content = Content(COLUMNS)
+    content = ContentDigest(COLUMNS)
     ends = (0, *sorted(cut % (len(rows) + 1) for cut in cuts), len(rows))
     for begin, end in pairwise(ends):
         content.add(frame[begin:end])
@@ -68,10 +68,10 @@ def test_it_is_what_its_description_says() -> None:
 
 def test_whole_numbers_without_a_sign_have_their_bits() -> None:
     """Of DuckDB's UBIGINT, such as hashes as ids; those that 64 bits with a sign hold are as with one."""
-    contents = [Content(["id"]) for _ in range(3)]
+    contents = [ContentDigest(["id"]) for _ in range(3)]
     for content, ids in zip(contents, ([2**64 - 1, 2**63], [2**64 - 2, 2**63], [7, 8]), strict=True):
         content.add(pl.DataFrame({"id": pl.Series(ids, dtype=pl.UInt64)}))
-    signed = Content(["id"])
+    signed = ContentDigest(["id"])
     signed.add(pl.DataFrame({"id": [7, 8]}))
     assert len({content.sha256 for content in contents}) == 3
     assert contents[2].sha256 == signed.sha256
@@ -81,7 +81,7 @@ def test_types_of_one_kind_are_one() -> None:
     day, time = dt.date(2026, 11, 21), dt.datetime(2026, 11, 21, 12)  # noqa: DTZ001 - without a zone, as data have it
     frame = pl.DataFrame({"flag": [True], "small": [3], "day": [day], "time": [time], "half": [0.5]})
     narrow = frame.with_columns(pl.col("small").cast(pl.Int16), pl.col("half").cast(pl.Float32))
-    contents = [Content(frame.columns) for _ in range(2)]
+    contents = [ContentDigest(frame.columns) for _ in range(2)]
     for content, rows in zip(contents, (frame, narrow), strict=True):
         content.add(rows)
     assert contents[0].sha256 == contents[1].sha256
@@ -90,11 +90,11 @@ def test_types_of_one_kind_are_one() -> None:
 
 def test_lists_are_their_numbers() -> None:
     rows: list[list[float | None] | None] = [[0.5, None], [0.5], [], None, [None, 0.5], [0.5, 0.25]]
-    contents = [Content(["p"]) for _ in rows]
+    contents = [ContentDigest(["p"]) for _ in rows]
     for content, row in zip(contents, rows, strict=True):
         content.add(pl.DataFrame({"p": [row]}, schema={"p": pl.List(pl.Float64)}))
     assert len({content.sha256 for content in contents}) == len(rows)
-    together, apart, narrow = (Content(["p"]) for _ in range(3))
+    together, apart, narrow = (ContentDigest(["p"]) for _ in range(3))
     together.add(pl.DataFrame({"p": rows}, schema={"p": pl.List(pl.Float64)}))
     narrow.add(pl.DataFrame({"p": rows}, schema={"p": pl.List(pl.Float32)}))
     for row in reversed(rows):

@@ -177,7 +177,7 @@ def test_a_connection_that_is_lost_while_rows_come_leaves_earlier_output(
     evalpipe.run(path, out=out)
     before = (out / "results.json").read_bytes()
     monkeypatch.setattr("evalpipe.data.sql.database.AT_ONCE", 100)
-    add = query_rows.Content.add
+    add = query_rows.ContentDigest.add
 
     def killed(content: Any, frame: Any) -> None:
         add(content, frame)
@@ -185,7 +185,7 @@ def test_a_connection_that_is_lost_while_rows_come_leaves_earlier_output(
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                                "WHERE application_name = 'evalpipe'")
 
-    monkeypatch.setattr(query_rows.Content, "add", killed)
+    monkeypatch.setattr(query_rows.ContentDigest, "add", killed)
     with pytest.raises(DataError) as caught:
         evalpipe.run(path, out=out)
     assert str(caught.value).splitlines()[0] == (
