@@ -285,7 +285,7 @@ def _row_file(plan: Plan) -> list[str]:
 
 def _calibration(plan: Plan) -> list[str]:
     """Say how figures of calibration are made, where the spec does."""
-    if not plan.calibration.asked:
+    if not plan.calibration.declared:
         return []
     settings, window = plan.calibration.settings, plan.calibration.settings.window
     kinds = {"equal_width": "equal width", "equal_count": "equal count"}

@@ -158,8 +158,8 @@ class RunFolder:
         evidence = {signature.evidence_sha256 for signature in signatures}
         if evidence == {evidence_sha256}:
             return signatures, {SIGNATURES: content}, None
-        moved = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
-        return (), {moved: content}, moved
+        new_name = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
+        return (), {new_name: content}, new_name
 
     @cached_property
     def run_facts(self) -> dict[str, Any]:
@@ -232,8 +232,8 @@ class RunFolder:
         """
         if self.manifest is None:
             return {}
-        later = self.manifest.with_files({name: bytes_sha256(content) for name, content in files.items()})
-        return self.manifest_files(later, by)
+        updated = self.manifest.with_files({name: bytes_sha256(content) for name, content in files.items()})
+        return self.manifest_files(updated, by)
 
 
 def _unreadable(shown: str | Path, error: OSError, hint: str) -> DataError:

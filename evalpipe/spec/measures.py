@@ -100,11 +100,11 @@ class MetricChoice:
         if self.metric not in registry:  # an expression that the spec declares, which has no options
             return self.written()
         metric, written = registry[self.metric], dict(self.options)
-        own_options = {name for name in metric.option_types if name in written or name not in metric.from_spec}
+        options = {name for name in metric.option_types if name in written or name not in metric.from_spec}
         # Options from the spec are required of the model that fills in defaults, so they get values of no account.
         stand_ins = {name: ((0.0,),) if name in metric.alone else 0.5 for name in metric.from_spec}
-        options = metric.options.model_validate(stand_ins | written).model_dump(mode="json", include=own_options)
-        return MetricChoice(metric.name, options, self.average, self.prevalence).written()
+        filled = metric.options.model_validate(stand_ins | written).model_dump(mode="json", include=options)
+        return MetricChoice(metric.name, filled, self.average, self.prevalence).written()
 
     def _dumped(self, info: SerializationInfo) -> str | dict[str, object]:
         """Write the canonical form in JSON, which is what results hold and hash; else what was written."""
@@ -169,8 +169,8 @@ def located_items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
 
 def common_keys(metric: str) -> tuple[str, ...]:
     """Return the keys of an entry that are no options of its metric: `ppv` and `npv` have a prevalence of their own."""
-    own_options = metric in registry and "prevalence" in registry[metric].option_types
-    return ("metric", "average") if own_options else ("metric", "average", "prevalence")
+    own_prevalence = metric in registry and "prevalence" in registry[metric].option_types
+    return ("metric", "average") if own_prevalence else ("metric", "average", "prevalence")
 
 
 class MeasureExpression(SpecPart):

@@ -40,14 +40,14 @@ LISTS_ALL = "`evalpipe metrics` lists all of them"
 
 def check_metrics(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the entries of the spec's metrics."""
-    known: list[Entry] = []
+    entries: list[Entry] = []
     for loc, choice in draft.entries(draft.spec.metrics, "metrics"):
         if not isinstance(choice, MetricChoice):  # an expression
             continue
         entry, faults = check_measure(draft, loc, choice)
         yield from faults
-        known += [] if entry is None else [entry]
-    yield from _listed_twice(draft, known)
+        entries += [] if entry is None else [entry]
+    yield from _listed_twice(draft, entries)
 
 
 def check_measure(
@@ -133,13 +133,13 @@ def _wrong_averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
 def _wrong_options(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check the options that an entry gives, and report those that the metric needs and no key of the spec can give."""
     metric, written = entry.metric, entry.choice.options
-    known = [name for name in metric.option_types if name not in metric.alone]
-    has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
+    options = [name for name in metric.option_types if name not in metric.alone]
+    has = f"the option{'s' if len(options) > 1 else ''} {listed(options, 'and')}" if options else "no options"
     for key in written:
-        if key not in known:
-            yield unknown_key(draft.tree, known, (*entry.loc, key), (f"the metric {metric.name} has {has}",))
+        if key not in options:
+            yield unknown_key(draft.tree, options, (*entry.loc, key), (f"the metric {metric.name} has {has}",))
     try:
-        metric.options.model_validate({key: option for key, option in written.items() if key in known})
+        metric.options.model_validate({key: option for key, option in written.items() if key in options})
     except ValidationError as error:
         problems = explain(error, draft.tree, metric.options.model_json_schema(), entry.loc)
         yield from (problem for problem in problems if problem.code != "missing-key")
@@ -294,8 +294,8 @@ def _wrong_limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem
 def in_range(draft: Draft, loc: Loc, entry: Entry, numbers: Mapping[str, float | None]) -> Iterator[Problem]:
     """Report numbers, by their keys at ``loc``, beyond the range that a measure has with its options."""
     metric = entry.metric
-    moved = metric.range_of is not None
-    low, high = metric.bounds(metric.options(**entry.choice.options).model_dump() if moved else {})
+    by_options = metric.range_of is not None
+    low, high = metric.bounds(metric.options(**entry.choice.options).model_dump() if by_options else {})
     for key, number in numbers.items():
         if number is not None and (number < low or number > high):
             shown = draft.tree.show(*loc, key)

@@ -171,8 +171,8 @@ def resolved(spec: Spec) -> dict[str, object]:
         for key in [key for key in model if not applies(("models", ANY_NAME, key), spec.task)]:
             del model[key]
         # Keys that a task came to have after others had them.
-        later = ("probabilities", "scores", "renormalise") if spec.task == "binary" else ("scale",)
-        for key in [key for key in later if key in model and not model[key]]:
+        added = ("probabilities", "scores", "renormalise") if spec.task == "binary" else ("scale",)
+        for key in [key for key in added if key in model and not model[key]]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     thresholded = "threshold" in spec.model_fields_set or any(

@@ -280,11 +280,11 @@ class _Builder:
             return Node(UNREADABLE, place)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, place)
-        wanted = "seq" if isinstance(node, yaml.SequenceNode) else "map"
-        if node.tag != CORE + wanted:
+        is_list = isinstance(node, yaml.SequenceNode)
+        if node.tag != f"{CORE}{'seq' if is_list else 'map'}":
             return self._unknown_tag(node, place)
         if len(node.value) > MAX_ENTRIES:
-            kind = "list" if wanted == "seq" else "mapping"
+            kind = "list" if is_list else "mapping"
             self._report("too-many-values", f"this {kind} has {len(node.value):,} entries; at most {MAX_ENTRIES:,} are "
                          "allowed", place, "divide the evaluation among several specs")
             return Node(UNREADABLE, place)

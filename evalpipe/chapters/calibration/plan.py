@@ -21,10 +21,11 @@ SMOOTHERS = ("logistic", "spline", "isotonic")
 class CalibrationPlan:
     """The ``settings``, usual ones where the spec has none, and the curves that are ``left_out`` by name.
 
-    ``asked`` says whether the spec has the settings; ``interval`` is the method of the event rates in bins and windows.
+    ``declared`` says whether the spec has the settings; ``interval`` is the method of the event rates in bins and
+    windows.
     """
 
-    asked: bool
+    declared: bool
     settings: Calibration
     interval: str
     rug: bool
@@ -36,15 +37,15 @@ class CalibrationPlan:
         if variant == "original" or window.of_variants is None:
             return self
         width, step = window.of_variants
-        moved = window.model_copy(update={"width": width, "step": step})
-        return replace(self, settings=self.settings.model_copy(update={"window": moved}))
+        variant_window = window.model_copy(update={"width": width, "step": step})
+        return replace(self, settings=self.settings.model_copy(update={"window": variant_window}))
 
 
 def calibration_plan(spec: Spec) -> CalibrationPlan:
     """Return what is drawn of calibration."""
-    asked, settings = spec.calibration is not None, spec.calibration or Calibration()
-    rug = asked and settings.rug and spec.task == "binary"
+    declared, settings = spec.calibration is not None, spec.calibration or Calibration()
+    rug = declared and settings.rug and spec.task == "binary"
     bins = [curve for kind, curve in CURVES.items() if settings.strategy not in {None, kind}]
     smooth = [f"calibration_{name}" for name in SMOOTHERS if settings.smoother not in {None, name}]
     left_out = frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])])
-    return CalibrationPlan(asked, settings, settings.interval or proportion_method(spec), rug, left_out)
+    return CalibrationPlan(declared, settings, settings.interval or proportion_method(spec), rug, left_out)

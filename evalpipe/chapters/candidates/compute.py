@@ -38,28 +38,28 @@ class CandidateRows:
 
 def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
     """Return the candidates in the order of their rank, those that tie and those without one in that of their ids."""
-    asked = plan.part(candidates_plan)
-    assert asked is not None  # noqa: S101 - there are rows
-    goals = [column.goal for column in asked.goals]
+    table_plan = plan.part(candidates_plan)
+    assert table_plan is not None  # noqa: S101 - there are rows
+    goals = [column.goal for column in table_plan.goals]
     d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])
     weights = np.array([goal.rule.weight for goal in goals])
     overall = scale.overall(d, weights)
     within = _one_error_below_best(goals, rows, d, weights, overall)
-    candidates = list(_ranked_candidates(asked, rows, d, overall, within))
+    candidates = list(_ranked_candidates(table_plan, rows, d, overall, within))
     return Candidates(
-        id=list(asked.ids), goals=[_goal_record(column, rows, k) for k, column in enumerate(asked.goals)],
-        axes=[goals[k].name for k in asked.axes or ()], within=within,
+        id=list(table_plan.ids), goals=[_goal_record(column, rows, k) for k, column in enumerate(table_plan.goals)],
+        axes=[goals[k].name for k in table_plan.axes or ()], within=within,
         ranking=sorted(candidates, key=lambda candidate: candidate.rank or len(candidates) + 1),
     )
 
 
 def _ranked_candidates(
-    asked: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
+    table_plan: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
 ) -> Iterator[RankedCandidate]:
     """Yield the candidates in the order of their ids."""
-    goals = [column.goal for column in asked.goals]
+    goals = [column.goal for column in table_plan.goals]
     names, compared = [goal.name for goal in goals], scores(goals, rows.values, d)
-    fronts = [None] * len(d) if asked.axes is None else scale.pareto(compared[:, list(asked.axes)])
+    fronts = [None] * len(d) if table_plan.axes is None else scale.pareto(compared[:, list(table_plan.axes)])
     order, pareto = scale.ranks(overall), scale.pareto(compared)
     for n, value in enumerate(overall.tolist()):
         defined = not np.isnan(value)

@@ -33,9 +33,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
             message = "candidates are ranked by the goals of 'desirability', and there are none"
             yield draft.tree.problem("no-goals", message, "candidates", key=True, hint="add 'desirability: […]'")
         return
-    yield from _columns_of_no_goal(draft, table, goals)
+    subjects = list(dict.fromkeys(filter(None, map(goal_subject, goals))))
+    yield from _columns_of_no_goal(draft, table, goals, subjects)
     yield from _different_options(draft)
-    yield from _wrong_axes(draft, table, goals)
+    yield from _wrong_axes(draft, table, subjects)
 
 
 def _needs_predictions(draft: Draft) -> Iterator[Problem]:
@@ -49,28 +50,29 @@ def _needs_predictions(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
 
 
-def _columns_of_no_goal(draft: Draft, table: CandidateTable, goals: list[GoalRule]) -> Iterator[Problem]:
+def _columns_of_no_goal(
+    draft: Draft, table: CandidateTable, goals: list[GoalRule], subjects: list[str]
+) -> Iterator[Problem]:
     """Report columns, and standard errors, of what no goal is of."""
-    known = list(dict.fromkeys(filter(None, map(goal_subject, goals))))
     for part in ("columns", "std_err"):
         for loc, _ in draft.entries(getattr(table, part), "candidates", part):
             name = str(loc[-1])
             levels = [goal for goal in goals if goal_subject(goal) == name and goal.category is not None]
-            if _meant_goal(name, known) not in known:
-                yield _no_goal(draft, loc, name, known, key=True)
+            if _meant_goal(name, subjects) not in subjects:
+                yield _no_goal(draft, loc, name, subjects, key=True)
             elif part == "std_err" and levels:
                 message = f"'{name}' is judged by category, and a level has no standard error"
                 yield draft.tree.problem("no-number", message, *loc, key=True, hint="remove it")
 
 
-def _meant_goal(name: str, known: list[str]) -> str:
+def _meant_goal(name: str, subjects: list[str]) -> str:
     """Return what a name means: a goal that is of it as it is written, such as a characteristic; else a measure."""
-    return name if name in known else canonical_name(name)
+    return name if name in subjects else canonical_name(name)
 
 
-def _no_goal(draft: Draft, loc: Loc, name: str, known: list[str], *, key: bool = False) -> Problem:
-    guess = closest(name, known)
-    hint = f"did you mean '{guess}'?" if guess else choose(known, "add a goal of it")
+def _no_goal(draft: Draft, loc: Loc, name: str, subjects: list[str], *, key: bool = False) -> Problem:
+    guess = closest(name, subjects)
+    hint = f"did you mean '{guess}'?" if guess else choose(subjects, "add a goal of it")
     return draft.tree.problem("no-such-goal", f"no goal is of '{name}'", *loc, key=key, hint=hint)
 
 
@@ -90,22 +92,21 @@ def _different_options(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.problem("same-column", message, *loc, hint=hint, notes=notes)
 
 
-def _wrong_axes(draft: Draft, table: CandidateTable, goals: list[GoalRule]) -> Iterator[Problem]:
+def _wrong_axes(draft: Draft, table: CandidateTable, subjects: list[str]) -> Iterator[Problem]:
     """Report goals of the Pareto figure that are none, or one of them twice."""
     axes = table.pareto
     if axes is None or not draft.readable("candidates", "pareto"):
         return
-    known = list(dict.fromkeys(filter(None, map(goal_subject, goals))))
     pairs = list(draft.entries(axes, "candidates", "pareto"))
     for loc, name in pairs:
-        if _meant_goal(name, known) not in known:
-            yield _no_goal(draft, loc, name, known)
+        if _meant_goal(name, subjects) not in subjects:
+            yield _no_goal(draft, loc, name, subjects)
     if len(axes) != AXES:
         count = {0: "none is", 1: "1 is"}.get(len(axes), f"{len(axes)} are")
         message = f"the Pareto figure is of two goals, but {count} listed"
-        hint = f"name two of {listed(known, 'and')}" if len(known) >= AXES else "add a goal to 'desirability'"
+        hint = f"name two of {listed(subjects, 'and')}" if len(subjects) >= AXES else "add a goal to 'desirability'"
         yield draft.tree.problem("two-goals", message, "candidates", "pareto", hint=hint)
-    elif len({_meant_goal(name, known) for _, name in pairs}) < len(pairs):
+    elif len({_meant_goal(name, subjects) for _, name in pairs}) < len(pairs):
         message = f"{listed(axes, 'and')} are one goal, and the figure is of two"
-        others = [name for name in known if name != _meant_goal(axes[0], known)]
+        others = [name for name in subjects if name != _meant_goal(axes[0], subjects)]
         yield draft.tree.problem("same-goal", message, "candidates", "pareto", hint=choose(others, "add another goal"))

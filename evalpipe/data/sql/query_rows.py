@@ -126,11 +126,11 @@ def _values_as_bytes(column: pl.Series) -> tuple[str, Values]:
         numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
         numbers = np.where(np.isnan(numbers), np.nan, numbers).astype("<f8")
         return "number", np.concatenate([present, numbers.view(np.uint8).reshape(-1, 8)], axis=1)
-    wholes = column.to_physical() if kind.is_temporal() else column
-    signed = wholes.reinterpret(signed=True) if kind == pl.UInt64 else wholes.cast(pl.Int64)
-    whole = signed.fill_null(0).to_numpy().astype("<i8")
+    physical = column.to_physical() if kind.is_temporal() else column
+    signed = physical.reinterpret(signed=True) if kind == pl.UInt64 else physical.cast(pl.Int64)
+    integers = signed.fill_null(0).to_numpy().astype("<i8")
     name = "boolean" if kind == pl.Boolean else "integer" if kind.is_integer() else str(kind).lower()
-    return name, np.concatenate([present, whole.view(np.uint8).reshape(-1, 8)], axis=1)
+    return name, np.concatenate([present, integers.view(np.uint8).reshape(-1, 8)], axis=1)
 
 
 def _text_digests(column: pl.Series) -> Values:
