@@ -177,11 +177,6 @@ class Draft:
         """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
         return not any(loc[:depth] in self._blanks for depth in range(len(loc) + 1))
 
-    @property
-    def alone(self) -> bool:
-        """Whether this is a spec of candidates alone, which has no predictions."""
-        return self.spec.alone
-
     @cached_property
     def levels(self) -> list[str]:
         """The declared levels as texts; none where one of them cannot be read."""

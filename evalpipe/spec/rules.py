@@ -28,48 +28,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
 
 
-def check_exposure(draft: Draft) -> Iterator[Problem]:
-    """Yield the problem of counts with an exposure that are to be recalibrated."""
-    if draft.spec.task == "count" and draft.spec.exposure is not None and draft.spec.recalibrate is not None:
-        message = "counts with an exposure cannot be recalibrated: the recalibrators see no exposure"
-        yield draft.tree.problem("recalibrated-exposure", message, "recalibrate", key=True,
-                                 hint="remove one of the two")
-
-
-def check_predictions(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of files of predictions that do not fit the datasets."""
-    datasets = draft.spec.datasets
-    predicted = [name for name, dataset in datasets.items() if dataset.role != "reference"]
-    what = "evaluated or to calibrate on" if draft.role("calibrate") else "evaluated"
-    if not predicted or not all(draft.readable("datasets", name) for name in datasets):
-        return
-    for name in draft.models:
-        yield from _prediction_files(draft, name, predicted, what)
-
-
-def _prediction_files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
-    """Yield the problems of a model's files: one for several datasets, strange datasets, datasets without a file."""
-    here, problem = ("models", name, "predictions"), draft.tree.problem
-    match draft.models[name].predictions:
-        case str(path) if path and len(predicted) > 1:
-            message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
-            example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
-            hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
-            yield problem("missing-predictions", message, *here, hint=hint)
-        case dict(files) if files:
-            lacking = [dataset for dataset in predicted if dataset not in files]
-            for dataset in files:
-                yield from refer(
-                    draft, (*here, dataset), predicted, "unknown-dataset", f"no dataset called '{dataset}' is {what}",
-                    f"the datasets that are {what}: {listed(predicted, 'and')}", key=True,
-                    meant=lambda name, _: closest(name, lacking))
-            if lacking and not any(closest(dataset, lacking) for dataset in files if dataset not in predicted):
-                message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
-                hint = f"name one for each dataset that is {what}"
-                yield problem("missing-predictions", message, *here, key=True, hint=hint)
-
-
-BEYOND = 2
+BEYOND_LIMIT = 2
 """The replicates that must lie beyond each limit, which else is an extreme of the draws."""
 
 LOOKALIKES = str.maketrans(
@@ -88,9 +47,8 @@ def check(draft: Draft) -> list[Problem]:
     core = chain(
         check_relations(draft), check_task(draft), _idle_bands(draft), _too_few_replicates(draft), _level_count(draft),
         _unknown_event(draft), _lookalikes(draft), _nothing_evaluated(draft), _models(draft), _former_names(draft),
-        _outcome_as_input(draft),
-        check_metrics(draft), check_expressions(draft), check_predictions(draft), check_exposure(draft),
-    )
+        _outcome_as_input(draft), check_metrics(draft), check_expressions(draft), _unfit_files(draft),
+        _recalibrated_exposure(draft))
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
 
@@ -103,14 +61,14 @@ def _idle_bands(draft: Draft) -> Iterator[Problem]:
 
 
 def _too_few_replicates(draft: Draft) -> Iterator[Problem]:
-    """Report a level whose limits would be the extremes of the replicates: `BEYOND` must lie beyond each of them."""
+    """Report a level whose limits would be the extremes of the replicates: `BEYOND_LIMIT` must lie beyond each."""
     intervals = draft.spec.intervals
     level, written = intervals.level, draft.tree.get("intervals", "replicates")
     number = written if is_number(written) else intervals.replicates  # be it fewer than may be asked for
     if math.isnan(level) or intervals.method == "none":
         return
     # Rounded, for 1 - 0.9 is a little less than 0.1, and the ceiling would ask for one replicate more.
-    needed = math.ceil(round(2 * BEYOND / (1 - level), 6)) + 1
+    needed = math.ceil(round(2 * BEYOND_LIMIT / (1 - level), 6)) + 1
     if 1 <= number < needed:
         here = ("intervals", "replicates" if "replicates" in intervals.model_fields_set else "level")
         message = f"{number:,} replicates are too few for level {level:g}: the most extreme of them would be the limits"
@@ -272,3 +230,44 @@ def _outcome_as_input(draft: Draft) -> Iterator[Problem]:
         if column and column == spec.outcome.column:
             yield draft.tree.problem("outcome-as-input", f"{draft.tree.show(*loc)} is the outcome's column", *loc,
                                      hint="name another column")
+
+
+def _recalibrated_exposure(draft: Draft) -> Iterator[Problem]:
+    """Yield the problem of counts with an exposure that are to be recalibrated."""
+    if draft.spec.task == "count" and draft.spec.exposure is not None and draft.spec.recalibrate is not None:
+        message = "counts with an exposure cannot be recalibrated: the recalibrators see no exposure"
+        yield draft.tree.problem("recalibrated-exposure", message, "recalibrate", key=True,
+                                 hint="remove one of the two")
+
+
+def _unfit_files(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of files of predictions that do not fit the datasets."""
+    datasets = draft.spec.datasets
+    predicted = [name for name, dataset in datasets.items() if dataset.role != "reference"]
+    what = "evaluated or to calibrate on" if draft.role("calibrate") else "evaluated"
+    if not predicted or not all(draft.readable("datasets", name) for name in datasets):
+        return
+    for name in draft.models:
+        yield from _prediction_files(draft, name, predicted, what)
+
+
+def _prediction_files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
+    """Yield the problems of a model's files: one for several datasets, strange datasets, datasets without a file."""
+    here, problem = ("models", name, "predictions"), draft.tree.problem
+    match draft.models[name].predictions:
+        case str(path) if path and len(predicted) > 1:
+            message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
+            example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
+            hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
+            yield problem("missing-predictions", message, *here, hint=hint)
+        case dict(files) if files:
+            lacking = [dataset for dataset in predicted if dataset not in files]
+            for dataset in files:
+                yield from refer(
+                    draft, (*here, dataset), predicted, "unknown-dataset", f"no dataset called '{dataset}' is {what}",
+                    f"the datasets that are {what}: {listed(predicted, 'and')}", key=True,
+                    meant=lambda name, _: closest(name, lacking))
+            if lacking and not any(closest(dataset, lacking) for dataset in files if dataset not in predicted):
+                message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
+                hint = f"name one for each dataset that is {what}"
+                yield problem("missing-predictions", message, *here, key=True, hint=hint)

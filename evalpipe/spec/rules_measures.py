@@ -156,7 +156,7 @@ def _missing_from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
         if entry.choice.options.get(option) is None and getattr(draft.spec, key) is None:
             alone = option in entry.metric.alone
             hint = f"add '{key}: …' to the spec"
-            if draft.alone:
+            if draft.spec.alone:
                 hint = f"read its values as they are: {{characteristic: {name}, …}}"
             yield draft.tree.problem(
                 "missing-option", f"{name} needs {option if alone else f'a {option}'}", *entry.named,

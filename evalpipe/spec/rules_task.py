@@ -47,7 +47,7 @@ def check_task(draft: Draft) -> Iterator[Problem]:
         yield from _event_alone_named(draft)
     if task in CLASSES:
         key = "event" if task == "binary" else "levels"
-        if not draft.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
+        if not draft.spec.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
             yield from missing_in_part(draft, "Outcome", "outcome", key)
         yield from _two_orders(draft)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import json_sha256
@@ -17,7 +17,7 @@ from evalpipe.spec.spec import ANY_NAME, Spec, applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from evalpipe.metrics.declare import Metric
     from evalpipe.spec.field_types import SpecPart
@@ -65,7 +65,7 @@ def json_schema() -> Schema:
              "description": schema["description"]}
     # Every measure may be taken at a prevalence, whose forms are long too: one definition, which all refer to.
     at = _for_files(PREVALENCE)
-    measure = _transformed(_for_files(registry.json_schema()), partial(_referring, {"anyOf": at["anyOf"]}, "at"))
+    measure = _with_references(_for_files(registry.json_schema()), {"anyOf": at["anyOf"]}, "at")
     schema = _with_measures(schema, measure)
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
     goal = _for_files(file_schema(written["$defs"]["GoalRule"]))
@@ -87,27 +87,23 @@ def _with_or_without_predictions(required: list[str]) -> Schema:
             "anyOf": [{"required": predicted}, {"required": ["candidates", "desirability"], **without}]}
 
 
-def _transformed(node: object, transform: Callable[[Schema], Schema]) -> Any:
-    """Copy a schema, with what `transform` makes of each mapping in it, the inner ones first."""
+def _with_references(node: Any, form: Schema, name: str) -> Any:
+    """Copy a schema, with a reference to the definition of a name in place of the ``form``, wherever it has that."""
     if isinstance(node, list):
-        return [_transformed(item, transform) for item in node]
-    if isinstance(node, dict):
-        return transform({key: _transformed(item, transform) for key, item in node.items()})
-    return node
+        return [_with_references(item, form, name) for item in node]
+    if not isinstance(node, dict):
+        return node
+    copied = {key: _with_references(item, form, name) for key, item in node.items()}
+    if any(copied.get(key) != item for key, item in form.items()):
+        return copied
+    return {**{key: item for key, item in copied.items() if key not in form}, "$ref": f"#/$defs/{name}"}
 
 
 def _with_measures(schema: Schema, measure: Schema) -> Schema:
     """Define what a measure is, which pydantic marks alone: its forms are long, and each place refers to them."""
-    marked: Schema = _transformed(schema, partial(_referring, {"$comment": MEASURE}, "metric"))
+    marked: Schema = _with_references(schema, {"$comment": MEASURE}, "metric")
     marked["$defs"]["metric"] = measure
     return marked
-
-
-def _referring(form: Schema, name: str, node: Schema) -> Schema:
-    """Return a schema that refers to the definition of a name where it was of a form."""
-    if any(node.get(key) != item for key, item in form.items()):
-        return node
-    return {**{key: item for key, item in node.items() if key not in form}, "$ref": f"#/$defs/{name}"}
 
 
 def _require_of_outcome(tasks: list[str], key: str) -> Schema:

@@ -41,7 +41,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _needs_predictions(draft: Draft) -> Iterator[Problem]:
     """Report keys that do nothing where there are no predictions."""
-    if not draft.alone:
+    if not draft.spec.alone:
         return
     for key in draft.tree.get():
         if key in type(draft.spec).model_fields and key not in ALONE and draft.tree.get(key) is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the trend."""
     trend = draft.spec.trend
-    if trend is False or draft.alone or not draft.readable("trend"):
+    if trend is False or draft.spec.alone or not draft.readable("trend"):
         return
     yield from _check_day_and_ledger(draft)
     if isinstance(trend, TrendRule):
