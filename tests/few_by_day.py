@@ -15,3 +15,8 @@ def few_by_day(every: Iterable[str], few: Collection[str]) -> list[Any]:
     names = list(every)
     assert set(few) <= set(names)
     return [pytest.param(name, marks=() if name in few else pytest.mark.nightly) for name in names]
+
+
+def by_night(*values: object) -> Any:
+    """Return a case of a test that runs by night."""
+    return pytest.param(*values, marks=pytest.mark.nightly)

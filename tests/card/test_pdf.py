@@ -24,8 +24,8 @@ from few_by_day import few_by_day
 from installed import poppler
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-USUAL = ("audit", "slices")
-"""The cards of the ordinary run: one with texts and standards, one with tables of groups."""
+USUAL = ("audit",)
+"""The card of the ordinary run: one with texts and standards."""
 
 ALL = sorted(path.stem for path in CONFIGS.glob("*.yaml"))
 NAMES = few_by_day(ALL, USUAL)

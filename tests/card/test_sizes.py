@@ -7,12 +7,13 @@ import pytest
 
 import evalpipe
 from card.many_groups import GROUPS, write
+from few_by_day import by_night
 
 MEGABYTE = 1_000_000
 
 
-# By day the card of the same models with its groups, which is larger and whose PDF other tests need.
-@pytest.mark.parametrize("name", ["slices", pytest.param("titanic", marks=pytest.mark.nightly)])
+# By day another card of its size, whose PDF other tests need; by night that of the same models with groups too.
+@pytest.mark.parametrize("name", ["audit", by_night("slices"), by_night("titanic")])
 def test_the_card_of_the_readme_is_below_a_megabyte_in_each_format(
     name: str, example: Callable[[str], Path], printed: Callable[[str], Path]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import evalpipe
-from cli.conftest import SPEC, Command
+from cli.conftest import SPEC, Command, write_small
+from conftest import Shared
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.runs.folder import RunFolder
 
@@ -40,12 +42,25 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 @pytest.fixture
-def ran(command: Command, folder: Path) -> Path:
+def ran(shared: Shared, folder: Path) -> Path:
     """Return the output folder of a small spec, which has run once."""
+
+    def run(top: Path) -> None:
+        top.mkdir()
+        write_small(top)
+        with contextlib.chdir(top):
+            declare(HOLDS)
+            evalpipe.run("small.yaml", out="out")
+
+    shutil.copytree(shared("cli-small-that-holds", run), folder, dirs_exist_ok=True)
+    return folder / "out"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_first_run_is_told(command: Command) -> None:
     declare(HOLDS)
     done = command(*LINE)
     assert (done.returncode, done.stderr) == (0, "runs because there is no earlier run\n")
-    return folder / "out"
 
 
 def test_nothing_is_done_where_nothing_has_changed(command: Command, ran: Path) -> None:

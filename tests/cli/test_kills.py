@@ -23,7 +23,10 @@ from evalpipe.errors import UsageError
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.verification import verified
 
-GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"
+GATES = """\
+calibration: {smoother: logistic}
+gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]
+"""
 
 
 @pytest.fixture

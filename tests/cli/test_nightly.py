@@ -50,6 +50,7 @@ def write_night(folder: Path, *, good: bool) -> None:
     (frame if good else frame.with_columns(logistic_regression=high)).write_parquet(data / DATA.name)
 
 
+@pytest.mark.nightly  # by day the spec of the section runs five nights within this process
 def test_the_section_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     shown = section()
     (tmp_path / "nightly.yaml").write_text(shown["spec"])

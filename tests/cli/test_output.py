@@ -13,6 +13,7 @@ import pytest
 
 from evalpipe.errors import UsageError
 from evalpipe.runs.folder import refuse_to_replace
+from few_by_day import by_night
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 FULL = "error[standard-output]: cannot write to the standard output: No space left on device\n"
@@ -66,9 +67,9 @@ def test_a_run_outlives_the_reader_of_its_progress(folder: Path) -> None:
     assert json.loads((folder / "reports" / "small" / "results.json").read_text())["name"] == "small"
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize(("end", "help_ends"), [
-    ("> /dev/full 2> /dev/full", 2), (">&- 2> /dev/full", 0), ("2>&1 | true", 0),
+@pytest.mark.parametrize(("end", "help_ends", "unbuffered"), [
+    ("> /dev/full 2> /dev/full", 2, ""), (">&- 2> /dev/full", 0, "1"), ("2>&1 | true", 0, ""),
+    by_night("> /dev/full 2> /dev/full", 2, "1"), by_night(">&- 2> /dev/full", 0, ""), by_night("2>&1 | true", 0, "1"),
 ])
 def test_no_stream_changes_the_exit_code_of_a_fault(folder: Path, end: str, help_ends: int, unbuffered: str) -> None:
     codes = {"--help": help_ends, "run": 2, "verify nowhere": 3, "plan nowhere.yaml --format json": 2}
@@ -79,8 +80,8 @@ def test_no_stream_changes_the_exit_code_of_a_fault(folder: Path, end: str, help
 
 @pytest.mark.parametrize("line", [
     "export out --to openmetrics --out pipe", "diff out out --out pipe", "init test.csv --event yes --force -o pipe"])
+@pytest.mark.usefixtures("out")
 def test_a_pipe_is_not_replaced_by_a_file(folder: Path, line: str) -> None:
-    assert shell(folder, f"evalpipe {' '.join(NO_CARD)} --out out").returncode == 0
     os.mkfifo(folder / "pipe")
     done = shell(folder, f"evalpipe {line}")
     assert (done.returncode, done.stdout) == (2, "")

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
 
 from cli.conftest import SPEC, Command
+from few_by_day import by_night
 
 BOUND = 10
 """Seconds in which a command has to answer to a signal; measured: 0.1, and 5.1 where native code does not return."""
@@ -89,10 +90,6 @@ def unanswered(path: Path) -> Iterator[Callable[[object], None]]:
     path.write_bytes(kept)
 
 
-def by_night(*values: object) -> Any:
-    return pytest.param(*values, marks=pytest.mark.nightly)
-
-
 # By day a command that reads a spec, one that reads results and one that would write what it reads; all by night.
 @pytest.mark.parametrize(("file", "line"), [
     ("small.yaml", "run small.yaml"), ("out/results.json", "verify out"),
@@ -111,9 +108,9 @@ def test_a_command_that_waits_for_a_file(out: Path, file: str, line: str) -> Non
 
 
 @pytest.mark.parametrize(("line", "number"), [
-    ("gc out --keep-runs 1", signal.SIGINT), ("verify out", signal.SIGTERM),
-    by_night("gc out --keep-runs 1", signal.SIGTERM), by_night("accept out", signal.SIGTERM),
-    by_night("history out", signal.SIGTERM)])
+    ("verify out", signal.SIGTERM),
+    by_night("gc out --keep-runs 1", signal.SIGINT), by_night("gc out --keep-runs 1", signal.SIGTERM),
+    by_night("accept out", signal.SIGTERM), by_night("history out", signal.SIGTERM)])
 def test_a_command_that_waits_for_the_ledger(out: Path, line: str, number: signal.Signals) -> None:
     before = contents(out.parent)
     with closing(sqlite3.connect(out.parent / "ledger.sqlite", isolation_level=None)) as ledger:

@@ -255,7 +255,7 @@ def test_a_cluster_is_refused_for_data_in_memory() -> None:
 
 @pytest.mark.parametrize(("begun", "number"), [
     pytest.param(True, signal.SIGTERM, id="SIGTERM-workers read"),
-    pytest.param(False, signal.SIGINT, id="SIGINT-workers start"),
+    pytest.param(False, signal.SIGINT, id="SIGINT-workers start", marks=pytest.mark.nightly),
     pytest.param(True, signal.SIGINT, id="SIGINT-workers read", marks=pytest.mark.nightly),
     pytest.param(False, signal.SIGTERM, id="SIGTERM-workers start", marks=pytest.mark.nightly),
 ])

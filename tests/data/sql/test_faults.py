@@ -18,6 +18,7 @@ import evalpipe
 from data.sql.conftest import PLACES, ROWS, scores, spec
 from evalpipe.data.sql import query_rows
 from evalpipe.errors import DataError, EvalpipeError, SpecError
+from few_by_day import by_night
 from servers import PASSWORD, free_port
 
 POSTGRESQL = "${env:DATABASE_URL}"
@@ -135,7 +136,7 @@ UNFINISHED = 20.0
 """The seconds within which a process ends whose query does not; it starts in about three."""
 
 
-@pytest.mark.parametrize("command", ["run", "validate", "plan"])
+@pytest.mark.parametrize("command", ["run", by_night("validate"), by_night("plan")])
 def test_a_query_of_sqlite_that_returns_no_row_is_stopped_when_its_time_is_over(folder: Path, command: str) -> None:
     slow = spec(folder, {"uri": "sqlite:///scores.db", "timeout": 0.5, "sql": ENDLESS})
     done = subprocess.run([sys.executable, "-m", "evalpipe", command, slow], capture_output=True, text=True,
@@ -144,14 +145,20 @@ def test_a_query_of_sqlite_that_returns_no_row_is_stopped_when_its_time_is_over(
     assert "error[query-timeout]: reading dataset 'warehouse' took longer than the 0.5 seconds" in done.stderr
 
 
-@pytest.mark.parametrize(("signal_sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("dataset", [
-    {"uri": "sqlite:///scores.db", "sql": ENDLESS}, asked("SELECT died, p FROM scores WHERE pg_sleep(1) IS NOT NULL"),
-], ids=["sqlite", "postgresql"])
+ENDLESS_QUERIES = {
+    "sqlite": {"uri": "sqlite:///scores.db", "sql": ENDLESS},
+    "postgresql": asked("SELECT died, p FROM scores WHERE pg_sleep(1) IS NOT NULL"),
+}
+
+
+# By day each signal and each database once.
+@pytest.mark.parametrize(("database", "signal_sent", "code"), [
+    ("sqlite", signal.SIGTERM, 143), ("postgresql", signal.SIGINT, 130),
+    by_night("sqlite", signal.SIGINT, 130), by_night("postgresql", signal.SIGTERM, 143)])
 def test_a_signal_ends_a_run_whose_query_does_not_answer(
-    folder: Path, warehouse: str, dataset: dict[str, Any], signal_sent: signal.Signals, code: int
+    folder: Path, warehouse: str, database: str, signal_sent: signal.Signals, code: int
 ) -> None:
-    line = [sys.executable, "-m", "evalpipe", "run", spec(folder, dataset)]
+    line = [sys.executable, "-m", "evalpipe", "run", spec(folder, ENDLESS_QUERIES[database])]
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while not process.stderr.readline().startswith("2/7"):
