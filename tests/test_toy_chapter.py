@@ -182,8 +182,9 @@ def house(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (chapters / "toys" / name).write_text(text, encoding="utf-8")
     written = (chapters / "__init__.py").read_text(encoding="utf-8")
-    assert written.count('"row_file",\n)') == 1
-    (chapters / "__init__.py").write_text(written.replace('"row_file",\n)', '"row_file", "toys",\n)'), encoding="utf-8")
+    last = f'"{CHAPTERS[-1]}",\n)'
+    assert written.count(last) == 1
+    (chapters / "__init__.py").write_text(written.replace(last, f'"{CHAPTERS[-1]}", "toys",\n)'), encoding="utf-8")
     return house
 
 
@@ -265,7 +266,7 @@ def test_the_classes_for_types_are_those_of_the_chapters(
             wanted = f"{chapter.title().replace('_', '')}{ending}"
             if source.is_file() and f"class {wanted}(" in source.read_text(encoding="utf-8"):
                 declared.append(wanted)
-        assert bases == declared
+        assert bases == declared, f"name them in {name} of evalpipe/{file}, in the order of CHAPTERS"
 
 
 @pytest.mark.parametrize("composed", [ChapterKeys, ModelKeys, ReportKeys, FieldsOfChapters])

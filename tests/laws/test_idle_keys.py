@@ -133,7 +133,7 @@ def test_only_known_keys_enter_a_resolved_spec_where_nobody_wrote_them() -> None
     assert {name: keys for name, keys in found.items() if keys} == {
         name: set(keys.split()) for name, keys in UNWRITTEN.items()}
     ours = {part.__name__ for part in classes() if part.__module__.startswith("evalpipe.")}
-    assert ours - found.keys() == set(), "classes of the spec that no spec above has"
+    assert ours - found.keys() == set(), "give a spec of SPECS a key of each"
 
 
 @pytest.mark.parametrize("task", MINIMAL)
