@@ -102,6 +102,14 @@ def test_the_metric_of_the_contributing_guide_works() -> None:
         registry.remove("prevalence_threshold")
 
 
+def test_the_committed_card_is_what_its_results_are_written_as() -> None:
+    import evalpipe
+
+    example = ROOT / "reports" / "example"
+    written = evalpipe.render(example, ["html"])["card.html"]
+    assert written == (example / "card.html").read_bytes(), "run `make example` and commit the result"
+
+
 def test_the_version_is_written_once() -> None:
     from evalpipe.version import VERSION
 
