@@ -10,12 +10,14 @@ import numpy as np
 from evalpipe.metrics import Metric, registry
 from evalpipe.statistics import ClassRows, Rows, Summary
 from evalpipe.tasks import MANY
+from reference.test_plain import PLAIN
 
 LEVELS = 4
 COSTS = ((0.0, 3.0, 1.0, 7.0), (2.0, 0.0, 5.0, 1.0), (4.0, 1.0, 0.0, 2.0), (9.0, 6.0, 1.0, 0.0))
 """What each predicted class (inner) costs for each true class; the corner of it serves two classes."""
 
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    **{name: (options,) for name, (options, _) in PLAIN.items()},
     "ppv": ({"prevalence": 0.2}, {"prevalence": 0.7}),
     "npv": ({"prevalence": 0.2}, {"prevalence": 0.7}),
     "f_beta": ({"beta": 0.5}, {"beta": 2.0}),
@@ -63,7 +65,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "expected_cost": ({"costs": COSTS},),
     "cost_saved": ({"costs": COSTS},),
 }
-"""Every option value that the laws and references cover; a metric without an entry is tested with its defaults."""
+"""Every option value that the laws cover: that of the plain loop, or those below; else they take the defaults."""
 
 CLASSES = [entry for entry in registry if entry.sees in ("event", "classes")]
 """The metrics of outcomes that have levels; those of numbers have laws of their own."""
