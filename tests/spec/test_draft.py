@@ -36,7 +36,7 @@ def test_a_right_spec_is_read_whole() -> None:
 
     assert good.error is None
     assert good.spec == Spec.model_validate(good.tree.data)
-    assert not good.alone
+    assert not good.spec.alone
     assert good.readable("gates", 0, "min")
 
 
