@@ -44,7 +44,13 @@ def resolve(text: str) -> Scalar:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return _integer(text)
+        # Far beyond any float; Python itself refuses the digits of longer numbers.
+        if len(text.lstrip("+-0xo")) > 400:
+            raise OverflowError(text)
+        base = _BASES.get(text[:2], 10)
+        number = int(text[2:] if base != 10 else text, base)
+        float(number)  # raises OverflowError where no float can hold it
+        return number
     if _FLOAT.fullmatch(text):
         value = float(text)
         if math.isinf(value):
@@ -54,17 +60,6 @@ def resolve(text: str) -> Scalar:
     if infinite:
         return -math.inf if infinite[1] == "-" else math.inf
     return math.nan if text in (".nan", ".NaN", ".NAN") else text
-
-
-def _integer(text: str) -> int:
-    """Return a whole number written in decimal, octal (0o) or hexadecimal (0x); raises OverflowError."""
-    base = _BASES.get(text[:2], 10)
-    # Far beyond any float; Python itself refuses the digits of longer numbers.
-    if len(text.lstrip("+-0xo")) > 400:
-        raise OverflowError(text)
-    value = int(text[2:] if base != 10 else text, base)
-    float(value)  # raises OverflowError where no float can hold it
-    return value
 
 
 PLAIN = "plain"

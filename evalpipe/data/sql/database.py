@@ -104,6 +104,12 @@ class Database(ABC):
             cursor.execute(text, source.parameters or None)
             return cursor.fetch_record_batch().schema
 
+    def statement_batches(self, text: str, source: QuerySource, **options: str) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a statement as the driver gives them, by its ``options`` for statements."""
+        with self.connection.cursor(adbc_stmt_kwargs=options or None) as cursor:
+            cursor.execute(text, source.parameters or None)
+            yield from (batch for batch in cursor.fetch_record_batch() if batch.num_rows)
+
     @abstractmethod
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a statement, about so many at a time, with the parameters of a query bound to its marks."""

@@ -78,13 +78,7 @@ class SQLite(Database):
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a statement."""
-        yield from self.timely(self._batches(text, source, rows))
-
-    def _batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        options = {"adbc.sqlite.query.batch_rows": str(rows)}
-        with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
-            cursor.execute(text, source.parameters or None)
-            yield from cursor.fetch_record_batch()
+        yield from self.timely(self.statement_batches(text, source, **{"adbc.sqlite.query.batch_rows": str(rows)}))
 
     def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query.
@@ -235,12 +229,7 @@ class OtherDatabase(Database):
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - as the driver makes them
         """Yield the rows of a statement."""
-        yield from self.timely(self._batches(text, source))
-
-    def _batches(self, text: str, source: QuerySource) -> Iterator[pa.RecordBatch]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(text, source.parameters or None)
-            yield from (batch for batch in cursor.fetch_record_batch() if batch.num_rows)
+        yield from self.timely(self.statement_batches(text, source))
 
 
 def libraries_of(declared: Sources) -> list[str]:
