@@ -29,6 +29,13 @@ OTHERS = {
 }
 
 
+@cache
+def functions(path: str) -> set[str]:
+    """Return the names of the functions of a file."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
 def test_a_row_names_what_exists_or_says_why_not(row: list[str]) -> None:
     _, here, checked = row
@@ -40,8 +47,7 @@ def test_a_row_names_what_exists_or_says_why_not(row: list[str]) -> None:
     tests = re.findall(r"`(tests/\S+)::(\w+)`", checked)
     assert tests
     for path, name in tests:
-        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"
+        assert name in functions(path), f"{path}::{name}"
 
 
 def test_every_curve_has_a_row() -> None:

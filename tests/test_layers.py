@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -162,6 +163,12 @@ def imports(node: ast.AST, when: str = "on import") -> Iterator[Import]:
             yield from imports(child, inner)
 
 
+@cache
+def imports_of(source: str) -> tuple[Import, ...]:
+    """Return the imports of a file."""
+    return tuple(imports(ast.parse(source)))
+
+
 def within(module: str, room: str) -> bool:
     return module == room or module.startswith(f"{room}.")
 
@@ -188,7 +195,7 @@ def faults(name: str, source: str) -> list[str]:
     """Return what is wrong with the imports of the module ``name``, such as "evalpipe.card.view"."""
     room, problems = "" if name == "evalpipe" else room_of(name), []
     for_types = TYPES | HANDED_OVER.get(room, set())
-    for module, line, when in imports(ast.parse(source)):
+    for module, line, when in imports_of(source):
         where = f"{name}:{line}: imports {module}"
         inner = layer(module) if within(module, "evalpipe") else module
         if module.startswith("."):
@@ -204,6 +211,7 @@ def faults(name: str, source: str) -> list[str]:
     return problems
 
 
+@cache
 def modules(root: Path) -> dict[str, str]:
     files = sorted((root / "evalpipe").rglob("*.py"))
     names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file in files]
@@ -257,7 +265,7 @@ def test_few_files_outside_its_folder_import_from_a_chapter(root: Path, chapter:
     room = f"evalpipe.chapters.{chapter}"
     outside = {name: source for name, source in modules(root).items() if not within(name, room)}
     importing = [name for name, source in outside.items()
-                 if any(within(line.module, room) for line in imports(ast.parse(source)))]
+                 if any(within(line.module, room) for line in imports_of(source))]
 
     assert len(importing) <= IMPORTED[chapter], importing
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import string
-import subprocess
-import sys
 from collections import Counter
 from html import unescape
 from pathlib import Path
@@ -17,12 +16,14 @@ import junitparser
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 import evalpipe
 from evalpipe.base.origin import path_keys, path_text
+from evalpipe.cli.app import app
 from evalpipe.errors import DataError, SpecError, UsageError
 from evalpipe.spec.field_types import Key
 from evalpipe.spec.messages import bad_key, is_key
@@ -72,10 +73,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows(2).write_csv(folder / "cal.csv")
     (folder / "names.yaml").write_text(SPEC, encoding="utf-8")
     path = path_text(("models", FOREST, "threshold"))
-    done = subprocess.run(
-        [sys.executable, "-m", "evalpipe", "run", "names.yaml", "--out", "out", "--no-progress", "--set",
-         f"{path}=0.45"], cwd=folder, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, ["run", "names.yaml", "--out", "out", "--no-progress", "--set", f"{path}=0.45"])
+    assert (done.exit_code, done.stderr) == (0, "")
     assert f"{LIKE} ({VARIANT})" in done.stdout
     return folder / "out"
 
