@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words.reasons import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,26 +142,46 @@ them by name, of every measure that they are for; `evalpipe plan` prints which o
 | method | name | from replicates | by name |
 |---|---|---|---|"""
 
+CODES = f"""{MARK}
+# Codes
+
+`results.json` (`schema_version` 2) holds no sentence of ours. Each warning is a code with its numbers, such as
+`{{"code": "few-rows", "rows": 8, "least": 30}}`. So is the reason of an estimate, a comparison or a threshold, and of
+the choice of an interval method. Codes and names of numbers stay; words may change between versions without a change of
+the results. In Python a reason is a `str`, the sentence, with `.code` and `.numbers`; data frames, `estimates.csv`,
+exports, the card and the terminal have the sentence. A code with several sentences has a `case`, which stands here
+after a slash. A number that is a sentence itself is an object with its own `code`.
+
+`text` is the code of a reason that is a text and no more: of a measure of a plugin, or of results of
+`schema_version` 1, which are read as before. Warnings of the spec have their own codes and a `text`.
+
+The reason of a gate has a `code` that says what was judged and where it is: `interval-within`, `interval-below`,
+`interval-above` or `interval-includes`, and the same of `value`, `lower` and `upper`. Where nothing was judged it says
+why: `undefined`, `absent`, `unreliable` or `not-compared`. `because` is one of the sentences below. The words are made
+of the gate's own numbers.
+"""
+
 FINDINGS = f"""{MARK}
 # Findings
 
 What a run looks for in its results and says in a sentence: on the card, after `evalpipe run`, in `results.json` and
-as `results.findings`. In Python each is a record with `kind`, `weight`, `text`, `section` (the anchor of the evidence
-on the card) and `estimates` (what was measured, of the numbers that it rests on):
+as `results.findings`. Each is a record with `code` (the name of its rule, with hyphens), `kind`, `weight`, `section`
+(the anchor of the evidence on the card) and `estimates` (what was measured, of the numbers that it rests on). In Python
+it has its sentence too, as `text`; `results.json` has none, so that a changed word changes no byte of it:
 
 ```python
 for finding in results.findings:
     print(finding.kind, finding.text)
 ```
 
-- `fails`: decided, for the worse. `holds`: decided, for the better. `open`: these data do not decide.
-- `same`: models that cannot be told apart. `note`: what a reader must know, neither good nor bad.
+- `fails`: decided, for the worse. `passes`: decided, for the better. `undecided`: these data do not decide.
+- `equivalent`: models that differ by nothing that matters. `note`: what a reader must know, neither good nor bad.
 
 Findings are sorted by weight, from 100 to 0. Gates, control limits, bounds of thresholds, comparisons, reference rates
 and goals have the verdicts of their tables. All other tested findings are corrected together: each rule has an
 equal share of the error, which is 1 minus the confidence level, and what a rule does not need goes to the others
 (Holm 1979, with weights). So the chance that any of them is false is at most that error. Where the interval alone
-decides, but not after correction for all tests, the finding is open, and says so. The p-values come from the tests
+decides, but not after correction for all tests, the finding is undecided, and says so. The p-values come from the tests
 that results hold. Where there is no test they come from the interval: its half towards the tested value is taken as
 that of a normal distribution (Altman & Bland 2011).
 """
@@ -496,6 +518,29 @@ def findings_page() -> str:
     return FINDINGS + "\n" + "\n\n".join(parts) + "\n"
 
 
+def codes_page() -> str:
+    """Return the codes of reasons and warnings, with their sentences."""
+    parts = []
+    for title, templates in PARTS.items():
+        rows = [f"| `{code}` | {cell_of_template(template)} |" for code, template in templates.items()]
+        parts.append("\n".join([f"## {title}\n", "| code | sentence |", "|---|---|", *rows]) + "\n")
+    return CODES + "\n" + "\n".join(parts)
+
+
+def cell_of_template(template: str) -> str:
+    """Write a template for a reader: its numbers by name, and of words that depend on a number those of several."""
+    def shown(part: re.Match[str]) -> str:
+        name, form = f"`{part[1]}`", part[2] or ""
+        if "%" in form:
+            return form.partition("|")[0].replace("%", name)
+        if "|" in form:
+            several = form.rpartition("|")[2]
+            return f"{name} {several}" if form.startswith("# ") else several
+        return name
+
+    return re.sub(r"\{(\w+)(?::([^{}]*))?\}", shown, template)
+
+
 def rows_page() -> str:
     """Return the columns of the row-level file, by task."""
     titles: dict[str, list[Task]] = {
@@ -655,7 +700,7 @@ def pages() -> dict[str, str]:
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
         "findings.md": findings_page(), "standards.md": standards_page(), "rows.md": rows_page(),
-        "export.md": export_page(),
+        "codes.md": codes_page(), "export.md": export_page(),
     }
     return {**catalogues, "spec.md": spec_page(), "cli.md": cli_page(), **texts}
 

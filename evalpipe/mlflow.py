@@ -34,7 +34,7 @@ METRICS_AT_ONCE = 900
 TAGS_AT_ONCE = 100
 """What MLflow takes in one request: at most 1,000 entries, and 100 tags."""
 
-VERDICTS = ("skipped", "pass", "indeterminate", "warn", "fail")
+VERDICTS = ("skipped", "pass", "inconclusive", "warn", "fail")
 """What becomes of a gate, from the best to the worst."""
 
 UNFIT = re.compile(r" *(?:[^\w.\- ]+ *)+")
@@ -145,7 +145,7 @@ def _to_log(exported: ExportedRun) -> ToLog:
                      if number is not None} for name, row in rows.items()}
     metrics = {name if key == "value" else f"{name}_{key}": number for name, numbers in values.items()
                for key, number in numbers.items()}
-    undefined = {name: row.reason or row.status for name, row in rows.items() if row.value is None}
+    undefined = {name: str(row.reason or row.status) for name, row in rows.items() if row.value is None}
     return ToLog(exported, values, metrics, undefined, _tags(exported, rows, undefined), _files(exported))
 
 

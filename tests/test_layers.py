@@ -71,7 +71,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "arithmetic": {"base"},
     "calibration": {"arithmetic", "base", "errors", "tasks", "words"},
     "statistics": {"arithmetic", "errors", "metrics.declare", "metrics.values"},
-    "intervals": {"arithmetic", "base", "errors"},
+    "intervals": {"arithmetic", "base", "errors", "words"},
     "spec": {
         "base", "calibration", "chapters.all", "chapters.rules", "chapters.spec", "errors", "intervals.declare",
         "metrics", "tasks", "templating.files", "words",
@@ -98,7 +98,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "runs.folder", "spec",
     },
     "ledger.changes": {"chapters.compute", "chapters.earlier", "chapters.spec", "ledger", "results", "spec"},
-    "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version"},
+    "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version", "words"},
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "runs.folder", "words"},
     "ledger.since_last_run": {

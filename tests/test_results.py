@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import evalpipe
-from evalpipe.results import Results
+from evalpipe.results import Results, Warned
 from tests.engine.runs import BOTH, intervals, people, run
 
 
@@ -47,9 +47,31 @@ def test_every_table_is_a_frame_with_a_row_for_each_record(results: Results) -> 
     for name, rows in document.items():
         if isinstance(rows, list) and rows and isinstance(rows[0], dict):
             frame = results.frame(name)
-            assert (frame.height, frame.columns) == (len(rows), list(rows[0]))
+            known = [column for column in frame.columns if (name, column) != ("findings", "text")]
+            assert (frame.height, known) == (len(rows), list(rows[0]))
+    assert results.frame("findings")["text"].to_list() == [finding.text for finding in results.findings]
     assert results.frame("estimates")["value"].to_list() == results.estimates["value"].to_list()
     assert results.frame("desirability.overall")["rank"].to_list() == [1, 2]
+
+
+def test_a_frame_has_the_sentences_of_codes(results: Results) -> None:
+    warned = results.model_copy(update={"warnings": [
+        Warned.of("unknown-was", was="old", model="p"), Warned.of_text("markup", "a <b>bold</b> warning")]})
+    first, second = json.loads(warned.to_json())["warnings"]
+    assert first == {"code": "unknown-was", "was": "old", "model": "p"}
+    assert second == {"code": "markup", "text": "a <b>bold</b> warning"}
+    assert warned.frame("warnings").to_dict(as_series=False) == {
+        "code": ["unknown-was", "markup"], "message": [
+            "no earlier run in the ledger has the model 'old', which 'p' was called before", "a <b>bold</b> warning"]}
+
+
+def test_the_word_of_before_for_gates_that_are_left_open_is_taken_with_a_warning(results: Results) -> None:
+    undecided = results.model_copy(update={"gates": [
+        gate.model_copy(update={"verdict": "inconclusive"}) for gate in results.gates]})
+    for held in (results, undecided):
+        with pytest.warns(FutureWarning, match="'indeterminate' is called 'inconclusive' now"):
+            assert held.holds("indeterminate") is held.holds("inconclusive")  # type: ignore[arg-type]
+    assert (results.holds("inconclusive"), undecided.holds("inconclusive")) == (True, False)
 
 
 def test_the_types_of_a_frame_do_not_hang_on_its_values(results: Results) -> None:
@@ -67,10 +89,9 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
     with pytest.raises(KeyError) as caught:
         results.frame("comparison")
     assert str(caught.value.args[0]) == (
-        "the results have no table 'comparison'; there are observed, inputs, datasets, dataset_differences, slices, "
-        "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, folds, optimism, "
-        "reference_rates, slice_differences, disparities, worst_slices, "
-        "confusion, curves, steps, what_if, gates, evidence, standards, thresholds, "
-        "recalibration, costs, cost_references, deviances, profit, best_profit, findings, warnings, "
-        "desirability.goals, "
+        "the results have no table 'comparison'; there are inputs, datasets, dataset_differences, models, metrics, "
+        "estimates, diagnostics, confusion, curves, findings, warnings, standards, observed, thresholds, costs, "
+        "cost_references, profit, best_profit, deviances, recalibration, comparisons, folds, repeated, repeats, "
+        "optimism, reference_rates, slices, slice_differences, disparities, worst_slices, steps, what_if, gates, "
+        "evidence, desirability.goals, "
         "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")

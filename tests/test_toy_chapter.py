@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from evalpipe.base.records import After, Record, in_order
 from evalpipe.chapters import CHAPTERS
-from evalpipe.results.document import FieldsOfChapters
+from evalpipe.results.document import CoreFields, Document, FieldsOfChapters
 from evalpipe.spec.chapter_keys import ChapterKeys, ModelKeys, ReportKeys
 
 FILES = {
@@ -106,7 +106,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evalpipe.base.records import UNWRITTEN, After, OfModel, Record
+from evalpipe.base.records import UNWRITTEN, OfModel, Record
 
 
 class ModelToys(OfModel):
@@ -119,7 +119,7 @@ class ModelToys(OfModel):
 class ToysFields(Record):
     """What the results hold of it."""
 
-    toys: Annotated[list[ModelToys], After("intervals"), UNWRITTEN] = Field(default_factory=list)
+    toys: Annotated[list[ModelToys], UNWRITTEN] = Field(default_factory=list)
 ''',
     "card.py": '''"""What the card says of toys."""
 
@@ -225,7 +225,7 @@ def test_a_declared_chapter_is_known_everywhere(house: Path, folder: Path) -> No
     results = json.loads(text)
     assert results["toys"] == [
         {"dataset": "a", "model": "m", "variant": "original", "toys": 3, "events": results["datasets"][0]["events"]}]
-    assert list(results)[list(results).index("toys") - 1] == "intervals"
+    assert list(results)[-2:] == ["row_file", "toys"]
     assert results["spec"]["toys"] == {"each": 3}
     card = (folder / "out" / "card.html").read_text(encoding="utf-8")
     assert 'id="toys"' in card
@@ -269,7 +269,17 @@ def test_the_classes_for_types_are_those_of_the_chapters(
         assert bases == declared, f"name them in {name} of evalpipe/{file}, in the order of CHAPTERS"
 
 
-@pytest.mark.parametrize("composed", [ChapterKeys, ModelKeys, ReportKeys, FieldsOfChapters])
+def test_fields_of_results_are_those_of_the_core_and_then_of_the_chapters_in_their_order() -> None:
+    last_first = FieldsOfChapters.__bases__
+    of_chapters = [name for declared in reversed(last_first) for name in declared.__annotations__]
+
+    assert [declared.__module__.split(".")[2] for declared in reversed(last_first)] == [
+        chapter for chapter in CHAPTERS if f"evalpipe.chapters.{chapter}.records" in {
+            declared.__module__ for declared in last_first}]
+    assert list(Document.model_fields) == [*CoreFields.model_fields, *of_chapters]
+
+
+@pytest.mark.parametrize("composed", [ChapterKeys, ModelKeys, ReportKeys])
 def test_every_chapter_says_where_its_fields_stand(composed: type[BaseModel]) -> None:
     for declared in composed.__bases__:
         assert issubclass(declared, BaseModel)

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +133,14 @@ class Record(Documented):
     """The fields that a row is written without where they are None."""
     has_tables: ClassVar[bool] = False
     """Whether its lists are tables of the results, such as "desirability.overall", where it is a field of these."""
+
+
+class SparseRecord(Record):
+    """A row of which some fields are left out where they are None."""
+
+    @model_serializer(mode="wrap")
+    def _present(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class OfModel(Record):

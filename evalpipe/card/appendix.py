@@ -202,7 +202,7 @@ def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
     yield Text(metric.definition)
     if metric.formula:
         yield Formula(metric.name, metric.formula)
-    reason = wording.reason(results.intervals.methods.get(metric.name, ""))
+    reason = wording.chosen_methods(results.intervals.methods.get(metric.name, ()))
     interval = f" Interval: {reason}." if reason else ""
     about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
     source = (" Reference: ", *cited(metric.reference), ".") if metric.reference else ()

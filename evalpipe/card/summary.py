@@ -162,7 +162,8 @@ EVIDENCE = "evidence"
 """The style of the fingerprint of the results, which names the whole of it."""
 
 SIGNS: dict[FindingKind, tuple[str, str]] = {
-    "holds": ("✓", "holds"), "fails": ("✗", "fails"), "open": ("?", "open"), "same": ("=", "same"),
+    "passes": ("✓", "passes"), "fails": ("✗", "fails"), "undecided": ("?", "undecided"),
+    "equivalent": ("=", "equivalent"),
     "note": ("•", "remark"),
 }
 """The sign of each kind of finding, and what a screen reader says for it."""
@@ -192,7 +193,7 @@ def verdict(results: Results) -> Section:
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:
-        style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
+        style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "inconclusive"
     return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
 
 
@@ -267,8 +268,8 @@ def _stated_or_missing(results: Results, key: str) -> Cell:
 
 
 KIND_HEADINGS: dict[FindingKind, str] = {
-    "fails": "What fails", "open": "What these data do not decide", "holds": "What holds",
-    "same": "What cannot be told apart", "note": "What to know",
+    "fails": "What fails", "undecided": "What these data do not decide", "passes": "What holds",
+    "equivalent": "What is equivalent", "note": "What to know",
 }
 """The headings of the kinds of findings, in their order."""
 

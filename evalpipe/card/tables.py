@@ -124,7 +124,7 @@ def reasons_below(results: Results, rows: Iterable[Repeat | Optimism | FoldSprea
     measures: dict[str, list[str]] = {}
     for row in rows:
         if row.reason is not None:
-            measures.setdefault(wording.reason(row.reason), []).append(names.measure_of(row))
+            measures.setdefault(row.reason.rstrip("."), []).append(names.measure_of(row))
     for reason, named in measures.items():
         yield Text(f"{wording.joined(named)}: {reason}.", "small")
 

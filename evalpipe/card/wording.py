@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from evalpipe.chapters.gates.records import Subject
-    from evalpipe.results import Confusion, MetricSummary, Results, Scalar, Slice
+    from evalpipe.results import ChosenMethod, Confusion, MetricSummary, Results, Scalar, Slice
 
 
 MISSING = "MISSING"
@@ -179,13 +178,9 @@ def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -
     return ", ".join(parts)
 
 
-def reason(text: str) -> str:
-    """Write methods and the reason for each, given as ``exact: a proportion; percentile: …``, by their proper names."""
-    parts = []
-    for part in re.split(rf"; (?=(?:{'|'.join(registry)}): )", text.rstrip(".")):
-        name, _, why = part.partition(": ")
-        parts.append(f"{method(name)} ({why})" if name in registry and why else part)
-    return "; ".join(parts)
+def chosen_methods(chosen: Iterable[ChosenMethod]) -> str:
+    """Name the methods of a measure with the reason for each: "Clopper-Pearson (a proportion of rows, …)"."""
+    return "; ".join(f"{method(choice.method)} ({choice.reason.rstrip('.')})" for choice in chosen)
 
 
 def undefined(metric: MetricSummary) -> str:
@@ -235,13 +230,15 @@ def _at_threshold(confusion: Confusion, threshold: str) -> str:
 class Names:
     """The names of a run: ``titles`` of metrics, ``labels`` of models, and the slices that are ``conditions``.
 
-    ``single`` are the metrics that occur with one choice of options, which goes without saying but for a prevalence.
+    ``single`` are the metrics that occur with one choice of options, which goes without saying but for a prevalence;
+    ``counts`` those that may be a number of rows.
     """
 
     titles: Mapping[str, str]
     labels: Mapping[str, str]
     conditions: frozenset[str]
     single: frozenset[str]
+    counts: frozenset[str]
 
     def measure(
         self, metric: str, params: Mapping[str, Scalar], average: str | None = None, class_: str | None = None
@@ -314,4 +311,5 @@ def names_of(results: Results) -> Names:
             str(slicing["name"]) for slicing in asked if isinstance(slicing, dict) and slicing.get("where") is not None
         ),
         single=frozenset(metric for metric, params in forms.items() if len(params) == 1),
+        counts=frozenset(metric.name for metric in results.metrics if metric.is_whole),
     )

@@ -75,6 +75,17 @@ def doctor(out: str, form: str) -> int:
 
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+class FailOnChoice(click.Choice[str]):
+    """The choices of `--fail-on`, and a word of before with a warning."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return what was chosen."""
+        if value == "indeterminate":
+            click.echo("warning: '--fail-on indeterminate' is called 'inconclusive' now", err=True)
+            value = "inconclusive"
+        return super().convert(value, param, ctx)
+
+
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
 SCHEMAS = ("spec", "results", "diff")
@@ -117,9 +128,10 @@ def app() -> None:
 @set_option
 @as_of_option
 @click.option(
-    "--fail-on", type=click.Choice(["fail", "warn", "indeterminate", "never"]), default="fail", show_default=True,
+    "--fail-on", type=FailOnChoice(["fail", "warn", "inconclusive", "never"]), default="fail",
+    show_default=True,
     help="End with 1 if a gate failed, or too few items of a standard are answered. warn: also if one of severity warn "
-         "did, or something of the run before is gone. indeterminate: also if a gate is inconclusive.",
+         "did, or something of the run before is gone. inconclusive: also if a gate is inconclusive.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
               help="json: the verdict, gates, findings and files as one document. github: gates that did not hold are "

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.folders import locked
 from evalpipe.errors import EvalpipeError
-from evalpipe.plan.memory import bytes_text
 from evalpipe.version import VERSION
+from evalpipe.words.numbers import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -145,13 +145,13 @@ def _estimates(plan: Plan) -> Iterator[Document]:
 
 
 def _not_served(plan: Plan) -> Iterator[Document]:
-    from evalpipe.plan.measures import LACKING
+    from evalpipe.words.reasons import NEEDS
 
     for name, model in plan.models.items():
         for entry in model.lacking(plan.metrics):
             need = entry.lacking(model.gives) or entry.metric.needs
             variants = ", which its variants have" if plan.left_to_variants(name, need) else ""
-            yield {"model": name, "metric": entry.metric.name, "reason": f"the model gives {LACKING[need]}{variants}"}
+            yield {"model": name, "metric": entry.metric.name, "reason": f"the model gives {NEEDS[need]}{variants}"}
 
 
 def _exposure(plan: Plan) -> Document | None:

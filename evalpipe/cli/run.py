@@ -181,11 +181,14 @@ def _print(outcome: RunOutcome, form: str) -> None:
 
 def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
     """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
+    from evalpipe.cli.summary import gate_documents
+
     return {
         "name": results.name, "as_of": results.as_of, "spec_sha256": results.spec_sha256,
         "evidence_sha256": results.evidence_sha256, "verdict": results.verdict,
-        "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
+        "gates": gate_documents(results),
         "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
-        "findings": [finding.model_dump(by_alias=True) for finding in results.findings],
-        "warnings": [warning.model_dump() for warning in results.warnings], "files": list(written),
+        "findings": [finding.model_dump(by_alias=True) | {"text": finding.text} for finding in results.findings],
+        "warnings": [warning.model_dump() | {"message": warning.message} for warning in results.warnings],
+        "files": list(written),
     }

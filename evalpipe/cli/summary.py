@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,7 @@ from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters.candidates.card import in_a_line
 from evalpipe.chapters.gates.card import called, word_and_reason
+from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.chapters.standards.card import in_words
 from evalpipe.chapters.thresholds.card import chosen
 from evalpipe.cli.exit import annotation
@@ -226,6 +227,12 @@ def print_gates(results: Results, spec: Spec, folder: Path) -> None:
                 spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against))
             reason += f" Looked for {sought}."
         click.echo(f"gate {gate.gate} {word}: {reason}")
+
+
+def gate_documents(results: Results) -> list[dict[str, Any]]:
+    """Return the gates as JSON values, each with the sentence of its verdict."""
+    names = names_of(results)
+    return [gate.model_dump(by_alias=True) | {"text": gate_sentence(names, gate)} for gate in results.gates]
 
 
 def not_held(results: Results) -> list[Gate]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.method import DRAW_MODES
 from evalpipe.card.tables import note_of, shown
-from evalpipe.card.wording import BETTER_SENTENCES, definition, level, measure, names_of, undefined
-from evalpipe.card.wording import reason as planned
+from evalpipe.card.wording import BETTER_SENTENCES, chosen_methods, definition, level, measure, names_of, undefined
 from evalpipe.intervals.declare import registry as methods
 from evalpipe.metrics import registry as metrics
 from evalpipe.words import numbers
+from evalpipe.words.sentences import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder)
     needs, threshold, fit = _needs(metric), _threshold(results, traced, model), _fit(results, traced)
     cut = threshold if "labels" in needs else None
     columns = _columns(results, traced, model, needs)
-    return {
+    return dict(in_words({
         "address": address, "estimate": traced.model_dump(by_alias=True), "measure": metric.model_dump(),
         "interval": _interval(results, traced), "columns": columns,
         "dataset": {"where": dataset.where, "rows": dataset.rows, "n": dataset.n, "events": dataset.events},
@@ -52,7 +52,7 @@ def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder)
             "method": fit.method, "options": fit.options, "fitted_on": fit.fitted_on, "folds": fit.folds, "n": fit.n},
         "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _key(results, traced),
         "evidence_sha256": results.evidence_sha256, "versions": versions(results, folder),
-    }
+    }))
 
 
 def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def _inputs(
 def _interval(results: Results, traced: Estimate) -> dict[str, Any]:
     """Return how the interval was made, and what replicates drew where it needs them."""
     settings, method = results.intervals, methods.get(traced.method)
-    sentences = re.split(rf"; (?=(?:{'|'.join(methods)}): )", settings.methods.get(traced.metric, ""))
-    reasons = dict(reason.partition(": ")[::2] for reason in sentences)
+    reasons = {chosen.method: str(chosen.reason) for chosen in settings.methods.get(traced.metric, ())}
+    planned = chosen_methods(settings.methods.get(traced.metric, ()))
     document: dict[str, Any] = {
         "method": traced.method, "title": traced.method if method is None else method.title,
-        "reason": reasons.get(traced.method) or None, "planned": "; ".join(sentences) or None}
+        "reason": reasons.get(traced.method) or None, "planned": planned or None}
     if method is None or not method.drawn:
         return document | {"replicates": None, "seed": None, "resampling": None, "drawn": None}
     slicing = None if traced.slice is None else " × ".join(traced.slice)
@@ -214,7 +214,7 @@ def _value_facts(results: Results, traced: Estimate) -> Iterator[Fact]:
 
 
 def _interval_facts(traced: Estimate, interval: Document) -> Iterator[Fact]:
-    reason = interval["reason"] or (interval["planned"] and f"planned was {planned(interval['planned'])}")
+    reason = interval["reason"] or (interval["planned"] and f"planned was {interval['planned']}")
     why = f": {reason}" if reason else ""
     yield "interval", f"{level(traced.level)}, {interval['title']}{why}" if traced.level is not None else (
         f"none{why}")

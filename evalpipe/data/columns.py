@@ -13,7 +13,7 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.origin import path_text
-from evalpipe.data.problems import SHOWN, Unreadable, are, cells, counted, more, noun, rows_have, sql_name, with_article
+from evalpipe.data.problems import SHOWN, Unreadable, are, cells, more, noun, rows_have, sql_name, with_article
 from evalpipe.data.values import (
     MISSING_WORDS,
     blank,
@@ -203,10 +203,8 @@ def gap_explained(levels: int, places: int | None) -> str:
 def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warned:
     """Say that probabilities of a model, at all steps and in all fits, were rounded and are divided by their sum."""
     places, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
-    message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {places} "
-               f"decimals: in {counted(sum(part.rows for part in parts), 'row')} their sum differs from 1, by up to "
-               f"{gap:.2g}; every row is divided by its sum")
-    return Warned(code="rounded-probabilities", message=message)
+    return Warned.of("rounded-probabilities", model=model, dataset=dataset, decimals=places, gap=gap,
+                     rows=sum(part.rows for part in parts))
 
 
 @dataclass(slots=True)

@@ -62,13 +62,9 @@ def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     if _more_twins_than_chance(columns, other, keys):
         yield _shared_rows_problem(columns, other, both, keys)
         return
-    count = both.height
-    columns.warnings.append(Warned(
-        code="alike-rows",
-        message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' {'looks' if count == 1 else 'look'} like "
-                f"rows of dataset '{other.rows.name}', on which {_calibration_use(other)}, in all columns read; "
-                "declare 'id' to decide whether they are the same",
-    ))
+    columns.warnings.append(Warned.of(
+        "alike-rows", case="recalibrators" if _fits_recalibrators(other) else "thresholds", rows=both.height,
+        dataset=columns.rows.name, other=other.rows.name))
 
 
 def _more_twins_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
@@ -148,13 +144,17 @@ def _shown_keys(keys: list[str]) -> list[str]:
     return [key.replace("\0", ".") for key in keys]
 
 
+def _fits_recalibrators(other: Columns) -> bool:
+    """Tell whether recalibrators are fitted on a dataset; on another one for calibration, thresholds are chosen."""
+    return other.rows.plan.recalibrate.dataset == other.rows.name
+
+
 def _calibration_use(other: Columns) -> str:
-    fitted = other.rows.plan.recalibrate.dataset == other.rows.name
-    return "recalibrators are fitted" if fitted else "thresholds are chosen"
+    return "recalibrators are fitted" if _fits_recalibrators(other) else "thresholds are chosen"
 
 
 def _shared_rows_hint(columns: Columns, other: Columns) -> str:
-    if other.rows.dataset.role == "calibrate" and _calibration_use(other).startswith("thresholds"):
+    if other.rows.dataset.role == "calibrate" and not _fits_recalibrators(other):
         return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
     if other.rows.dataset.role == "calibrate":
         return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"

@@ -354,19 +354,14 @@ def _scaled_weights(columns: Columns, values: pl.Series) -> pl.Series:
     if abs(power) <= USUAL:
         power = 0
     else:
-        message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}because their sums are too "
-                   "extreme; only their ratios matter, and totals are of the divided weights")
-        columns.warnings.append(Warned(code="weights-scaled", message=message))
+        columns.warnings.append(Warned.of("weights-scaled", dataset=columns.rows.name, power=power))
     # By a power of two no digit of a weight changes, so ratios stay exact.
     scaled = np.ldexp(values.to_numpy(), -power)
     # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
     gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
     if gone.any():
-        count = int(gone.sum())
-        have = "has a weight" if count == 1 else "have weights"
-        message = (f"{counted(count, 'row')} {have} below {NEGLIGIBLE:g} of the largest in dataset "
-                   f"'{columns.rows.name}', and count{'s' if count == 1 else ''} as weight 0")
-        columns.warnings.append(Warned(code="weights-negligible", message=message))
+        columns.warnings.append(Warned.of(
+            "weights-negligible", rows=int(gone.sum()), least=NEGLIGIBLE, dataset=columns.rows.name))
     return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
 
 
@@ -375,7 +370,4 @@ def uneven_weights(summary: DatasetSummary) -> tuple[Warned, ...]:
     effective = summary.n_effective
     if effective is None or not effective < min(summary.n / 2, max(2.0, FEW_EFFECTIVE * summary.n)):
         return ()
-    message = (f"the weights of dataset '{summary.name}' are very uneven: its {summary.n:,} rows carry the "
-               f"information of {effective:.3g} rows of equal weight (Kish's effective sample size), so intervals may "
-               "be too narrow")
-    return (Warned(code="few-effective-rows", message=message),)
+    return (Warned.of("few-effective-rows", dataset=summary.name, rows=summary.n, effective=effective),)

@@ -415,8 +415,5 @@ def _without_value(cells: pl.Series, *, numeric: bool) -> pl.Series:
 
 def left_out_warning(rows: RowBlock) -> Warned:
     """Say how many rows were left out, and which models lack them."""
-    models = ", ".join(f"'{model}' lacks {count:,}" for model, count in rows.lacking.items())
-    total = rows.incomplete + rows.frame.height
-    message = (f"{rows.incomplete:,} of {total:,} rows of dataset '{rows.name}' are left out for every model, because "
-               f"a model has no prediction for them: {models}; performance on these rows is unknown")
-    return Warned(code="incomplete-rows", message=message)
+    return Warned.of("incomplete-rows", left_out=rows.incomplete, rows=rows.incomplete + rows.frame.height,
+                     dataset=rows.name, lacking=dict(rows.lacking))

@@ -9,7 +9,6 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION
-from evalpipe.data.problems import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -145,14 +144,9 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
         return ()
     if task == "binary":
         event = next(count for count in summary.levels if count.rows).level
-        what = "every row is an event" if summary.events else "no row is an event"
-        named = event if summary.events else absent[0]
-        message = (f"dataset '{summary.name}' has one class only: {what} ('{named}'); measures that need both are "
-                   "undefined")
-        return (Warned(code="one-class", message=message),)
-    listed = ", ".join(f"'{level}'" for level in absent)
-    message = f"no row of dataset '{summary.name}' has the level {listed}; averages are over the other levels"
-    return (Warned(code="absent-level", message=message),)
+        case, level = ("event", event) if summary.events else ("other", absent[0])
+        return (Warned.of("one-class", case=case, dataset=summary.name, level=level),)
+    return (Warned.of("absent-level", dataset=summary.name, levels=absent),)
 
 
 def unknown_conditions(dataset: str, unknown: Mapping[str, int]) -> tuple[Warned, ...]:
@@ -161,12 +155,8 @@ def unknown_conditions(dataset: str, unknown: Mapping[str, int]) -> tuple[Warned
     for key, count in unknown.items():
         if not count:
             continue
-        have, they = ("has", "it") if count == 1 else ("have", "they")
-        called, left = ("'where'", "left out") if key == "where" else (
-            f"the condition of slice '{key.removeprefix('slice ')}'", "not in the slice")
-        message = (f"{counted(count, 'row')} {have} no value in a column that {called} of dataset '{dataset}' "
-                   f"needs; {they} {are(count)} {left}, because a missing value meets no condition")
-        warnings.append(Warned(code="missing-in-condition", message=message))
+        case = {"case": "dataset"} if key == "where" else {"case": "slice", "slice": key.removeprefix("slice ")}
+        warnings.append(Warned.of("missing-in-condition", **case, rows=count, dataset=dataset))
     return tuple(warnings)
 
 
@@ -174,6 +164,4 @@ def one_cluster(dataset: str, cluster: Values | None) -> tuple[Warned, ...]:
     """Warn of rows that are all of one cluster: resampling it tells nothing."""
     if cluster is None or len(np.unique(cluster)) != 1:
         return ()
-    message = (f"all rows of dataset '{dataset}' are in one cluster; resampling clusters cannot estimate the "
-               "uncertainty of its measures")
-    return (Warned(code="one-cluster", message=message),)
+    return (Warned.of("one-cluster", case="dataset", dataset=dataset),)

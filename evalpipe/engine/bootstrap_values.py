@@ -10,6 +10,7 @@ import numpy as np
 
 from evalpipe.base import constants
 from evalpipe.intervals.bootstrap import FEWEST, excluding
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Status
 
     LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]
+    from evalpipe.words.sentences import Sentence
 
 CLUSTERS = 20
 """The clusters from which on quantiles of their bootstrap are trusted; of fewer they cover too seldom, as the
@@ -26,8 +28,7 @@ between-cluster variance is known too badly: Cameron & Miller (2015), section VI
 STUDENTS = ("cluster_t", "bootstrap_logit")
 """The methods that allow for how badly few clusters tell their variance: their quantiles are Student's."""
 
-ONE_CLUSTER = "all rows are in one cluster, so the uncertainty is unknown"
-
+ONE_CLUSTER = sentence("one-cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Limited:
     limits: tuple[float, float] | None = None
     method: str = "none"
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
     drawn: Drawn | None = None
 
     @property
@@ -64,7 +65,7 @@ class Limited:
         """How many of the replicates behind the limits are undefined."""
         return 0 if self.drawn is None else self.drawn.missing
 
-    def doubted(self, reason: str | None) -> Limited:
+    def doubted(self, reason: Sentence | None) -> Limited:
         """Return it with status degenerate for a reason, unless there is none or another status is set already."""
         return self if reason is None or self.status != "ok" else replace(self, status="degenerate", reason=reason)
 
@@ -73,9 +74,9 @@ class Limited:
 class Drawn:
     """A number with its replicates [B], or one number a class [K] with replicates [B, K].
 
-    ``value`` is NaN where it is undefined, for the reason ``undefined``, which also says what is wrong in replicates:
-    they are ``absent`` then. ``replicates`` is None where none were drawn. ``units`` is how many rows were resampled,
-    or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
+    ``value`` is NaN where it is undefined, for the reason ``undefined``, which also says what is wrong in replicates;
+    ``absent`` is the code of that. ``replicates`` is None where none were drawn. ``units`` is how many rows were
+    resampled, or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
     ``jackknife`` [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from
     the grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
     cover too seldom, as no row, or few clusters, have the rarer level; None where enough have.
@@ -85,13 +86,13 @@ class Drawn:
     replicates: Floats | None
     units: int
     clustered: bool = False
-    undefined: str = ""
-    absent: str = "undefined"
+    undefined: Sentence | None = None
+    absent: str = "undefined-replicates"
     jackknife: Floats | None = None
     errors: Floats | None = None
     error: Floats | None = None
     shift: Floats | None = None
-    rare: Sequence[str | None] = ()
+    rare: Sequence[Sentence | None] = ()
 
     @property
     def clusters(self) -> int | None:
@@ -136,20 +137,18 @@ class Drawn:
             return Limited(self.value, status="degenerate", reason=ONE_CLUSTER)
         return None
 
-    def doubt(self, level: float, method: str = "percentile") -> str | None:
+    def doubt(self, level: float, method: str = "percentile") -> Sentence | None:
         """Return why limits of a method from the replicates cannot be relied on; None where nothing speaks against."""
         total = 0 if self.replicates is None else len(self.replicates)
         if self.missing > constants.TOLERATED * total:
-            why = f": {self.undefined}" if self.undefined else ""
-            return f"{self.absent} in {self.missing} of {total} replicates{why}"
+            return sentence(self.absent, undefined=self.missing, replicates=total, because=self.undefined)
         return self.few(level, method)
 
-    def few(self, level: float, method: str = "percentile") -> str | None:
+    def few(self, level: float, method: str = "percentile") -> Sentence | None:
         """Return why limits from few clusters, or few rows of the rarer level, cannot be relied on; else None."""
         least = FEWEST if method in STUDENTS else CLUSTERS
         if self.clusters is not None and self.clusters < least:
-            return (f"{self.clusters} clusters, fewer than {least}: limits from so few cover the true value less often "
-                    f"than {100 * level:.10g}%")
+            return sentence("few-clusters", clusters=self.clusters, least=least, level=level)
         return next((reason for reason in self.rare if reason is not None), None)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 CELLS = 32_768
 """The most cells; of more, drawing rows costs no more."""
@@ -59,7 +60,7 @@ class Coarse:
     lost: float
 
 
-def obstacle(sample: Sample) -> str | None:
+def obstacle(sample: Sample) -> Sentence | None:
     """Return why the rows of a sample cannot be joined in cells; None where they can."""
     models = sample.models.values()
     return obstacle_of(

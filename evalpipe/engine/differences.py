@@ -12,6 +12,7 @@ from evalpipe.arithmetic.functions import log
 from evalpipe.engine.bootstrap_values import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import IndependentProportions, Wald, recovered_limits
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import DatasetDifference, DatasetSummary, Estimate
     from evalpipe.statistics import Summary
+    from evalpipe.words.sentences import Sentence
 
 
-CONSTANT = "it is the same in every resample, so its uncertainty is unknown"
+CONSTANT = sentence("same-in-resamples")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Tested(Limited):
         return None if self.test is None else self.test.contrast.p(0.0)
 
 
-def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: str) -> Tested:
+def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
     ``test`` is the one made for the measure, if any; it needs no replicates. Else the test is Wald's with the standard
@@ -104,7 +106,7 @@ def less_known(estimate: Estimate, known: RatePlan) -> Estimate:
     return estimate.model_copy(update={**difference, "lower": limits[0], "upper": limits[1], "method": method})
 
 
-def _degenerate_if(doubt: str | None, difference: Tested) -> Tested:
+def _degenerate_if(doubt: Sentence | None, difference: Tested) -> Tested:
     """Mark a difference degenerate, without its test, for a doubt or because it has no limits."""
     doubt = doubt or (CONSTANT if difference.limits is None else None)
     return difference if doubt is None else replace(difference, status="degenerate", reason=doubt, test=None)

@@ -21,11 +21,12 @@ from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, gr
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, dealt, few, split
-from evalpipe.plan.drawing import ASKED, CLUSTERS, FEW, MORE, PATTERNS, ROWS, group_error, grouped_because, most_rows
+from evalpipe.plan.drawing import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
 from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.coarsening import Coarse
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 
 Scope = tuple[str, int]
@@ -386,24 +388,28 @@ def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Dr
         for part in parts)
 
 
-def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> str:
+def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> Sentence:
     """Return why rows, cells or clusters were drawn."""
     if sample.by_cluster is not None:
         grouped = part.mode == "groups"
-        return grouped_because(sample.by_cluster.known, sample.by_cluster.units) if grouped else CLUSTERS
+        return (groups_reason(sample.by_cluster.known, sample.by_cluster.units) if grouped
+                else sentence("whole-clusters"))
     if sample.streamed:
         return plan.streaming.reason
     most = most_rows(plan)
     if part.mode == "cells":
-        return ASKED.format(mode="grid") if plan.mode == "grid" else MORE.format(rows=sample.n, most=most)
+        return (sentence("mode-asked", mode="grid") if plan.mode == "grid"
+                else sentence("more-than-rows", rows=sample.n, most=most))
     if plan.mode == "exact" and sample.cluster is None:
-        return ASKED.format(mode="exact")
-    return obstacle(sample) or (PATTERNS if gridded(plan, sample, most) else FEW.format(rows=sample.n, most=most))
+        return sentence("mode-asked", mode="exact")
+    if (reason := obstacle(sample)) is not None:
+        return reason
+    few = sentence("at-most-rows", rows=sample.n, most=most)
+    return sentence("unlike-patterns") if gridded(plan, sample, most) else few
 
 
 def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
     """Yield a warning where the spec asks for a grid and something else was drawn."""
     if plan.mode == "grid" and not plan.streaming.streamed and draws and draws[0].mode != "cells":
-        kind = "whole clusters were" if draws[0].mode == "clusters" else "every row was"
-        yield Warned(code="not-gridded", message=(
-            f"{draws[0].dataset}: {kind} drawn, although engine.mode is grid: {draws[0].reason}"))
+        case = "clusters" if draws[0].mode == "clusters" else "rows"
+        yield Warned.of("not-gridded", case=case, dataset=draws[0].dataset, because=draws[0].reason)

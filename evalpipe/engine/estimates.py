@@ -21,10 +21,10 @@ from evalpipe.engine.subsets import reportable_subset, rows_of, subsets, summari
 from evalpipe.engine.support import MethodInputs, counts, few_for_curve, own_denominator, rare_level, thin
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
-from evalpipe.plan.measures import FALLBACK, LACKING
+from evalpipe.plan.measures import FALLBACK
 from evalpipe.results import Estimate
 from evalpipe.statistics import Summary
-from evalpipe.words import numbers
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Status
-
-
-NO_ROW = "no row is reportable: all lie in the equivocal zone"
+    from evalpipe.words.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,12 @@ class Scope:
         return Drawn(
             value if np.ndim(value) else float(value), replicates.metrics.get(key),
             units=self.subset.n if clusters is None else clusters, clustered=clusters is not None,
-            undefined=entry.undefined if self.subset.n else NO_ROW, jackknife=replicates.jackknife.get(key),
+            undefined=entry.undefined if self.subset.n else sentence("no-reportable-row"),
+            jackknife=replicates.jackknife.get(key),
             errors=replicates.errors.get(key), error=replicates.error.get(key),
             shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
 
-    def _rare(self, entry: MetricPlan) -> list[str | None]:
+    def _rare(self, entry: MetricPlan) -> list[Sentence | None]:
         """Return why rows of the rarer level are too few for the limits of the measure, or of each class; else None."""
         sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
         if entry.average == "none":
@@ -144,17 +143,16 @@ def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield estimates without a value, on all rows, of a measure whose needs the model does not give."""
     if scope.subset.slice is None:
         lacking = entry.lacking(scope.summary.rows.gives) or entry.metric.needs
-        yield from _without_value(scope, entry, "undefined", f"the model gives {LACKING[lacking]}")
+        yield from _without_value(scope, entry, "undefined", sentence("not-served", need=lacking))
 
 
 def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield estimates without a value of a measure in a slice of too few rows."""
     n, least = scope.subset.n, scope.plan.slices.min_rows
-    reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
-    return _without_value(scope, entry, "insufficient", reason)
+    return _without_value(scope, entry, "insufficient", sentence("few-rows", rows=n, least=least))
 
 
-def _without_value(scope: Scope, entry: MetricPlan, status: Status, reason: str) -> Iterator[Estimate]:
+def _without_value(scope: Scope, entry: MetricPlan, status: Status, reason: Sentence) -> Iterator[Estimate]:
     for level in scope.sample.levels if entry.average == "none" else (None,):
         yield _estimate(scope, entry, Limited(None, status=status, reason=reason), level=level)
 
@@ -173,11 +171,10 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
     low, high = entry.metric.range
     if entry.parts and not math.isnan(value) and not low <= value <= high:
-        given_range = numbers.bounds(*(end if math.isfinite(end) else None for end in (low, high)))
-        reason = f"beyond the range that the spec gives it, {given_range}"
-        return Limited(value, status="degenerate", reason=reason)
+        given_range = [end if math.isfinite(end) else None for end in (low, high)]
+        return Limited(value, status="degenerate", reason=sentence("beyond-range", range=given_range))
     if entry.method == "none" and not math.isnan(value):
-        doubt = None
+        doubt: Sentence | None = None
         if entry.metric.doubt is not None and entry.average in (None, "none"):
             doubt = entry.metric.doubt(*summary.inputs(entry.metric, options), **options)
         return Limited(value).doubted(doubt)
@@ -188,7 +185,7 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     try:
         limits, method = registry[entry.method].limits(inputs), entry.method
     except NoLimits as fault:
-        return Limited(value, status="degenerate", reason=str(fault))
+        return Limited(value, status="degenerate", reason=fault.reason)
     if limits is None and entry.drawn:
         limits, method = registry[FALLBACK].limits(inputs), FALLBACK
     ends, method = None, "none" if limits is None else limits.method or method
@@ -203,7 +200,7 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 
-def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
+def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> Sentence | None:
     """Return why bins have too few units to show the noise of a measure of gaps; None where they have enough."""
     weighted = scope.plan.importance
     if not (entry.drawn or (weighted and entry.metric.interval == "gaps")):
@@ -214,7 +211,7 @@ def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) 
     return thin(summary, entry, units if grouped is None else grouped.known)
 
 
-def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:
+def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, Sentence | None]:
     """Return how many classes an average is over, and a reason where some have no value.
 
     Of an expression, the reason of the first of its measures that lacks one.
@@ -222,7 +219,7 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
     for name, part in entry.parts:
         _, lacks = _classes_used(sample, at_prevalence(summary, part), part)
         if lacks is not None:
-            return None, f"{name}: {lacks}"
+            return None, sentence("part-without-value", part=name, because=lacks)
     if entry.metric.every_class and len(sample.levels) > 2:
         defined = summary("occurring") > 0
     elif entry.average in ("macro", "macro_weighted"):
@@ -232,7 +229,7 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
     used, lacking = int(defined.sum()), [level for level, has in zip(sample.levels, defined, strict=True) if not has]
     if not lacking:
         return used, None
-    return used, f"over {used} of {len(sample.levels)} classes; no value for {', '.join(map(repr, lacking))}"
+    return used, sentence("classes-without-value", used=used, classes=len(sample.levels), lacking=lacking)
 
 
 def _estimate(

@@ -26,6 +26,7 @@ from evalpipe.engine.estimates import evaluated
 from evalpipe.engine.model_warnings import model_warnings
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.results import (
+    ChosenMethod,
     Confusion,
     Curve,
     Draw,
@@ -144,7 +145,7 @@ def gather(
         # The place, as far as it is the same for every working folder.
         place = problem.place
         where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
-        warnings.append(Warned(code=problem.code, message=f"{problem.message}{where}"))
+        warnings.append(Warned.of_text(problem.code, f"{problem.message}{where}"))
     return Results(
         evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
         other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
@@ -206,15 +207,17 @@ def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -
 
 def _interval_record(plan: Plan, draws: Sequence[Draw]) -> Method:
     """Return how intervals were made; each metric has its method and reason, several where its averages differ."""
-    reasons: dict[str, list[str]] = {}
+    methods: dict[str, list[ChosenMethod]] = {}
     for entry in plan.metrics:
-        reasons.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
+        chosen = ChosenMethod(method=entry.method, reason=entry.reason)
+        known = methods.setdefault(entry.metric.name, [])
+        known += [] if chosen in known else [chosen]
     units: dict[str, int] = {}
     for draw in draws:
         if draw.mode == "cells" and draw.slicing is None:
             units[draw.dataset] = max(draw.units, units.get(draw.dataset, 0))
     return Method(
         level=plan.level, replicates=plan.replicates, pairings=plan.permutations, seed=plan.seed,
-        methods={name: "; ".join(dict.fromkeys(of_metric)) for name, of_metric in reasons.items()},
+        methods=methods,
         resampling=plan.resampling, draws=list(draws), units=units,
     )

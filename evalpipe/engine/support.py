@@ -12,6 +12,7 @@ from evalpipe.intervals.bins import ENOUGH, Bins
 from evalpipe.intervals.bootstrap import FEWEST, kish
 from evalpipe.intervals.declare import FEW_CLUSTERS
 from evalpipe.statistics import Summary
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Rows
+    from evalpipe.words.sentences import Sentence
 
 
 def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
@@ -153,19 +155,19 @@ they say. Of fewer the curve follows each of them: of 20 rows 74 to 92 % are cov
 docs/methods.md."""
 
 
-def few_for_curve(entry: MetricPlan, inputs: MethodInputs) -> str | None:
+def few_for_curve(entry: MetricPlan, inputs: MethodInputs) -> Sentence | None:
     """Return why rows are too few for limits of a distance from a calibration curve; None where they are enough."""
     if "curve_distance_at" not in entry.metric.takes:
         return None
     rows, rarest = inputs.rows, inputs.rarest
     if rows >= CURVE_ROWS and rarest >= CURVE_RAREST:
         return None
-    few = (f"{rows:,.0f} rows, fewer than {CURVE_ROWS}" if rows < CURVE_ROWS else
-           f"{rarest:,.0f} rows of the rarer level, fewer than {CURVE_RAREST}")
-    return f"{few}: a calibration curve follows so few too closely, and limits cover the true value too seldom"
+    if rows < CURVE_ROWS:
+        return sentence("few-rows-for-curve", rows=rows, least=CURVE_ROWS)
+    return sentence("few-rarer-rows-for-curve", rows=rarest, least=CURVE_RAREST)
 
 
-def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
+def thin(summary: Summary, entry: MetricPlan, units: float) -> Sentence | None:
     """Return why replicates of so few units do not show the noise of a measure of gaps; None where they do.
 
     Units are rows, clusters, or under importance weights the effective rows. A bin of a single unit is the same in
@@ -181,14 +183,13 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
     bins = max(int(np.count_nonzero(gap.events + gap.others > 0)) for gap in gaps)
     if units >= least * bins:
         return None
-    fewer = "bins" if entry.metric.interval == "gaps" else "digits"
-    return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the noise is "
-            f"underestimated: ask for fewer {fewer}")
+    code = "few-units-in-bins" if entry.metric.interval == "gaps" else "few-units-in-digits"
+    return sentence(code, units=float(units), bins=bins, least=least)
 
 
 def rare_level(
     summary: Summary, entry: MetricPlan, options: Mapping[str, object], sample: Sample, subset: Subset
-) -> str | None:
+) -> Sentence | None:
     """Return why limits cover too seldom where no row, or few clusters, have the rarer of two levels; else None.
 
     For a proportion it is few clusters with a success, or a failure. More than `FEW_CLUSTERS` are not looked at.
@@ -198,7 +199,7 @@ def rare_level(
         return None
     proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
     if rows.levels == 2 and not proportion and np.any(np.asarray(summary("occurring")) <= 0):
-        return "all rows are of one level: limits leave out what rows of the other would add"
+        return sentence("one-level")
     if clusters is None or clusters > FEW_CLUSTERS:
         return None
     clusters_with = np.zeros(2 if proportion else rows.levels, int)
@@ -212,9 +213,8 @@ def rare_level(
         if (clusters_with >= FEWEST).all():
             return None
     occurring = np.where(clusters_with > 0, clusters_with, FEWEST)
-    few = occurring.min()
+    few = int(occurring.min())
     if few >= FEWEST:
         return None
-    what = ("successes are", "failures are")[occurring.argmin()] if proportion else "the rarer level is"
-    return (f"{what} in {few} of {clusters} clusters, fewer than {FEWEST}: "
-            "limits from so few cover the true value too seldom")
+    kind = ("success", "failure")[occurring.argmin()] if proportion else "rarer-level"
+    return sentence(f"few-clusters-with-{kind}", few=few, clusters=clusters, least=FEWEST)

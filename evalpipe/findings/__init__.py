@@ -12,11 +12,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from evalpipe.base.digests import json_sha256
 from evalpipe.chapters import CHAPTERS
 from evalpipe.findings.claims import claims_of_plugins, decided, registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from evalpipe.findings.claims import Claim, Rule, Say
     from evalpipe.results import Results
@@ -41,23 +42,59 @@ ALONE = "The interval alone decides; corrected for all tests of the run, it does
 
 def with_findings(results: Results) -> Results:
     """Return the results with what they say."""
-    return results.model_copy(update={"findings": findings(results)})
+    stated = findings(results)
+    rows = [finding if finding.plugin else finding.model_copy(update={"text": ""}) for finding in stated]
+    complete = results.model_copy(update={"finding_rows": rows})
+    complete.__dict__["findings"] = stated  # as they would be made when they are asked for
+    return complete
 
 
 def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
     families = {rule.name: list(rule.claims(results)) for rule in rules()} | claims_of_plugins(results)
     error = 1 - results.intervals.level
-    rows_by_sentence: dict[tuple[Say, bool], list[Claim]] = {}
+    code_of = {id(claim): name.replace("_", "-") for name, claims in families.items() for claim in claims}
+    claims_of: dict[tuple[str, Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(families, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
-            rows_by_sentence.setdefault((say, not borne_out and (claim.p_value or 0) < error), []).append(claim)
-    sentences = [_with_weight_share(finding.model_copy(update={"text": f"{finding.text} {ALONE}"})
-                                    if alone else finding, REPEATED**place) for (say, alone),
-                 claims in rows_by_sentence.items() for place,
-                 finding in enumerate(say(results, [claim.row for claim in claims]))]
+            alone = not borne_out and (claim.p_value or 0) < error
+            claims_of.setdefault((code_of[id(claim)], say, alone), []).append(claim)
+    sentences = []
+    for (code, say, alone), claims in claims_of.items():
+        for place, finding in enumerate(say(results, [claim.row for claim in claims])):
+            text = f"{finding.text} {ALONE}" if alone else finding.text
+            with_code = finding.model_copy(update={"code": code, "text": text})
+            sentences.append(_with_weight_share(with_code, REPEATED**place))
     return _by_weight(_with_room_for_others(_by_weight(sentences)))
+
+
+def with_texts(results: Results) -> list[Finding]:
+    """Return the findings that results hold, with the sentence of each.
+
+    It is made of the results as it was when they were written. Where another version no longer finds the same, the
+    sentence says what was checked and what came of it.
+    """
+    sentences: dict[tuple[object, ...], list[str]] = {}
+    for finding in findings(results):
+        sentences.setdefault(_same_finding(finding), []).append(finding.text)
+    return [stated if stated.text else stated.model_copy(update={"text": _text_of(stated, sentences)})
+            for stated in results.finding_rows]
+
+
+def _same_finding(finding: Finding) -> tuple[object, ...]:
+    """Return what tells a finding from others, beside its words and its weight."""
+    return finding.code, finding.kind, finding.section, json_sha256(
+        [part.model_dump() for part in finding.estimates])
+
+
+def _text_of(stated: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:
+    """Take the next sentence of a finding; one of what was checked where there is none."""
+    left = sentences.get(_same_finding(stated))
+    if left:
+        return left.pop(0)
+    checked = next((rule.checks for rule in rules() if rule.name.replace("_", "-") == stated.code), stated.code)
+    return f"{checked.rstrip('.')}: {stated.kind}."
 
 
 def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:

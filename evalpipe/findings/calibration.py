@@ -47,7 +47,7 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
     """Say that these data do not tell expected and observed events apart."""
     text = (f"These data do not show that the probabilities of {of_models(results, rows)} are too high or too low on "
             "average.")
-    yield finding("open", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
+    yield finding("undecided", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
 
 
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Finding:

@@ -61,7 +61,7 @@ def gone(results: Results) -> Iterator[Claim]:
 def lost(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
     """Say what the run before had and this one has not."""
     for warning in rows:
-        yield finding("open", weights.GONE, f"{warning.message}.", "warnings")
+        yield finding("undecided", weights.GONE, f"{warning.message}.", "warnings")
 
 
 def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> 
     for columns in dict.fromkeys(columns for _, _, columns in rows):
         others = dict.fromkeys(other for _, other, by in rows if by == columns)
         how = f"compared by {joined(columns) if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
-        yield finding("holds", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
+        yield finding("passes", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
 
 
 def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
@@ -204,7 +204,7 @@ def unchecked(results: Results) -> Iterator[Claim]:
 
 def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:
     """Say that nothing was required."""
-    yield finding("open", weights.NO_GATE, "No gate says how good is good enough, so there is no verdict.", "use")
+    yield finding("undecided", weights.NO_GATE, "No gate says how good is good enough, so there is no verdict.", "use")
 
 
 def not_checked(_: Results, rows: Sequence[str]) -> Iterator[Finding]:

@@ -66,14 +66,14 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
     text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than predicting "
             f"{_rule_text(results, rows)}: {_skill_values(results, rows)}.")
-    yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
+    yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
     text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule_text(results, rows)}: "
             f"{_skill_values(results, rows)}.")
-    yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+    yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -161,14 +161,14 @@ def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any order."""
     text = (f"These data do not show that {with_verb(results, rows, 'ranks', 'rank')} better "
             f"than chance: ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
-    yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
+    yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that scores are higher with the event."""
     text = (f"{with_verb(results, rows, 'ranks', 'rank')} events above non-events: ROC AUC "
             f"{values_of(results, rows)}; chance gives {CHANCE}.")
-    yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+    yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]]) -> Iterator[Finding]:
@@ -178,4 +178,4 @@ def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]])
         verb, rest = words.split(" ", 1)
         text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Check "
                 "whether a feature contains the outcome.")
-        yield finding("open", weights.TOO_GOOD, text, anchor(results, perfect[0]), perfect)
+        yield finding("undecided", weights.TOO_GOOD, text, anchor(results, perfect[0]), perfect)

@@ -54,7 +54,7 @@ def difference_of(row: Any) -> str:
     if row.difference is None:
         return "undefined"
     text = numbers.signed_with_limits(row.difference, row.lower, row.upper)
-    is_open = getattr(row, "margin_verdict", None) == "open"
+    is_open = getattr(row, "margin_verdict", None) == "undecided"
     return f"{text[:-1]}; perhaps within the margin of {numbers.plain(row.margin)})" if is_open else text
 
 

@@ -9,6 +9,7 @@ from evalpipe.arithmetic.functions import expit
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 UNIT = (0.0, 1.0)
 
-FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form are not valid under importance weights"}
+FAILS = {**IN_CLOSED_FORM, "weights": sentence("weighted-closed-form")}
 
 
 @interval(
     "delong", title="DeLong", asked=True, fails=FAILS,
-    for_={"auc": "an area under the ROC curve, whose variance DeLong gives"},
+    for_={"auc": sentence("auc")},
     text="The variance of the area under the ROC curve from the placements of the rows of each level among those of "
          "the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance is 0; the "
          "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
@@ -39,7 +40,7 @@ def delong_limits(events_at: Floats, others_at: Floats, value: float, level: flo
 
 @interval(
     "logit", title="delta method on the logit", short="delta method", fails=FAILS,
-    for_={"predictive": "made of two independent proportions and a fixed prior: the delta method gives its error"},
+    for_={"predictive": sentence("predictive")},
     text="The standard errors of sensitivity and specificity carried over to the measure under the fixed prior, with "
          "limits symmetric on the logit scale.",
     ref="Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
@@ -52,8 +53,7 @@ def predictive_limits(
     shares = (float(tp) / events, float(tn) / others) if measure == "ppv" else (float(fn) / events, float(fp) / others)
     limits = logit_limits(value, predictive_error(value, *shares, events, others), level)
     if limits is None:
-        raise NoLimits("sensitivity, specificity or the prevalence is 0 or 1, so the delta method cannot estimate "
-                       "the error")
+        raise NoLimits(sentence("no-delta-error"))
     return limits
 
 
@@ -144,7 +144,7 @@ def information_limits(
         away = x - float((curvature * x).sum()) / information
         information = float((curvature * away**2).sum())
     if not information > 0:
-        raise NoLimits("the likelihood is flat, so its curvature cannot estimate the error")
+        raise NoLimits(sentence("flat-likelihood"))
     reach = float(ndtri((1 + level) / 2)) / math.sqrt(information)
     return value - reach, value + reach
 

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
 
     Limits = tuple[Floats, Floats]
 
-FAILS = {**IN_CLOSED_FORM, "weights": "binomial limits are not valid under importance weights"}
+FAILS = {**IN_CLOSED_FORM, "weights": sentence("weighted-binomial")}
 
 
 @interval(
     "exact", title="Clopper-Pearson", asked=True, effective=True, fails=FAILS,
-    for_={"proportion": "a proportion of rows, so Clopper-Pearson limits are valid"},
+    for_={"proportion": sentence("proportion")},
     text="Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the level.",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
     "of the binomial. Biometrika 26(4), 404–413.")
@@ -39,7 +40,7 @@ def clopper_pearson(successes: Floats | float, trials: Floats | float, level: fl
 
 @interval(
     "wilson", title="Wilson score", short="Wilson", asked=True, effective=True, fails=FAILS,
-    for_={"proportion": "a proportion of rows, and the spec asks for Wilson limits"},
+    for_={"proportion": sentence("asked-of-proportion", title="Wilson")},
     text="Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
     ref="Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22(158), 209–212.")
@@ -59,7 +60,7 @@ def wilson(successes: Floats | float, trials: Floats | float, level: float) -> L
 
 @interval(
     "jeffreys", title="Jeffreys", asked=True, effective=True, fails=FAILS,
-    for_={"proportion": "a proportion of rows, and the spec asks for Jeffreys limits"},
+    for_={"proportion": sentence("asked-of-proportion", title="Jeffreys")},
     text="Quantiles of a binomial proportion's posterior under Jeffreys' prior. Coverage is near the level on average.",
     ref="Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
     "Statistical Science 16(2), 101–133.")
@@ -79,7 +80,7 @@ def jeffreys(successes: Floats | float, trials: Floats | float, level: float) ->
 
 @interval(
     "wald", title="Wald interval", short="Wald", asked=True, effective=True, fails=FAILS,
-    for_={"proportion": "a proportion of rows, and the spec asks for Wald limits"},
+    for_={"proportion": sentence("asked-of-proportion", title="Wald")},
     text="The share and its normal error, cut off at 0 and 1.",
     caution="Wald limits have no width where the share is 0 or 1, and elsewhere cover less often than their level.",
     ref="Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, Limits, interval, registry
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.base.arraytypes import Floats, Values
+    from evalpipe.words.sentences import Sentence
 
 
 def quantiles(values: Floats, shares: Sequence[float] | Floats) -> Floats:
@@ -86,37 +88,35 @@ GROUPS = 1000
 SPREAD_TAIL = 0.025
 """The share of replicates beyond each of the two quantiles that their spread is read from."""
 
-FOR_ALL = {EVERY: "the spec asks for the bootstrap"}
+FOR_ALL = {EVERY: sentence("asked-bootstrap")}
 
 ROUNDING = 1e-12
 """What is smaller than this, beside the numbers it was computed from, is rounding and no spread."""
 
 
-BIASED = "resampling biases the measure"
-"""Why a value lies outside limits from replicates."""
+BIASED = "biased-by-resampling"
+"""The code of why a value lies outside limits from replicates."""
 
-THIN = "the noise of bins with few rows is left out of them; ask for fewer digits"
-"""Why it lies outside limits without the noise of bins."""
+THIN = "noise-of-thin-bins"
+"""That of why it lies outside limits without the noise of bins."""
 
 
-def doubtful(value: float, limits: Ends, method: str) -> str | None:
+def doubtful(value: float, limits: Ends, method: str) -> Sentence | None:
     """Return why limits do not show how uncertain a value is; None where nothing speaks against them.
 
     They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
     """
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
-        if not registry[method].drawn and registry[method].caution:
-            return registry[method].caution
-        return "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty"
+        return sentence("no-width" if method == "wald" else "same-in-replicates")
     return excluding(value, limits, method, THIN if registry[method].insists else BIASED)
 
 
-def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> str | None:
+def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> Sentence | None:
     """Return a reason where a value lies outside its limits, beyond rounding; None where it does not."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
-        side = "below" if value < limits[0] else "above"
-        return f"the value is {side} its {method} limits: {because}"
+        code = "below-its-limits" if value < limits[0] else "above-its-limits"
+        return sentence(code, method=method, because=sentence(because))
     return None
 
 
@@ -232,7 +232,7 @@ def bootstrap_error(replicates: Floats) -> float:
 
 @interval(
     "bootstrap_logit", title="bootstrap error on the logit", short="bootstrap, logit",
-    for_={"skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles"},
+    for_={"skewed": sentence("skewed")},
     text="An interval around the value on the logit scale, with the standard error that its bootstrap replicates tell "
          "and a quantile of Student’s distribution. Its degrees of freedom are the rows of the rarer level, or the "
          "clusters where these are fewer, minus one. Covers better than quantiles for a share whose replicates are "

@@ -11,6 +11,7 @@ from evalpipe.intervals.analytic import FAILS
 from evalpipe.intervals.binomial import wilson
 from evalpipe.intervals.bootstrap import ROUNDING
 from evalpipe.intervals.declare import interval
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +43,7 @@ def recovered_limits(
 
 @interval(
     "newcombe", title="Newcombe", fails=FAILS,
-    for_={"net_benefit": "a difference of two shares of the rows, whose own limits give its limits"},
+    for_={"net_benefit": sentence("net-benefit")},
     text="For the net benefit, a difference of two shares of the same rows, the second times the odds of the "
          "threshold. Combines the distances of the two shares from their Wilson limits, with the correlation that "
          "shares of the same rows have. Of few events, quantiles of replicates cover far too seldom.",
@@ -71,7 +72,7 @@ def net_benefit_limits(
 
 
 Limits = tuple[float, float]
-MarginVerdict = Literal["beyond", "within", "open"]
+MarginVerdict = Literal["beyond", "within", "undecided"]
 Verdict = Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
 
 HALVINGS = 60
@@ -202,10 +203,10 @@ class IndependentProportions:
         cubic = [
             m + n, (m + 2 * n) * gap - m - n - x - y, (n * gap - m - n - 2 * y) * gap + x + y, y * gap * (1 - gap)]
         a, b, c, d = cubic
-        q = math.pow(b, 3) / math.pow(3 * a, 3) - b * c / (6 * a**2) + d / (2 * a)
+        q = b * b * b / (27 * a * a * a) - b * c / (6 * a**2) + d / (2 * a)
         r = math.copysign(math.sqrt(max(b**2 / (3 * a) ** 2 - c / (3 * a), 0.0)), q)
         # Rounding may take the cosine beyond 1.
-        angle = (math.pi + math.acos(min(max(q / math.pow(r, 3), -1.0), 1.0))) / 3 if r else math.pi / 2
+        angle = (math.pi + math.acos(min(max(q / (r * r * r), -1.0), 1.0))) / 3 if r else math.pi / 2
         return min(max(2 * r * math.cos(angle) - b / (3 * a), 0.0, -gap), 1.0, 1 - gap)
 
     def limits(self, level: float) -> Limits | None:
@@ -284,7 +285,7 @@ def margin_verdict(said: Verdict, p: float, level: float, margin: float) -> Marg
         return None
     if said == "equivalent":
         return "within"
-    return "beyond" if passes(p, level) else "open"
+    return "beyond" if passes(p, level) else "undecided"
 
 
 def passes(p: float, level: float) -> bool:

@@ -23,8 +23,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from evalpipe.words.sentences import sentence
+
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
+    from evalpipe.words.sentences import Sentence
 
 Obstacle = Literal["uncertain", "clusters", "reweighted", "averaged", "weights", "weighted_even_bins"]
 """What may keep limits from holding: a prevalence that is drawn anew in each replicate, clusters, classes weighed to a
@@ -37,17 +40,13 @@ FEW_CLUSTERS = 40
 """The clusters up to which quantiles of replicates cover too seldom, so that Student's distribution is taken. In the
 simulations of docs/methods.md they cover 80 to 87 % with 5 clusters, 88 to 92 % with 12 and 92 to 95 % with 40."""
 
-UNLIKE_ROWS: Mapping[Obstacle, str] = MappingProxyType({
-    "uncertain": "each replicate draws its own prevalence from the declared distribution; no other method includes "
-                 "its spread",
-    "clusters": "rows of a cluster are not independent, so whole clusters are resampled",
-    "reweighted": "the classes are reweighted to a prevalence, so limits in closed form are not valid",
+UNLIKE_ROWS: Mapping[Obstacle, Sentence] = MappingProxyType({
+    "uncertain": sentence("uncertain-prevalence"), "clusters": sentence("clusters-resampled"),
+    "reweighted": sentence("reweighted"),
 })
 """Where no limits in closed form hold, of whatever measure, and why; the first that is the case is told."""
 
-IN_CLOSED_FORM: Mapping[Obstacle, str] = MappingProxyType({
-    **UNLIKE_ROWS, "averaged": "an average over classes, so no limits in closed form exist",
-})
+IN_CLOSED_FORM: Mapping[Obstacle, Sentence] = MappingProxyType({**UNLIKE_ROWS, "averaged": sentence("averaged")})
 """The same of limits in closed form of one number."""
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
@@ -62,7 +61,12 @@ class Limits(NamedTuple):
 
 
 class NoLimits(Exception):  # noqa: N818 - a finding about the data, not a fault
-    """There are no limits, for the reason that the text gives, and none shall stand in."""
+    """There are no limits, for the ``reason``, and none shall stand in."""
+
+    def __init__(self, reason: Sentence) -> None:
+        """Say why."""
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,8 @@ class IntervalMethod:
     caution: str
     detail: str
     ref: str | None
-    for_: Mapping[str, str]
-    fails: Mapping[Obstacle, str]
+    for_: Mapping[str, Sentence]
+    fails: Mapping[Obstacle, Sentence]
     asked: bool
     effective: bool
     insists: bool
@@ -118,7 +122,7 @@ def asked_by_name() -> tuple[str, ...]:
 
 def interval(
     name: str, *, title: str, text: str, ref: str | None, short: str | None = None, detail: str = "", caution: str = "",
-    for_: Mapping[str, str] = MappingProxyType({}), fails: Mapping[Obstacle, str] = MappingProxyType({}),
+    for_: Mapping[str, Sentence] = MappingProxyType({}), fails: Mapping[Obstacle, Sentence] = MappingProxyType({}),
     asked: bool = False, effective: bool = False, insists: bool = False,
 ) -> Callable[[Declared], Declared]:
     """Declare the decorated function as the interval method ``name``; see `IntervalMethod`. It stays as it is.

@@ -17,6 +17,7 @@ from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.bins import ENOUGH, Bins, squared_error_variances
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,18 +43,16 @@ SEARCHED = ("searched", "searched_square")
 
 BEYOND = "If the value itself is beyond a limit, the limit is set to the value."
 
-LARGER = "noise makes it larger, and resampling larger still: the limits invert the noise"
-
 THIN = (
     f"But where the groups of a part of the Brier score have fewer than {ENOUGH} rows on average, most of the value is "
     "noise: limits without it then leave the value out, and the status says so."
 )
 
-MEAN_SQUARE = f"a mean of squared distances; {LARGER}"
+MEAN_SQUARE = sentence("squared-distances")
 
 FAILS = {
     **IN_CLOSED_FORM,
-    "weighted_even_bins": "under importance weights bins of equal weight have no error in closed form",
+    "weighted_even_bins": sentence("weighted-even-bins"),
 }
 
 
@@ -193,7 +192,7 @@ def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level
 @interval(
     "folded", title="inversion of folded normals", short="folded normal", insists=True, fails=FAILS,
     detail="Replicates add the noise once more: their quantiles are too high.",
-    for_={"l1": f"a sum of distances; {LARGER}"},
+    for_={"l1": sentence("distances")},
     text="Noise makes each distance, and so their sum, larger than the true one. The limits are the true sums, with "
          "distances in proportion to their errors, for which the observed sum would be a quantile; bootstrap "
          "quantiles would be too high.",
@@ -231,7 +230,7 @@ def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Lim
 @interval(
     "binomial_bins", title="Clopper-Pearson in every bin", short="exact, every bin", insists=True, fails=FAILS,
     detail="All bins are taken at once as Šidák (1967) does.",
-    for_={"max": "the largest distance of any bin, so the exact limits of every bin bound it"},
+    for_={"max": sentence("largest-distance")},
     text="The upper limit is the largest distance that the limits of any bin allow; the lower limit is the largest "
          f"distance that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
@@ -247,7 +246,7 @@ def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
 @interval(
     "corrected", title="corrected for noise", short="corrected", insists=True, fails=FAILS,
     detail="Noise subtracts the variance of each bin's rate from it.",
-    for_={"within": "noise makes the loss within bins smaller, so the limits are corrected for it"},
+    for_={"within": sentence("noise-within-bins")},
     text="Noise makes the loss within bins smaller than it truly is. The limits are normal limits around the value "
          f"corrected for this. {BEYOND} {THIN}",
     ref="Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
@@ -272,7 +271,7 @@ def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
     detail="The noise is estimated by how far the replicates' mean square exceeds the square of the value, and by "
            "its variance. For a measure that searches the rows or is fitted to them, the lower limit removes "
            f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too.",
-    for_=dict.fromkeys(("gaps", "distance", "searched", *SQUARES), LARGER),
+    for_=dict.fromkeys(("gaps", "distance", "searched", *SQUARES), sentence("noise-inverted")),
     text="Noise makes the measure larger than it truly is, and resampling adds the same noise once more. The limits "
          "are the true values for which the observed value would be a quantile, given the noise in the bootstrap "
          "replicates. Replicates show only a part of the noise of a measure that searches the rows for its largest "
@@ -300,7 +299,7 @@ def drawn_distance_limits(
 
 @interval(
     "bootstrap_corrected", title="bootstrap, corrected for noise", short="bootstrap, corrected", insists=True,
-    for_={"scatter": "noise makes it smaller, and resampling smaller still: the limits are corrected for it"},
+    for_={"scatter": sentence("noise-smaller")},
     text="Noise makes the measure smaller than it truly is, and resampling does so once more. The limits are normal "
          f"limits around the value corrected for the loss in the replicates. {BEYOND}",
     ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "

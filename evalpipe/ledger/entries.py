@@ -51,7 +51,8 @@ def estimate_rows(results: Results) -> list[Row]:
 def verdict_rows(results: Results) -> list[Row]:
     """Return the verdicts of the gates, those on slices and classes too."""
     return [
-        {"place": place, **_fields(gate, OF_GATE), "subject": _fields(gate, SUBJECT)}
+        {"place": place, **_fields(gate, OF_GATE), "reason": gate.reason.code,
+         "subject": _fields(gate, SUBJECT)}
         for place, gate in enumerate(results.gates)]
 
 

@@ -25,6 +25,7 @@ from evalpipe.ledger.tables import (
     of_others,
     prepare,
 )
+from evalpipe.words.reasons import FORMER_VERDICTS
 from evalpipe.words.spelling import some_of
 
 if TYPE_CHECKING:
@@ -163,9 +164,13 @@ class Ledger:
         return by_run
 
     def read_rows(self, query: Select[Any]) -> list[Row]:
-        """Return the rows of a query; raises UsageError where the database refuses."""
+        """Return the rows of a query, verdicts in the words of now; raises UsageError where the database refuses."""
         with self.connected() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        for row in rows:
+            if row.get("verdict") in FORMER_VERDICTS:
+                row["verdict"] = FORMER_VERDICTS[row["verdict"]]
+        return rows
 
     @contextmanager
     def begun_anew(self, name: str, after: str) -> Iterator[None]:

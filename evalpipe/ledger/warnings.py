@@ -23,31 +23,29 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
     A model goes on under its new name. A gate is the same one where its name is, or its measure and the keys of its
     limits; it is gone from a model or a dataset, too, that it no longer judges.
     """
-    day = "the run before" if run["as_of"] is None else f"the run as of {run['as_of']}"
+    day = run["as_of"]
     names = {was: name for name, was in results.renamed.items()}
     rows = [*run["estimates"], *(verdict["subject"] for verdict in run["verdicts"])]
     models, datasets = (dict.fromkeys(row[key] for row in rows) for key in ("model", "dataset"))
     lost = [model for model in models if names.get(model, model) not in {model.name for model in results.models}]
     missing = [name for name in datasets if name not in {dataset.name for dataset in results.datasets}]
     for model in lost:
-        way = f"where it has a new name, write 'was: {model}' for that"
-        yield Warned(code="model-gone", message=f"{day} had the model {quoted(model)}, which is gone; {way}")
+        yield Warned.of("model-gone", as_of=day, model=model)
     for dataset in missing:
-        yield Warned(code="dataset-gone", message=f"{day} had the dataset {quoted(dataset)}, which is gone")
+        yield Warned.of("dataset-gone", as_of=day, dataset=dataset)
     now = verdict_rows(results)
     known = {label for row in now for label in _gate_labels(row)}
     judged = {(label, *_model_and_dataset(row, {})) for row in now for label in _gate_labels(row)}
     for gate in dict.fromkeys(_lost_gate(row, known, judged, names, (*lost, *missing)) for row in run["verdicts"]):
         if gate is not None:
-            yield Warned(code="gate-gone", message=f"{day} had the gate {gate}, which is gone")
+            yield Warned.of("gate-gone", as_of=day, gate=gate)
 
 
 def unknown_names(ledger: Ledger, results: Results) -> Iterator[Warned]:
     """Warn of each former name of a model that no earlier run in the ledger has; raises UsageError as `has_model`."""
     for name, was in results.renamed.items():
         if not has_model(ledger, results.name, was, results.as_of):
-            called = f"{quoted(was)}, which {quoted(name)} was called before"
-            yield Warned(code="unknown-was", message=f"no earlier run in the ledger has the model {called}")
+            yield Warned.of("unknown-was", was=was, model=name)
 
 
 def _lost_gate(

@@ -15,11 +15,13 @@ from evalpipe.metrics.bins import ROUNDING, equal_weight, totals_in
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.metrics.values import BinRanges
+    from evalpipe.words.sentences import Sentence
 
 
 UNIT = (0.0, 1.0)
@@ -177,7 +179,7 @@ def _freedom(
 
 def _few_expected(
     events_at: Floats, others_at: Floats, probability_at: Floats, _trained_on: Floats, *, groups: int
-) -> str | None:
+) -> Sentence | None:
     """Return why so few expected events, or non-events, do not have a chi-squared distribution; None where enough."""
     _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
     rows, expected = rows[rows > 0], expected[rows > 0]
@@ -186,12 +188,11 @@ def _few_expected(
     if rarer < EXPECTED * len(rows) * (1 - ROUNDING):
         # Rounded down, so that the number is below what is needed as well.
         rounded = np.floor(rarer * 10 * (1 + ROUNDING)) / 10
-        few = f"{rounded:,g} {name} are expected in {len(rows)} groups, fewer than {EXPECTED} a group"
-    elif sparse:
-        few = f"fewer than {LEAST_EXPECTED} event or non-event is expected in {sparse} of {len(rows)} groups"
-    else:
-        return None
-    return f"{few}: the chi-squared distribution does not hold, ask for fewer groups"
+        return sentence(
+            "few-expected", expected=float(rounded), level=name, groups=len(rows), least=EXPECTED)
+    if sparse:
+        return sentence("sparse-groups", least=LEAST_EXPECTED, sparse=int(sparse), groups=len(rows))
+    return None
 
 
 hosmer_and_lemeshow = partial(

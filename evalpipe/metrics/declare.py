@@ -28,6 +28,7 @@ from evalpipe.words.spelling import closest, joined
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.metrics.values import BinRanges
+    from evalpipe.words.sentences import Sentence
 
 
 AVERAGES = ("macro", "macro_weighted", "micro", "none")
@@ -151,7 +152,7 @@ class Metric:
     binned_range: Callable[[BinRanges], tuple[float, float]] | None = None
     even_bins: Callable[[Mapping[str, Any]], int] | None = None
     freedom: Callable[..., Floats] | None = None
-    doubt: Callable[..., str | None] | None = None
+    doubt: Callable[..., Sentence | None] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -454,7 +455,7 @@ class MetricFacts(TypedDict, total=False):
     """The number of bins of equal weight that scores are cut into under some options; 0 where they are not."""
     freedom: Callable[..., Floats]
     """Of the same statistics, the degrees of freedom of the chi-squared distribution that a test takes."""
-    doubt: Callable[..., str | None]
+    doubt: Callable[..., Sentence | None]
     """Of the same statistics, why the value cannot be relied on; None where nothing speaks against it."""
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
     """The range under some options, where it is not ``range``."""

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.tasks import MANY
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 
 class EdgesPlan(NamedTuple):
@@ -46,23 +48,9 @@ def group_error(groups: int) -> float:
     return math.sqrt(2 / (groups - 1))
 
 
-ASKED = "engine.mode is {mode}"
-FEW = "{rows:,} rows, at most {most:,}"
-MORE = "{rows:,} rows, more than {most:,}"
-PATTERNS = "the predicted classes of the models leave few rows alike"
-CLUSTERS = "clusters are drawn whole"
-GROUPED = (f"up to {GROUPS:,} of them, and of more as many random groups, which tell a variance with a standard error "
-           f"of {100 * group_error(GROUPS):.2g}%")
-IMPORTANCE = "importance weights make rows with one score unlike"
-EXPOSURE = "exposures make rows with one prediction unlike"
-LEVELS = "probabilities of several levels leave few rows alike"
-LEFT_OUT = "predictions of models fitted without the row leave few rows alike"
-
-
-def grouped_because(clusters: int, groups: int) -> str:
+def groups_reason(clusters: int, groups: int) -> Sentence:
     """Say why clusters were drawn in groups, and what that costs."""
-    return (f"about {clusters:,} clusters are more than {GROUPS:,}, and {groups:,} groups tell a variance with a "
-            f"standard error of {100 * group_error(groups):.2g}%")
+    return sentence("groups", clusters=clusters, most=GROUPS, groups=groups, error=100 * group_error(groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +61,7 @@ class DrawingPlan:
     """
 
     mode: Literal["none", "rows", "clusters", "cells", "auto"]
-    reason: str
+    reason: Sentence
     refused: bool = False
 
     @property
@@ -88,10 +76,11 @@ class DrawingPlan:
         return f"replicates draw {drawn}{grid}: {self.reason}"
 
 
-def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> str | None:
+def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
     """Return why rows with these cannot be joined in cells; None where they can."""
-    reasons = {CLUSTERS: clusters, IMPORTANCE: importance, EXPOSURE: exposure, LEVELS: levels, LEFT_OUT: left_out}
-    return next((reason for reason, present in reasons.items() if present), None)
+    obstacles = {"whole-clusters": clusters, "unlike-weights": importance, "unlike-exposures": exposure,
+                 "unlike-levels": levels, "unlike-left-out": left_out}
+    return next((sentence(code) for code, present in obstacles.items() if present), None)
 
 
 def most_rows(plan: Plan) -> int:
@@ -103,20 +92,22 @@ def most_rows(plan: Plan) -> int:
 def drawing(plan: Plan) -> DrawingPlan:
     """Return what replicates of every dataset draw; rows are known when the data are read."""
     if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
-        return DrawingPlan("none", "no interval needs them")
+        return DrawingPlan("none", sentence("no-interval"))
     models = plan.models.values()
     reason = obstacle_of(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
         levels=plan.task in MANY and any(model.level_columns for model in models),
         left_out=any("loo_values" in model.gives for model in models))
     if plan.streaming.streamed:
-        return DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None else DrawingPlan("clusters", GROUPED)
+        grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))
+        return (DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None
+                else DrawingPlan("clusters", grouped))
     refused = plan.mode == "grid"
     if plan.cluster is not None:
-        return DrawingPlan("clusters", CLUSTERS, refused)
+        return DrawingPlan("clusters", sentence("whole-clusters"), refused)
     if plan.mode == "exact":
-        return DrawingPlan("rows", ASKED.format(mode="exact"))
+        return DrawingPlan("rows", sentence("mode-asked", mode="exact"))
     if reason is not None:
         return DrawingPlan("rows", reason, refused)
-    few = f"{most_rows(plan):,} of them"
-    return DrawingPlan("cells", ASKED.format(mode="grid")) if refused else DrawingPlan("auto", few)
+    auto = DrawingPlan("auto", sentence("up-to-rows", most=most_rows(plan)))
+    return DrawingPlan("cells", sentence("mode-asked", mode="grid")) if refused else auto

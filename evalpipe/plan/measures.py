@@ -19,6 +19,7 @@ from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.plan.outcome import levels
 from evalpipe.tasks import MANY
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,18 +29,19 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.spec.measures import MetricChoice
     from evalpipe.spec.spec import Spec
+    from evalpipe.words.sentences import Sentence
 
 
 FALLBACK = "percentile"
 """The method of a measure for which none is declared, or for which its own does not hold."""
 
-CLUSTERED = "cluster_t", f"{UNLIKE_ROWS['clusters']}; of at most {FEW_CLUSTERS} of them the limits are Student's"
+CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
 
 def choose_interval(
     spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: PriorPlan
-) -> tuple[str, str]:
+) -> tuple[str, Sentence]:
     """Choose the interval method of a metric under some options at a prevalence, and say why."""
     even = params.get("strategy") == "quantile" or entry.name == "ace"
     possible: dict[Obstacle, bool] = {
@@ -53,7 +55,7 @@ def choose_interval(
 
 def choose_expression_interval(
     spec: Spec, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
-) -> tuple[str, str]:
+) -> tuple[str, Sentence]:
     """Choose the interval method of an expression, and say why.
 
     ``parts`` are its measures with their options; ``uncertain`` says that each replicate draws a prevalence for them.
@@ -66,14 +68,14 @@ def choose_expression_interval(
         methods = [(method, method.for_[kind]) for method in registry.values()
                    for kind in _interval_kinds(metric, params) if kind in method.for_]
         if methods and (methods[0][0].insists or methods[0][0].name == "none"):
-            return "none", f"no limits of an expression of {metric.name} are known: {methods[0][1]}"
+            return "none", sentence("expression-unlimited", metric=metric.name, because=methods[0][1])
     if uncertain:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return requested, general
     if spec.cluster is not None:
         return CLUSTERED
-    return FALLBACK, "computed anew in every replicate from its measures, which are drawn together"
+    return FALLBACK, sentence("expression")
 
 
 def _interval_kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ def proportion_method(spec: Spec) -> str:
     return FALLBACK if chosen == CLUSTERED else chosen[0]
 
 
-def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
+def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, Sentence]:
     """Choose among the declared methods, and say why; see `evalpipe.intervals.declare`.
 
     ``kinds`` is what the measure is to intervals, ``asked`` the method that the spec names or "auto", ``obstacles``
@@ -107,7 +109,7 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
     # Before what the spec asks for: noise makes such a measure larger, and other limits would exclude its value.
     if methods and methods[0][0].insists:
         name, reason = _choose_insisting(closed, drawn, obstacles)
-        return name, reason + ("" if general is None else f"; {asked} limits, which the spec asks for, would miss it")
+        return name, reason if general is None else sentence("asked-would-miss", because=reason, asked=asked)
     if "uncertain" in obstacles:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
@@ -116,33 +118,35 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
 
 
 def _choose_insisting(
-    closed: list[tuple[IntervalMethod, str]], drawn: list[tuple[str, str]], obstacles: Collection[Obstacle]
-) -> tuple[str, str]:
+    closed: list[tuple[IntervalMethod, Sentence]], drawn: list[tuple[str, Sentence]], obstacles: Collection[Obstacle]
+) -> tuple[str, Sentence]:
     """Choose for a measure that no other method than its own holds for: from replicates where none in closed form."""
     if not closed:
         return drawn[0]
     method, reason = closed[0]
     failure = _why_it_fails(method.fails, obstacles)
-    return (method.name, reason) if failure is None else (drawn[0][0], f"{drawn[0][1]}; {failure}")
+    if failure is None:
+        return method.name, reason
+    return drawn[0][0], sentence("no-closed-form", because=drawn[0][1], obstacle=failure)
 
 
 def _choose_closed_form(
-    closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]
-) -> tuple[str, str]:
+    closed: list[tuple[IntervalMethod, Sentence]], asked: str, obstacles: Collection[Obstacle]
+) -> tuple[str, Sentence]:
     """Choose limits in closed form where they hold, and else Student's for clusters, percentiles for rows."""
     if "clusters" in obstacles:
         return CLUSTERED
     if not closed:
         failure = _why_it_fails(UNLIKE_ROWS, obstacles)
-        return FALLBACK, failure or "not a proportion of rows, so no binomial limits exist"
+        return FALLBACK, failure or sentence("no-proportion")
     method, reason = next((pair for pair in closed if pair[0].name == asked), closed[0])
     failure = _why_it_fails(method.fails, obstacles)
     if method.effective and method.name == asked and failure == method.fails.get("weights"):
-        return asked, f"{method.short} limits of effective observations, as the spec asks for under weights"
+        return asked, sentence("effective-rows", title=method.short)
     return (method.name, reason) if failure is None else (FALLBACK, failure)
 
 
-def _why_it_fails(fails: Mapping[Obstacle, str], obstacles: Collection[Obstacle]) -> str | None:
+def _why_it_fails(fails: Mapping[Obstacle, Sentence], obstacles: Collection[Obstacle]) -> Sentence | None:
     """Return why a method does not hold, by the first of the obstacles that it names; None where it holds."""
     return next((reason for obstacle, reason in fails.items() if obstacle in obstacles), None)
 
@@ -163,7 +167,7 @@ class MetricPlan:
     metric: Metric
     params: Mapping[str, Any]
     method: str
-    reason: str
+    reason: Sentence | None
     average: str | None = None
     of_class: tuple[Mapping[str, Any], ...] = ()
     prior: PriorPlan = SAMPLE
@@ -183,11 +187,11 @@ class MetricPlan:
         """Return what it needs and is not among the needs that are ``given``, such as "labels"; None where all are."""
         return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in given), None)
 
-    def unlimited(self, noise: str) -> str | None:
-        """Return why limits that do not remove noise cannot be had of it: ``noise`` where that makes it larger."""
+    def unlimited(self, noise: str) -> Sentence | None:
+        """Return why it can have no limits that do not remove noise: by the code ``noise``, where that adds to it."""
         if self.method == "none":
             return self.reason
-        return noise if any(interval_methods[part.method].insists for part in (self, *self.leaves)) else None
+        return sentence(noise) if any(interval_methods[part.method].insists for part in (self, *self.leaves)) else None
 
     @property
     def drawn(self) -> bool:
@@ -229,12 +233,13 @@ class MetricPlan:
         return f"{self.metric.text}, with {', '.join(parts)}" if parts else self.metric.text
 
     @property
-    def undefined(self) -> str:
+    def undefined(self) -> Sentence:
         """When there is no value."""
+        code = "undefined" if self.prior.shares is None else "undefined-at-prior"
         if isinstance(self.metric, ExpressionMetric):
-            return f"{self.metric.text}: {self.metric.undefined}"
-        lacking = "" if self.prior.shares is None else ", or no row of a level that has a prior"
-        return self.metric.undefined + lacking
+            because = sentence("undefined", when=self.metric.undefined)
+            return sentence("undefined-expression", expression=self.metric.text, because=because)
+        return sentence(code, when=self.metric.undefined)
 
     def under(self, shares: Floats) -> MetricPlan:
         """Return it with drawn shares [..., K] of the levels in place of the declared prevalence of its options."""
@@ -259,13 +264,6 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
         and entry.needs in served
         and all(getattr(spec, key) is not None for key in entry.from_spec.values())
     )
-
-
-LACKING = {
-    "labels": "no predicted classes", "probabilities": "no probabilities", "scores": "no scores",
-    "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
-}
-"""What a model does not give that cannot serve a need."""
 
 
 def requested_metrics(spec: Spec) -> tuple[MetricPlan, ...]:

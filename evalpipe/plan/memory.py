@@ -9,6 +9,8 @@ from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.plan.plan import StreamingPlan
+from evalpipe.words.numbers import bytes_text
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -50,12 +53,6 @@ def bytes_from_text(text: str) -> int:
     """Return the bytes that a text such as "2GB" or "1.5 GiB" means."""
     unit = next(name for name in UNITS if text.endswith(name))
     return int(float(text.removesuffix(unit)) * UNITS[unit])
-
-
-def bytes_text(number: float) -> str:
-    """Write so many bytes in the unit that suits them, to two digits."""
-    unit = next((name for name in ("TB", "GB", "MB") if number >= UNITS[name]), "KB")
-    return f"{number / UNITS[unit]:.2g} {unit}" if number < 100 * UNITS[unit] else f"{number / UNITS[unit]:.0f} {unit}"
 
 
 def replicate_bytes(plan: Plan) -> int:
@@ -140,28 +137,28 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     must_hold = bool(blockers) or plan.mode == "exact" or not stored
     reason = None
     if stored and plan.mode == "grid":
-        reason = "engine.mode is grid"
+        reason = sentence("mode-asked", mode="grid")
     elif must_hold and not fits:
         raise SpecError(_rows_too_large(plan, needed_bytes, most, blockers[0][1] if blockers else "engine.mode: exact"))
     elif not must_hold and not fits:
-        reason = f"{most:,} rows take about {bytes_text(needed_bytes)} to hold"
+        reason = sentence("too-large", rows=most, bytes=needed_bytes)
     elif not must_hold and most > ROWS:
-        reason = f"{most:,} rows are more than {ROWS:,}"
+        reason = sentence("too-many", rows=most, most=ROWS)
     decided = StreamingPlan(_why_held(plan, most, blockers)) if reason is None else StreamingPlan(
         reason, _batch(plan, stored))
     _check_cluster(plan, decided, stored)
     return decided
 
 
-def _why_held(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> str:
+def _why_held(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> Sentence:
     """Return why rows are held, of which a dataset has so many at most."""
     if all(dataset.table.format == "memory" for dataset in plan.datasets):
-        return "the data are in memory already"
+        return sentence("in-memory")
     if plan.mode == "exact":
-        return "engine.mode is exact"
+        return sentence("mode-asked", mode="exact")
     if most <= ROWS:
-        return f"no dataset has more than {ROWS:,} rows"
-    return f"{blockers[0][1].rstrip(',')} needs all {most:,} rows at once"
+        return sentence("few-enough", most=ROWS)
+    return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most)
 
 
 def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:

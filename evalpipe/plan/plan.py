@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from evalpipe.intervals.declare import registry as interval_methods
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.outcome import OutcomePlan
     from evalpipe.spec.core_keys import Exposure, Weight
     from evalpipe.tasks import Task
+    from evalpipe.words.sentences import Sentence
 
 
 Part = TypeVar("Part")
@@ -39,7 +41,7 @@ Part = TypeVar("Part")
 class StreamingPlan:
     """The ``reason`` why rows are read part by part, ``batch`` of them at once, and never held; or held (None)."""
 
-    reason: str
+    reason: Sentence
     batch: int | None = None
 
     @property
@@ -48,7 +50,7 @@ class StreamingPlan:
         return self.batch is not None
 
 
-HELD = StreamingPlan("nothing is read part by part")
+HELD = StreamingPlan(sentence("nothing-in-parts"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from evalpipe.plan.outcome import outcome_plan
 from evalpipe.plan.plan import Plan
 from evalpipe.spec.core_keys import PERMUTATIONS
 from evalpipe.tasks import NUMBERS
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +57,7 @@ SIZES = ("probability_rmse", "probability_mae", "probability_mad")
 LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
 """The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
 
-QUICK = "taken for findings only, so limits from the curvature of the likelihood are enough"
+QUICK = sentence("for-findings")
 
 
 def diagnostic_measures(
@@ -75,10 +76,10 @@ def diagnostic_measures(
         rules = [rule for rule in (model.threshold.rule, model.threshold.variant_rule) if rule is not None]
         wanted += [entry for rule in rules for entry, _, _ in rule.bounds]
     # Measures that differ in their limits alone are one.
-    listed = [replace(entry, method="", reason="") for entry in metrics]
+    listed = [replace(entry, method="", reason=None) for entry in metrics]
     distinct: list[MetricPlan] = []
     for entry in wanted:
-        if entry not in distinct and replace(entry, method="", reason="") not in listed:
+        if entry not in distinct and replace(entry, method="", reason=None) not in listed:
             distinct.append(entry)
     return tuple(distinct)
 

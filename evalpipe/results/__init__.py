@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 
 from evalpipe.base.digests import text_sha256
 from evalpipe.base.formats import FORMATS, RESULTS
-from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status, in_order
+from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.curves import Curve
 from evalpipe.results.document import (
@@ -25,6 +26,7 @@ from evalpipe.results.document import (
     BestProfit,
     CandidateGoal,
     Candidates,
+    ChosenMethod,
     Comparison,
     Confusion,
     Constraint,
@@ -37,6 +39,7 @@ from evalpipe.results.document import (
     Draw,
     Estimate,
     FailOn,
+    Finding,
     Gate,
     GateEvidence,
     GateSequence,
@@ -70,25 +73,27 @@ from evalpipe.results.document import (
     Warned,
     WorstSlice,
     Zone,
+    current_word,
     holds,
     worst,
 )
 from evalpipe.results.frames import frame_of, summary_text
+from evalpipe.results.schema_1 import upgraded
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
 __all__ = [
-    "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison", "Confusion", "Constraint", "CostReference",
-    "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw", "Estimate", "FailOn", "Gate",
-    "GateEvidence", "GateSequence", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary",
-    "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit",
-    "RankedCandidate", "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel", "Results", "RowColumn",
-    "RowFile", "Scalar", "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict",
-    "Warned", "WorstSlice", "Zone", "holds", "worst",
+    "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod", "Comparison", "Confusion", "Constraint",
+    "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw", "Estimate",
+    "FailOn", "Finding", "Gate", "GateEvidence", "GateSequence", "Individual", "InputFile", "LevelCount", "Matched",
+    "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine",
+    "Prior", "Profit", "RankedCandidate", "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel",
+    "Results", "RowColumn", "RowFile", "Scalar", "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory",
+    "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
 ]
 
 
@@ -96,7 +101,6 @@ UNREADABLE_RESULTS = "give the output folder of `evalpipe run`"
 """What is to be done about results that cannot be read."""
 
 
-@in_order
 class Results(Document):
     """The results of a run."""
 
@@ -122,12 +126,20 @@ class Results(Document):
     def _repr_html_(self) -> str:
         """Return the card as a notebook shows it: the page in a frame of its own, which can reach nothing outside."""
         from html import escape
-        from importlib import import_module
 
         # The card stands above the results; only a notebook asks for it from here.
         page = import_module("evalpipe.run").render(self, ["html"])[FORMATS["html"].file].decode()
         return (f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" width="100%" height="640" '
                 f'srcdoc="{escape(page)}"></iframe>')
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the results say, in sentences, what matters most first."""
+        if all(finding.text for finding in self.finding_rows):
+            return self.finding_rows
+        # The rules stand above the results; their sentences are made when they are asked for.
+        with_texts: Callable[[Results], list[Finding]] = import_module("evalpipe.findings").with_texts
+        return with_texts(self)
 
     @cached_property
     def evidence_sha256(self) -> str:
@@ -137,14 +149,15 @@ class Results(Document):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values, whose evidence is its own."""
         copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("evidence_sha256", None)
+        for name in ("evidence_sha256", "findings"):
+            copy.__dict__.pop(name, None)
         return copy
 
     @classmethod
     def from_json(cls, text: str, source: str = RESULTS) -> Results:
         """Read results back; raises DataError when the text is not evalpipe's results."""
         try:
-            results = cls.model_validate_json(text)
+            results = cls._validated(text)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the document"
@@ -156,6 +169,16 @@ class Results(Document):
         # Another version may write the same results as other bytes; the evidence is those that are there.
         results.__dict__["evidence_sha256"] = text_sha256(text)
         return results
+
+    @classmethod
+    def _validated(cls, text: str) -> Results:
+        """Return the results of a text, of `schema_version` 1 too; raises ValidationError."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            if not any(fault["loc"] == ("schema_version",) and fault["input"] == 1 for fault in error.errors()):
+                raise
+        return cls.model_validate(upgraded(json.loads(text)))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Results:
@@ -193,7 +216,7 @@ class Results(Document):
 
     @property
     def verdict(self) -> RunVerdict:
-        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held, pass; none without any.
+        """The worst verdict of all gates: fail, warn, inconclusive or, where each is held, pass; none without any.
 
         A standard of which a share is required counts as a gate, failed where less of it is answered.
         """
@@ -217,9 +240,10 @@ class Results(Document):
 
         ``fail_on`` is the least verdict that counts as missed, or never. ``"fail"``: failed gates. ``"warn"``: also
         failed gates whose severity is warn, and models, gates and datasets that the run before had and this one has
-        not. ``"indeterminate"``: also gates that the interval leaves open.
+        not. ``"inconclusive"``: also gates that the interval leaves open.
         """
-        lost = fail_on in ("warn", "indeterminate") and any(warning.code in GONE for warning in self.warnings)
+        fail_on = current_word(fail_on)
+        lost = fail_on in ("warn", "inconclusive") and any(warning.code in GONE for warning in self.warnings)
         if not self.judged:
             return False if lost else None
         short = any(standard.verdict == "fail" for standard in self.standards)

@@ -5,18 +5,28 @@ Frozen rows: estimates, models and measures, what was read, findings; then the d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from evalpipe.base.records import Measured, Record, Scalar, Slice, Status, in_order
+from evalpipe.base.records import Measured, Record, Scalar, Slice, SparseRecord, Status
 from evalpipe.chapters import composed
 from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
-from evalpipe.chapters.gates.records import FailOn, Gate, GateEvidence, GateSequence, RunVerdict, Verdict, holds, worst
+from evalpipe.chapters.gates.records import (
+    FailOn,
+    Gate,
+    GateEvidence,
+    GateSequence,
+    RunVerdict,
+    Verdict,
+    current_word,
+    holds,
+    worst,
+)
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
@@ -27,15 +37,17 @@ from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSu
 from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.results.curves import AnyCurve
+from evalpipe.words.sentences import Sentence, sentence
 
 __all__ = [
-    "GONE", "OF_LEDGER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison",
-    "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity",
-    "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence", "GateSequence",
-    "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary", "NamedCost",
-    "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate", "RateDifference",
-    "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile", "RunVerdict", "SliceDifference",
-    "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
+    "GONE", "OF_LEDGER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod",
+    "Comparison", "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability",
+    "Disparity", "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence",
+    "GateSequence", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
+    "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
+    "RateDifference", "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile", "RunVerdict",
+    "SliceDifference", "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone",
+    "current_word", "holds", "worst",
 ]
 
 if TYPE_CHECKING:
@@ -131,7 +143,7 @@ class Estimate(Measured):
     events: int | None
     """Events among these, of a binary outcome; of one class of several, the rows of that class among them."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
     classes_used: int | None = None
     """Of an average over classes: how many of them have a value."""
     no_information: float | None = None
@@ -181,10 +193,32 @@ class Confusion(Record):
 
 
 class Warned(Record):
-    """Something a reader should know."""
+    """Something a reader should know: its code and the numbers of its sentence."""
 
     code: str
-    message: str
+    message: Sentence
+
+    @classmethod
+    def of(cls, code: str, **numbers: Any) -> Self:
+        """Return the warning of a code that has a template in `evalpipe.words.reasons`, with its numbers."""
+        return cls(code=code, message=sentence(code, **numbers))
+
+    @classmethod
+    def of_text(cls, code: str, text: str) -> Self:
+        """Return a warning that is a text and no more, such as one of the spec."""
+        return cls(code=code, message=Sentence(code, {"text": text}))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: object) -> object:
+        """Read it from the code and numbers of its sentence."""
+        if not isinstance(value, dict) or isinstance(value.get("message"), Sentence):
+            return value
+        return {"code": value.get("code"), "message": Sentence.read(value)}
+
+    @model_serializer
+    def _document(self) -> dict[str, Any]:
+        return self.message.document
 
 
 GONE = ("model-gone", "dataset-gone", "gate-gone")
@@ -210,7 +244,14 @@ class Draw(Record):
     lies within cells."""
     variance_error: float | None = None
     """Of random groups: the standard error of the variances that they tell, in parts of these. Wolter (2007), ch. 2."""
-    reason: str
+    reason: Sentence
+
+
+class ChosenMethod(Record):
+    """The interval method of a metric, and why it was chosen."""
+
+    method: str
+    reason: Sentence
 
 
 class Method(Record):
@@ -221,8 +262,8 @@ class Method(Record):
     pairings: int = 0
     """Random pairings behind the values without information that are not exact; 0 where none were requested."""
     seed: int
-    methods: dict[str, str]
-    """The interval method of each metric, with the reason for it."""
+    methods: dict[str, list[ChosenMethod]]
+    """The interval method of each metric, with the reason for it; several where its averages differ."""
     resampling: str = "multinomial"
     units: dict[str, int] = Field(default_factory=dict)
     """For each dataset drawn on a grid: the most cells of like rows that represent all its rows in replicates."""
@@ -230,7 +271,7 @@ class Method(Record):
     """What replicates drew, and why."""
 
 
-class InputFile(Record):
+class InputFile(SparseRecord):
     """One file that was read, or one query."""
 
     absent: ClassVar[tuple[str, ...]] = ("query_sha256",)
@@ -249,10 +290,6 @@ class InputFile(Record):
     query_sha256: str | None = None
     """The sha256 of the query's text and parameters, as a list in JSON without spaces; absent of files. `path` is then
     the scheme of the URI and the database, `sha256` that of the rows in any order (see docs/sql.md)."""
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class LevelCount(Record):
@@ -340,19 +377,22 @@ class DatasetSummary(Record):
     columns by which rows were compared. One that lacks such a column, so that no row could be compared, is not here."""
 
 
-FindingKind = Literal["holds", "fails", "open", "same", "note"]
+FindingKind = Literal["passes", "fails", "undecided", "equivalent", "note"]
 
 
 class Finding(Record):
-    """A sentence that the results support, and the numbers that it rests on."""
+    """Something that the results say, and the numbers that it rests on."""
 
+    code: str = "text"
+    """The name of the check that found it, such as better-than-trivial; text: of results of `schema_version` 1."""
     kind: FindingKind
-    """holds and fails: decided, for better or worse; open: these data do not decide; same: models or numbers that
-    cannot be told apart; note: what a reader must know, neither good nor bad."""
+    """passes and fails: decided, for better or worse; undecided: these data do not decide; equivalent: models or
+    numbers that differ by nothing that matters; note: what a reader must know, neither good nor bad."""
     weight: float
     """How much it matters, from 0 to 100; findings are sorted by it."""
-    text: str
-    """The sentence, for people."""
+    text: str = ""
+    """The sentence, for people. `results.json` has that of a plugin alone: others are made of the results when they are
+    read."""
     section: str
     """The anchor of the card's section that holds the evidence."""
     estimates: list[Measured] = Field(default_factory=list)
@@ -360,12 +400,16 @@ class Finding(Record):
     plugin: str | None = None
     """The plugin whose rule says it; null for evalpipe's own."""
 
+    @model_serializer(mode="wrap")
+    def _document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        kept = self.plugin is not None or self.code == "text"
+        return {key: item for key, item in handler(self).items() if key != "text" or kept}
 
-@in_order
-class Document(FieldsOfChapters):
-    """What a run found."""
 
-    schema_version: Literal[1] = 1
+class CoreFields(Record):
+    """What the results hold that is of no chapter."""
+
+    schema_version: Literal[2] = 2
     evalpipe_version: str
     name: str
     title: str
@@ -399,6 +443,10 @@ class Document(FieldsOfChapters):
     """Estimates on all rows that the spec does not ask for and that findings rest on."""
     confusion: list[Confusion]
     curves: list[AnyCurve]
-    findings: list[Finding] = Field(default_factory=list)
-    """What the results say, in sentences, what matters most first."""
+    finding_rows: list[Finding] = Field(alias="findings", default_factory=list)
+    """What the results say, what matters most first; `findings` has them with their sentences."""
     warnings: list[Warned]
+
+
+class Document(FieldsOfChapters, CoreFields):
+    """What a run found: the fields of the core, then those of chapters in their order."""

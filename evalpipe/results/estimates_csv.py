@@ -26,7 +26,8 @@ def estimates_csv(results: Results) -> str:
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     for row in results.rows:
-        writer.writerow({name: _cell(value) for name, value in row.model_dump(by_alias=True).items()})
+        cells = row.model_dump(by_alias=True) | {"reason": row.reason}
+        writer.writerow({name: _cell(value) for name, value in cells.items()})
     return out.getvalue()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.results.document import worst
 from evalpipe.words import numbers
+from evalpipe.words.sentences import Sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +37,9 @@ def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
         for name, field in type(whole).model_fields.items():
             row = _record_type(field.annotation)
             if row is not None:
-                rows_of[prefix + (field.alias or name)] = row, list(getattr(whole, name))
+                # Findings are shown with their sentences.
+                rows_of[prefix + (field.alias or name)] = row, list(
+                    getattr(whole, "findings" if name == "finding_rows" else name))
     return rows_of
 
 
@@ -63,14 +66,24 @@ def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
     import polars as pl
 
     absent = {name for name in row.absent if all(getattr(record, name) is None for record in rows)}
-    fields = {field.alias or name: field for name, field in row.model_fields.items() if name not in absent}
-    plain: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+    names = {field.alias or name: name for name, field in row.model_fields.items() if name not in absent}
+    fields = {alias: row.model_fields[name] for alias, name in names.items()}
+    plain: dict[object, type[pl.DataType]] = {
+        str: pl.String, Sentence: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
     kinds = {name: plain.get(_plain_type(field.annotation)) for name, field in fields.items()}
-    dumped = (record.model_dump(by_alias=True) for record in rows)
-    cells = [{name: value if kinds[name] is not None or value is None or isinstance(value, str) else
-              json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in values.items()}
-             for values in dumped]
+    cells = []
+    for record in rows:
+        dumped = record.model_dump(by_alias=True)
+        cells.append({alias: _cell(value if (value := getattr(record, name)) is None or kinds[alias] is not None else
+                                   dumped[alias]) for alias, name in names.items()})
     return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
+
+
+def _cell(value: object) -> object:
+    """Return a value of a column: a sentence as its text, and what is no plain value as JSON."""
+    if value is None or isinstance(value, str | int | float):
+        return str(value) if isinstance(value, Sentence) else value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _plain_type(annotation: object) -> object:

@@ -15,6 +15,7 @@ from evalpipe.results import UNREADABLE_RESULTS
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import held, put_files
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     import os
@@ -49,7 +50,7 @@ def accept(
         refuse_other_record(last, ledger)
         nights = Ledger.read(place) if begins_anew(results) else None
         run = EarlierRun(results, REFERENCE, last.content(RESULTS))
-        files = next_references(run, NoEarlier(""), last.path, fit=True, accepted=True)
+        files = next_references(run, NoEarlier(sentence("no-run-kept")), last.path, fit=True, accepted=True)
         anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
         with postponed("the new output is complete"), anew:
             put_files(target, files, by)

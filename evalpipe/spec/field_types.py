@@ -311,6 +311,19 @@ class Unique:
 
 
 @dataclass(frozen=True, slots=True)
+class Renamed:
+    """Marks a key of which the value ``was`` is called ``now``: it is read as that, with a warning."""
+
+    was: str
+    now: str
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Read the word of before, too."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: self.now if value == self.was else value, handler(source))
+
+
+@dataclass(frozen=True, slots=True)
 class KeyRelation:
     """What a key has to do with ``others``: keys beside it, or of the whole spec where ``of_spec``.
 

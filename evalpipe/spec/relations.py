@@ -5,13 +5,14 @@ One walk over a draft checks them all. What says more than a mark can is in the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, RootModel
 
 from evalpipe.base.levels import level_text
 from evalpipe.spec.draft import refer
-from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, Only, Refers, Unique
+from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, Only, Refers, Renamed, Unique
 from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_measures import unknown_metric
 from evalpipe.spec.rules_task import each_level, unknown_level
@@ -86,6 +87,10 @@ def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[
             yield from _wrong_role(draft, here, value, mark)
         case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
             yield from each_level(draft, here, value, mark)
+        case Renamed() if draft.tree.get(*here) == mark.was:
+            problem = draft.tree.problem(
+                "renamed-value", f"'{mark.was}' is called '{mark.now}' now", *here, hint=f"write '{mark.now}'")
+            yield replace(problem, severity="warning")
         case Unique():
             texts = [level_text(item) for item in value]
             for index, text in enumerate(texts):

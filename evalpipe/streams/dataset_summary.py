@@ -124,9 +124,7 @@ def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
         message = f"dataset '{sample.dataset}' and dataset '{other.dataset}' hold the same file, {same}"
         place = plan.places.place("datasets", sample.dataset)
         raise DataError(Problem("shared-rows", message, place, "nothing may be fitted and judged on one row"))
-    message = (f"whether dataset '{sample.dataset}' shares rows with dataset '{other.dataset}' was not checked, for "
-               "rows that are read part by part are not compared; no file is in both")
-    return Warned(code="rows-not-compared", message=message)
+    return Warned.of("rows-not-compared", dataset=sample.dataset, other=other.dataset)
 
 
 def settled_levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -> tuple[str, ...]:

@@ -202,3 +202,13 @@ def evidence(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.2g}" if value >= 0.01 else "below 0.01"
+
+
+BYTES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "KB": 1e3}
+"""The units of memory and files."""
+
+
+def bytes_text(number: float) -> str:
+    """Write so many bytes in the unit that suits them, to two digits."""
+    unit = next((name for name, size in BYTES.items() if number >= size), "KB")
+    return f"{number / BYTES[unit]:.2g} {unit}" if number < 100 * BYTES[unit] else f"{number / BYTES[unit]:.0f} {unit}"

@@ -136,7 +136,7 @@ def test_a_run_says_what_it_is_of_and_what_became_of_each_gate(client: Any, chur
         "undefined": "test/forest/precision: no predicted events"}
     assert gates == {
         "test.old tree/any use": "pass", "test.forest/any use": "pass", "test.forest/Accuracy at least 0.99": "fail",
-        "test.old tree/Accuracy at most 0.01": "warn", "test.old tree/Accuracy at least 0.85": "indeterminate"}
+        "test.old tree/Accuracy at most 0.01": "warn", "test.old tree/Accuracy at least 0.85": "inconclusive"}
     assert str(churn.parents[2]) not in json.dumps(told | gates)
 
 
@@ -197,7 +197,7 @@ def test_a_registered_version_has_the_verdicts_and_numbers_of_its_last_night(cli
     tags = client.get_model_version("churn", "2").tags
     assert (tags["evalpipe.run_id"], tags["evalpipe.as_of"], tags["stage"]) == (later.run_id, "2026-11-23", "champion")
     assert {key: value for key, value in tags.items() if "gate" in key or "verdict" in key} == {
-        "evalpipe.gate.test.old tree/Accuracy at least 0.85": "indeterminate", "evalpipe.verdict": "indeterminate"}
+        "evalpipe.gate.test.old tree/Accuracy at least 0.85": "inconclusive", "evalpipe.verdict": "inconclusive"}
     assert client.get_model_version("churn", "1").tags == {"stage": "champion"}
 
 

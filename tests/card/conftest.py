@@ -10,6 +10,7 @@ import pytest
 from card import groups
 from card.prevalences import predictive, prior
 from evalpipe.results import (
+    ChosenMethod,
     Confusion,
     Curve,
     DatasetSummary,
@@ -24,6 +25,7 @@ from evalpipe.results import (
     Warned,
 )
 from evalpipe.results.curves import CURVES
+from evalpipe.words.sentences import Sentence
 
 EVENT, OTHER = "poisonous", "edible <b>&"
 HASH = "3f2a9c" + "0123456789abcdef" * 3 + "0123456789"
@@ -252,11 +254,13 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
         ],
         metrics=[metric_summary(row) for row in METRICS],
         intervals=Method(level=0.95, replicates=2000, seed=364, methods={
-            m[0]: f"{'exact' if m[0] in PROPORTIONS else 'percentile'}: {reasons[m[0]]}" for m in METRICS}),
+            m[0]: [ChosenMethod(method="exact" if m[0] in PROPORTIONS else "percentile",
+                                reason=Sentence.read(reasons[m[0]]))] for m in METRICS}),
         warnings=[
-            Warned(code="clipped", message=(
-                "validation, model_0: 3 probabilities were limited to the range from 1e-15 to 1 - 1e-15 for Log loss")),
-            Warned(code="markup", message="a <b>bold</b> warning"),
+            Warned.of_text(
+                "clipped",
+                "validation, model_0: 3 probabilities were limited to the range from 1e-15 to 1 - 1e-15 for Log loss"),
+            Warned.of_text("markup", "a <b>bold</b> warning"),
         ],
         **tables,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.results import Comparison, Curve, Disparity, Estimate, Results, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.results.curves import CURVES
 from evalpipe.results.curves.calibration import Reliability
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,7 @@ SPEC: dict[str, Any] = {
     "slices": ["season", {"column": "cap", "cuts": [5, 10]}, ["season", "habitat"],
                {"where": "season = 'w' AND cap > 5", "name": "late_tall"}],
 }
-FEW = "12 rows, fewer than the 30 of slice_rules.min_rows"
+FEW = sentence("few-rows", rows=12, least=30)
 BANDS = {
     "roc": ("false_positive_rate", "sensitivity"), "pr": ("recall", "precision"), "gain": ("tested", "found"),
 }

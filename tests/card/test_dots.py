@@ -6,7 +6,7 @@ import pytest
 
 from evalpipe.card.page import plain
 from evalpipe.card.summary import MOST_LINES, _ticks_apart, dot_plots
-from evalpipe.chapters.gates.records import Gate
+from evalpipe.chapters.gates.records import Gate, GateReason
 from evalpipe.results import Results
 from evalpipe.words.spelling import clipped
 
@@ -14,7 +14,7 @@ from evalpipe.words.spelling import clipped
 def gate(metric: str, **limit: float) -> Gate:
     return Gate(metric=metric, dataset="validation", model="model_0", gate=1, on="interval", limit=limit,
                 observed=0.1, lower=None, upper=None, level=None, method="none", verdict="pass",
-                severity="fail", reason="r")
+                severity="fail", reason=GateReason(code="text", text="r"))
 
 
 def with_groups(results: Results, metric: str, values: dict[str, float]) -> Results:

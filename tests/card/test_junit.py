@@ -16,7 +16,7 @@ def gate(**keys: object) -> Gate:
     base: dict[str, object] = {
         "metric": "brier", "dataset": "validation", "model": "model_0", "gate": 1, "on": "interval",
         "limit": {"max": 0.2}, "observed": 0.1, "lower": 0.05, "upper": 0.15, "level": 0.95, "method": "percentile",
-        "verdict": "pass", "severity": "fail", "reason": "Brier score 0.10 is below 0.2",
+        "verdict": "pass", "severity": "fail", "reason": {"code": "text", "text": "Brier score 0.10 is below 0.2"},
     }
     return Gate(**base | keys)  # type: ignore[arg-type]
 

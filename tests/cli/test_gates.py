@@ -10,6 +10,7 @@ import junitparser
 import pytest
 
 from cli.conftest import SPEC, Command
+from evalpipe.results import Results
 
 PASSING = "  - {metric: roc_auc, min: 0.55}\n"
 OPEN = '  - {name: "right & <often>", metric: accuracy, min: 0.9}\n'
@@ -31,10 +32,10 @@ def declare(folder: Path, *gates: str) -> None:
 @pytest.mark.parametrize(
     ("gates", "codes"),
     [
-        ([PASSING], {"fail": 0, "warn": 0, "indeterminate": 0, "never": 0}),
-        ([PASSING, OPEN], {"fail": 0, "indeterminate": 1}),
-        ([PASSING, OPEN, WARNING], {"fail": 0, "warn": 1, "indeterminate": 1, "never": 0}),
-        ([PASSING, OPEN, FAILING], {"fail": 1, "warn": 1, "indeterminate": 1, "never": 0}),
+        ([PASSING], {"fail": 0, "warn": 0, "inconclusive": 0, "never": 0}),
+        ([PASSING, OPEN], {"fail": 0, "inconclusive": 1}),
+        ([PASSING, OPEN, WARNING], {"fail": 0, "warn": 1, "inconclusive": 1, "never": 0}),
+        ([PASSING, OPEN, FAILING], {"fail": 1, "warn": 1, "inconclusive": 1, "never": 0}),
     ],
     ids=["passing", "open", "warning", "failing"],
 )
@@ -43,6 +44,16 @@ def test_the_exit_code_says_whether_gates_hold(
 ) -> None:
     declare(folder, *gates)
     assert {on: command("run", "small.yaml", "--no-progress", "--fail-on", on).returncode for on in codes} == codes
+
+
+def test_the_word_of_before_for_a_gate_that_is_left_open_is_taken_with_a_warning(
+    command: Command, folder: Path
+) -> None:
+    declare(folder, PASSING, OPEN)
+    line = ("run", "small.yaml", "--no-progress", "--fail-on")
+    now, before = command(*line, "inconclusive"), command(*line, "indeterminate")
+    assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
+    assert before.stderr == f"warning: '--fail-on indeterminate' is called 'inconclusive' now\n{now.stderr}"
 
 
 def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folder: Path) -> None:
@@ -62,7 +73,7 @@ def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folde
     written = {path.name for path in (folder / "out").iterdir()}
     assert written == {"junit.xml", "results.json", "estimates.csv", "run.json", "manifest.json"}
     results = json.loads((folder / "out" / "results.json").read_text())
-    assert [gate["verdict"] for gate in results["gates"]] == ["pass", "indeterminate", "fail", "fail"]
+    assert [gate["verdict"] for gate in results["gates"]] == ["pass", "inconclusive", "fail", "fail"]
 
 
 def test_gates_are_annotations_at_their_places(command: Command, folder: Path) -> None:
@@ -96,7 +107,7 @@ def test_junit_agrees_with_the_exit_code(command: Command, folder: Path) -> None
         ("test.a", "Brier score at least 0.5", ["Skipped"]),
     ]
     assert [[one.message for one in case.result] for case in suite] == [
-        [], [f"indeterminate: {REASONS['open']}"], [REASONS["failing"]], [f"warning: {REASONS['warning']}"]]
+        [], [f"inconclusive: {REASONS['open']}"], [REASONS["failing"]], [f"warning: {REASONS['warning']}"]]
     assert [case.system_out for case in suite] == [REASONS["passing"], None, None, None]
     assert "time" not in (folder / "out" / "junit.xml").read_text()
 
@@ -125,7 +136,7 @@ def test_without_gates_there_is_no_junit(command: Command, folder: Path) -> None
 
 def test_a_night_is_compared_with_the_night_before(command: Command, folder: Path) -> None:
     declare(folder, "  - {metric: brier, max_increase: 0.2, against: {results: reports/small}, optional: true}\n")
-    line = ("run", "small.yaml", "--no-progress", "--fail-on", "indeterminate")
+    line = ("run", "small.yaml", "--no-progress", "--fail-on", "inconclusive")
     first, second = command(*line), command(*line)
     assert (first.returncode, second.returncode) == (0, 0)
     assert "gates: 0 of 1 held\ngate 1 skipped: a on test: Brier score was not compared: " in first.stdout
@@ -146,7 +157,11 @@ def test_the_run_as_one_json_document(command: Command, folder: Path) -> None:
     document = json.loads(done.stdout)
     results = json.loads((folder / "out" / "results.json").read_text())
     assert (document["name"], document["verdict"]) == ("small", "fail")
+    assert [gate.pop("text") for gate in document["gates"]] == [REASONS["passing"], REASONS["failing"]]
     assert document["gates"] == results["gates"]
+    texts = [finding.pop("text") for finding in document["findings"]]
+    assert texts == [finding.text for finding in Results.read(folder / "out").findings]
+    assert texts[0] == "Accuracy: 0.82 (0.72–0.90) for a; required at most 0.5."
     assert document["findings"] == results["findings"]
     assert document["files"] == ["out/junit.xml", "out/results.json"]
     evidence = hashlib.sha256((folder / "out" / "results.json").read_bytes()).hexdigest()

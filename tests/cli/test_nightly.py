@@ -168,7 +168,7 @@ def test_a_run_that_ends_early_leaves_the_reference(command: Command) -> None:
         ([FALL], "never", 0, False),
         ([FALL.replace("}", ", severity: warn}")], "fail", 0, False),
         (["  - {metric: roc_auc, max_decrease: 0.05, against: last}\n"], "fail", 0, False),
-        (["  - {metric: roc_auc, max_decrease: 0.05, against: last}\n"], "indeterminate", 1, False),
+        (["  - {metric: roc_auc, max_decrease: 0.05, against: last}\n"], "inconclusive", 1, False),
         ([FALL.replace("0.02", "0.9"), "  - {metric: brier, min: 0.9, severity: warn}\n"], "fail", 0, True),
         ([FALL.replace("0.02", "0.9"), "  - {metric: brier, min: 0.9, severity: warn}\n"], "warn", 1, False),
         ([FALL.replace("0.02", "0.9"), "  - {metric: brier, min: 0.9}\n"], "fail", 1, False),

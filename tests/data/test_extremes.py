@@ -70,8 +70,8 @@ def test_extreme_weights_are_divided_and_change_no_measure(factor: float) -> Non
     plain, scaled = weighed(WEIGHT), weighed(WEIGHT * factor)
     power = int(np.frexp((WEIGHT * factor).max())[1])
     assert next(w.message for w in scaled.warnings) == (
-        f"the weights of dataset 'data' are divided by 2^{power}because their sums are too extreme; only their ratios "
-        "matter, and totals are of the divided weights"
+        f"the weights of dataset 'data' are divided by 2^{power} because their sums are too extreme; only their "
+        "ratios matter, and totals are of the divided weights"
     )
     ratios = [row.metric for row in plain.rows if row.metric != "misclassifications"]
     for name in ratios:

@@ -15,6 +15,7 @@ from evalpipe.results import Individual, Overall, Results
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.formats import write
 from evalpipe.review.differences.records import Difference, Tolerance
+from evalpipe.words.sentences import sentence
 
 SWAPPED = {"added": "removed", "removed": "added", "appeared": "went", "went": "appeared", "a": "b", "b": "a"}
 ROWS = ("gates", "subjects", "estimates", "thresholds", "desirability", "findings", "spec", "data", "versions", "other")
@@ -80,10 +81,10 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "values": draw(st.dictionaries(places, st.fixed_dictionaries({"value": number, "lower": number}), max_size=4)),
         "left_out": draw(st.sets(places, max_size=3)),
-        "verdicts": draw(st.tuples(*[st.sampled_from(["pass", "fail", "indeterminate", "skipped"])] * 2)),
+        "verdicts": draw(st.tuples(*[st.sampled_from(["pass", "fail", "inconclusive", "skipped"])] * 2)),
         "limit": draw(st.sampled_from([0.8, 0.9])),
         "findings": draw(st.permutations(range(5)))[: draw(st.integers(0, 5))],
-        "kind": draw(st.sampled_from(["holds", "fails", "note"])),
+        "kind": draw(st.sampled_from(["passes", "fails", "note"])),
         "metrics": draw(st.lists(st.sampled_from(["a", "b", {"metric": "c"}, {"metric": "c", "beta": 2}]), max_size=4)),
         "seed": draw(st.sampled_from([None, 0, 1])),
         "rows": draw(st.integers(1, 3)),
@@ -139,7 +140,8 @@ def test_a_difference_of_just_the_tolerance_is_within_it(results: Results) -> No
 
 
 def test_a_value_that_is_gone_differs_under_every_tolerance(results: Results) -> None:
-    gone = values(results, {1: {"value": None, "status": "undefined", "reason": "no events"}})
+    reason = sentence("undefined", when="no events")
+    gone = values(results, {1: {"value": None, "status": "undefined", "reason": reason}})
 
     same, said = verdict(results, gone, tolerance=Tolerance(10))
     assert (same, said) == (False, "1 of 12 estimates differs by more than the tolerance.")
@@ -214,8 +216,8 @@ def test_versions_alone_do_not_count(results: Results) -> None:
 @pytest.mark.parametrize(("before", "now", "said"), [
     (("pass", "fail"), ("fail", "fail"), "1 gate that held fails now"),
     (("fail", "fail"), ("pass", "fail"), "1 gate that failed holds now"),
-    (("pass", "fail"), ("indeterminate", "fail"), "1 gate that held is inconclusive now"),
-    (("indeterminate", "fail"), ("fail", "fail"), "1 gate that was inconclusive fails now"),
+    (("pass", "fail"), ("inconclusive", "fail"), "1 gate that held is inconclusive now"),
+    (("inconclusive", "fail"), ("fail", "fail"), "1 gate that was inconclusive fails now"),
     (("pass", "fail"), ("skipped", "fail"), "1 gate that held is skipped now"),
     (("fail", "warn"), ("pass", "warn"), "1 gate that failed with severity warn holds now"),
     (("pass", "warn"), ("fail", "warn"), "1 gate that held fails with severity warn now"),
@@ -234,7 +236,7 @@ def test_several_gates_are_told_in_the_plural_what_got_worse_most_first(results:
     gate = results.gates[0]
     gates = [gate.model_copy(update={"name": name}) for name in "abcdef"]
     turned = [one.model_copy(update={"verdict": said}) for one, said in zip(
-        gates, ("pass", "indeterminate", "indeterminate", "fail", "fail"), strict=False)]
+        gates, ("pass", "inconclusive", "inconclusive", "fail", "fail"), strict=False)]
     a, b = edited(results, gates=gates), edited(results, gates=turned)
 
     assert verdict(a, b)[1] == (
@@ -244,7 +246,7 @@ def test_several_gates_are_told_in_the_plural_what_got_worse_most_first(results:
         "None of 12 estimates differs; 1 new gate holds; 2 gates that were inconclusive hold now; "
         "2 gates that failed hold now.")
     loud = [(change.name, change.b.kind if change.b else None) for change in compare(alone(a), alone(b)).gates]
-    assert loud == [("d", "fail"), ("e", "fail"), ("f", None), ("b", "indeterminate"), ("c", "indeterminate")]
+    assert loud == [("d", "fail"), ("e", "fail"), ("f", None), ("b", "inconclusive"), ("c", "inconclusive")]
 
 
 def test_a_relaxed_gate_is_a_difference_though_it_holds_as_before(results: Results) -> None:

@@ -32,7 +32,7 @@ def test_a_folder_and_its_results_are_the_same_run(pair: Pair) -> None:
 def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    (tmp_path / "other.json").write_text('{"schema_version": 2, "evalpipe_version": "9.0"}')
+    (tmp_path / "other.json").write_text('{"schema_version": 3, "evalpipe_version": "9.0"}')
     (tmp_path / "list.json").write_text("[1]")
 
     assert refused("nowhere") == (
@@ -42,7 +42,8 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "error[unreadable-file]: cannot read empty/results.json: No such file or directory\n"
         "  = help: give the output folder of `evalpipe run`")
     assert refused("other.json") == (
-        "error[results-version]: other.json holds results of format version 2, and this evalpipe reads version 1\n"
+        "error[results-version]: other.json holds results of format version 3, and this evalpipe reads versions 1 and "
+        "2\n"
         "  = help: run both specs with one evalpipe, and compare these runs")
     assert refused("list.json").startswith("error[not-results]: list.json does not hold results of evalpipe: ")
 

@@ -11,6 +11,8 @@ import pytest
 from scipy.special import ndtri, stdtrit
 
 from engine.runs import BOTH, intervals, people, read_sample, run
+from evalpipe.card.wording import names_of
+from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.data.catalog import look
 from evalpipe.engine.estimates import Evaluated, evaluated
 from evalpipe.errors import SpecError
@@ -237,10 +239,11 @@ def test_no_limits_where_those_of_a_measure_invert_its_noise() -> None:
     (row,) = run(people(N), metrics=[{"name": "share", "expression": "ece / brier"}], intervals=intervals(DRAWS)).rows
 
     assert (row.lower, row.method, row.status) == (None, "none", "ok")
-    assert run(people(N), metrics=[{"name": "share", "expression": "ece / brier"}],
-               intervals=intervals(DRAWS)).intervals.methods["share"] == (
-        "none: no limits of an expression of ece are known: a sum of distances; noise makes it larger, and resampling "
-        "larger still: the limits invert the noise")
+    (chosen,) = run(people(N), metrics=[{"name": "share", "expression": "ece / brier"}],
+                    intervals=intervals(DRAWS)).intervals.methods["share"]
+    assert (chosen.method, chosen.reason) == (
+        "none", ("no limits of an expression of ece are known: a sum of distances; noise makes it larger, and "
+                 "resampling larger still: the limits invert the noise"))
 
 
 def test_results_say_what_an_expression_is() -> None:
@@ -253,8 +256,9 @@ def test_results_say_what_an_expression_is() -> None:
         "Computed from f2 (f_beta, beta = 2), low (ppv, prevalence = 0.05) and ROC AUC as log(f2 + 1) - 0.5 * "
         "sqrt(low) * roc_auc ** 2.")
     assert (summary.title, summary.direction, summary.range) == ("Mixed", "none", (None, None))
-    assert results().intervals.methods["ratio"] == (
-        "percentile: computed anew in every replicate from its measures, which are drawn together")
+    (chosen,) = results().intervals.methods["ratio"]
+    assert (chosen.method, chosen.reason) == (
+        "percentile", "computed anew in every replicate from its measures, which are drawn together")
 
 
 def test_goals_gates_rates_disparities_and_the_search_take_an_expression_by_its_name() -> None:
@@ -285,11 +289,13 @@ def test_a_gate_against_an_earlier_run_is_skipped_where_the_expression_was_anoth
 
     (same,) = run(people(N), metrics=[RATIO], gates=[gate], **keys).gates
     other = RATIO | {"expression": "specificity / sensitivity"}
-    (changed,) = run(people(N), metrics=[other], gates=[gate], **keys).gates
+    later = run(people(N), metrics=[other], gates=[gate], **keys)
+    (changed,) = later.gates
 
     assert same.verdict == "pass"
     assert changed.verdict == "skipped"
-    assert changed.reason == (f"Ratio was not compared: in the earlier run at {tmp_path}, Ratio is another expression.")
+    assert gate_sentence(names_of(later), changed) == (
+        f"Ratio was not compared: in the earlier run at {tmp_path}, Ratio is another expression.")
 
 
 def test_an_expression_that_cannot_be_read_is_refused_without_a_file() -> None:

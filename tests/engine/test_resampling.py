@@ -40,13 +40,14 @@ def test_clusters_widen_the_interval_by_the_design_effect() -> None:
 
 def test_without_the_key_limits_in_closed_form_hold_and_with_it_they_do_not() -> None:
     assert accuracy().method == "exact"
-    plan_reason = evalpipe.evaluate(
+    methods = evalpipe.evaluate(
         [1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], event=1, cluster=["a", "a", "b", "b"], metrics=["accuracy", "roc_auc"],
         intervals={"replicates": 100},
     ).intervals.methods
-    said = ("cluster_t: rows of a cluster are not independent, so whole clusters are resampled; of at most 40 of them "
-            "the limits are Student's")
-    assert plan_reason == {"accuracy": said, "roc_auc": said}
+    said = ("rows of a cluster are not independent, so whole clusters are resampled; of at most 40 of them the limits "
+            "are Student's")
+    assert {metric: [(one.method, one.reason) for one in chosen] for metric, chosen in methods.items()} == {
+        "accuracy": [("cluster_t", said)], "roc_auc": [("cluster_t", said)]}
 
 
 def test_a_single_cluster_is_told_and_its_intervals_are_degenerate() -> None:

@@ -77,7 +77,7 @@ def test_in_toto_binds_the_verdict_to_the_bytes(small: Path) -> None:
         "results.json": results.evidence_sha256, "test.csv": results.inputs[0].sha256}.items()
     predicate = statement["predicate"]
     names = [gate.verdict for gate in results.gates]
-    assert names == ["pass", "fail", "fail", "indeterminate"]
+    assert names == ["pass", "fail", "fail", "inconclusive"]
     assert predicate["result"] == "FAILED"
     assert predicate["passedTests"] == ["test.a: Accuracy at least 0.01"]
     assert predicate["warnedTests"] == ["test.a: Accuracy at most 0.01", "test.a: ROC AUC at least 0.85"]
@@ -89,7 +89,7 @@ def test_an_undecided_gate_is_skipped_in_openlineage(small: Path) -> None:
     tests = event["run"]["facets"]["test"]["tests"]
     assert [(test["status"], test["severity"], test["params"]["verdict"]) for test in tests] == [
         ("pass", "error", "pass"), ("fail", "warn", "fail"), ("fail", "error", "fail"),
-        ("skip", "error", "indeterminate")]
+        ("skip", "error", "inconclusive")]
     assert [(json.loads(test["actual"]), json.loads(test["expected"]), test["params"]["lower"]) for test in tests] == [
         (gate.observed, gate.limit, gate.lower) for gate in gates]
     assert event["eventTime"] == "2026-11-22T00:00:00+00:00"
@@ -140,7 +140,7 @@ def test_openmetrics_has_headline_values_and_verdicts(small: Path) -> None:
     verdicts = {sample.labels["verdict"] for sample in families["evalpipe_verdict"] if sample.value == 1}
     assert verdicts == {"fail"}
     assert [sample.labels["verdict"] for sample in families["evalpipe_gate"] if sample.value == 1] == [
-        "pass", "warn", "fail", "indeterminate"]
+        "pass", "warn", "fail", "inconclusive"]
 
 
 @cache

@@ -98,12 +98,12 @@ def a_model_that_is_gone_since_the_night_before() -> Planted:
     frames = {"d": events(4)}
     spec = spec_of(frames, "binary", {"new": {"probability": "p"}}, metrics=["roc_auc"])
     words, old = ("had the model 'old', which is gone", "write 'was: old'"), {"old": {"probability": "p"}}
-    return Planted(spec, frames, "open", "warnings", words, [{"d": events(5)}], {"models": old})
+    return Planted(spec, frames, "undecided", "warnings", words, [{"d": events(5)}], {"models": old})
 
 
 @fault
 def an_open_gate_with_too_few_events() -> Planted:
-    return binary(events(5, 120), ("open", "gates", ("Sensitivity", "do not decide", "more rows like these")),
+    return binary(events(5, 120), ("undecided", "gates", ("Sensitivity", "do not decide", "more rows like these")),
                   metrics=["sensitivity"], gates=[{"metric": "sensitivity", "min": 0.58}])
 
 
@@ -148,7 +148,7 @@ def candidates_that_standard_errors_do_not_tell_apart() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.1}}]
     spec = {"evalpipe": 1, "name": "planted", "task": "binary", "desirability": goals, "report": {"formats": []},
             "candidates": {"path": str(GRID), "id": ["features", "C"], "std_err": {"brier": "brier_std_err"}}}
-    return Planted(spec, {}, "open", "candidates", ("lie within one standard error of the best",))
+    return Planted(spec, {}, "undecided", "candidates", ("lie within one standard error of the best",))
 
 
 @fault
@@ -158,7 +158,7 @@ def a_difference_that_another_seed_may_reverse() -> Planted:
     spec = spec_of({}, "binary", models, metrics=["brier"], compare={"baseline": "logistic"}, id="passenger",
                    datasets={"d": {"path": str(TITANIC / "titanic_evaluation.parquet")}},
                    outcome={"column": "survived", "event": "yes"})
-    return Planted(spec, {}, "open", "repeats", ("differ less than the fits of forest do", "Brier score +0.0009"))
+    return Planted(spec, {}, "undecided", "repeats", ("differ less than the fits of forest do", "Brier score +0.0009"))
 
 
 @fault
@@ -216,28 +216,28 @@ def a_fit_that_was_stopped_early() -> Planted:
 def leakage() -> Planted:
     frame = events(13)
     return binary(frame.with_columns(p=np.where(frame["y"] == 1, 0.9, 0.1)),
-                  ("open", "dataset-1", ("predicts every class correctly", "contains the outcome")), threshold=0.5)
+                  ("undecided", "dataset-1", ("predicts every class correctly", "contains the outcome")), threshold=0.5)
 
 
 @fault
 def leakage_of_a_score() -> Planted:
     frame = events(13)
     scores = frame.with_columns(s=frame["y"] + rows_of(0).random(N) / 2)
-    return binary(scores, ("open", "dataset-1", ("ranks every event above every non-event",)), metrics=["roc_auc"],
+    return binary(scores, ("undecided", "dataset-1", ("ranks every event above every non-event",)), metrics=["roc_auc"],
                   models={"p": {"score": "s"}})
 
 
 @fault
 def leakage_of_numbers() -> Planted:
     frame = amounts(14)
-    return numbers(frame.with_columns(p="y"), ("open", "dataset-1", ("predicts every number exactly",)))
+    return numbers(frame.with_columns(p="y"), ("undecided", "dataset-1", ("predicts every number exactly",)))
 
 
 @fault
 def a_useless_model() -> Planted:
     frame = events(15)
     return binary(frame.with_columns(p=0.42 + 0.01 * rows_of(5).normal(0, 1, N)),
-                  ("open", "dataset-1", ("do not show that p ranks better than chance",)))
+                  ("undecided", "dataset-1", ("do not show that p ranks better than chance",)))
 
 
 @fault
@@ -305,7 +305,7 @@ def clipped_probabilities() -> Planted:
 @fault
 def recalibration_that_helps() -> Planted:
     frames = {"d": logits(lambda x: 3 * x + 1, 21), "calibration": logits(lambda x: 3 * x + 1, 22)}
-    return binary(frames, ("holds", "recalibration-1", ("Recalibration by logistic makes p better",)), id="id",
+    return binary(frames, ("passes", "recalibration-1", ("Recalibration by logistic makes p better",)), id="id",
                   metrics=["brier"], recalibrate={"fit_on": "calibration", "methods": ["logistic"]})
 
 
@@ -332,15 +332,15 @@ def a_better_challenger() -> Planted:
     frame = events(25)
     noisy = 0.3 * frame["x"].to_numpy() + rows_of(3).normal(0, 0.3, N)
     return binary(frame.with_columns(new="p", old=expit(noisy)),
-                  ("holds", "comparison-1", ("new is better than old", "Brier score")), metrics=["brier"], models=BOTH,
+                  ("passes", "comparison-1", ("new is better than old", "Brier score")), metrics=["brier"], models=BOTH,
                   compare={"baseline": "old"})
 
 
 @fault
 def two_equal_models() -> Planted:
     return binary(events(26).with_columns(new="p", old="p"),
-                  ("same", "comparison-1", ("new and old have the same Brier score",)), metrics=["brier"], models=BOTH,
-                  compare={"baseline": "old"})
+                  ("equivalent", "comparison-1", ("new and old have the same Brier score",)), metrics=["brier"],
+                  models=BOTH, compare={"baseline": "old"})
 
 
 @fault
@@ -348,7 +348,7 @@ def two_models_within_the_margin() -> Planted:
     frame = events(26)
     nearly = expit(frame["x"].to_numpy() + rows_of(4).normal(0, 0.1, N))
     return binary(frame.with_columns(new="p", old=nearly),
-                  ("same", "comparison-1", ("new is equivalent, within the margin, to old",)), metrics=["brier"],
+                  ("equivalent", "comparison-1", ("new is equivalent, within the margin, to old",)), metrics=["brier"],
                   models=BOTH, compare={"baseline": "old", "margins": {"brier": 0.02}})
 
 
@@ -480,7 +480,7 @@ def nights_that_have_shifted() -> Planted:
 @fault
 def nights_that_differ_by_more_than_their_rows() -> Planted:
     words = ("ROC AUC: values of successive nights differ", "between_nights: true")
-    planted = binary(night_of_noise(90, 0.0), ("open", "gates", words), metrics=["roc_auc"],
+    planted = binary(night_of_noise(90, 0.0), ("undecided", "gates", words), metrics=["roc_auc"],
                      gates=[{"metric": "roc_auc", "min": 0.7, "on": "sequence"}])
     return planted._replace(nights=[night_of_noise(seed, 2.0 * (seed % 2)) for seed in range(91, 104)])
 
@@ -488,7 +488,7 @@ def nights_that_differ_by_more_than_their_rows() -> Planted:
 @fault
 def nights_that_go_together() -> Planted:
     words = ("ROC AUC: values of successive nights go together",)
-    planted = binary(night_of_noise(110, 0.0), ("open", "gates", words), metrics=["roc_auc"],
+    planted = binary(night_of_noise(110, 0.0), ("undecided", "gates", words), metrics=["roc_auc"],
                      gates=[{"metric": "roc_auc", "min": 0.5, "on": "sequence"}])
     return planted._replace(nights=[night_of_noise(seed, 3.0 * (seed < 121)) for seed in range(111, 131)])
 

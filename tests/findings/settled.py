@@ -33,25 +33,25 @@ def bound(least: float, seed: int) -> tuple[dict[str, pl.DataFrame], Spec]:
 def a_bound_that_new_rows_keep() -> Planted:
     frames, keys = bound(0.6, 6)
     frames["calibration"] = logits(lambda x: x + 0.7, 7)
-    return binary(frames, ("holds", "thresholds-1", ("required Specificity at least 0.6", "kept")), **keys)
+    return binary(frames, ("passes", "thresholds-1", ("required Specificity at least 0.6", "kept")), **keys)
 
 
 @fault
 def a_bound_that_new_rows_leave_open() -> Planted:
     frames, keys = bound(0.8, 6)
     frames["calibration"] = logits(lambda x: x + 0.3, 7)
-    return binary(frames, ("open", "thresholds-1", ("required Specificity at least 0.8", "do not decide")), **keys)
+    return binary(frames, ("undecided", "thresholds-1", ("required Specificity at least 0.8", "do not decide")), **keys)
 
 
 @fault
 def cheaper_than_one_class_always() -> Planted:
-    return binary(events(3), ("holds", "costs", ("p costs less than always predicting '0'",)), **COSTS)
+    return binary(events(3), ("passes", "costs", ("p costs less than always predicting '0'",)), **COSTS)
 
 
 @fault
 def no_cheaper_than_one_class_for_all_that_is_known() -> Planted:
     return binary(logits(lambda x: x + rows_of(11).normal(1.6, 1.5, len(x)), 3),
-                  ("open", "costs", ("do not show that p costs less than always predicting '0'",)), **COSTS)
+                  ("undecided", "costs", ("do not show that p costs less than always predicting '0'",)), **COSTS)
 
 
 @fault
@@ -74,18 +74,18 @@ GOALS: Spec = {"metrics": ["brier"], "models": BOTH,
 
 @fault
 def a_model_that_is_the_most_desirable() -> Planted:
-    return binary(ranked(2.0), ("holds", "desirability", ("new is the most desirable",)), **GOALS)
+    return binary(ranked(2.0), ("passes", "desirability", ("new is the most desirable",)), **GOALS)
 
 
 @fault
 def a_model_that_may_be_the_most_desirable() -> Planted:
-    return binary(ranked(0.1), ("open", "desirability", ("ranks first in desirability", "do not decide")), **GOALS)
+    return binary(ranked(0.1), ("undecided", "desirability", ("ranks first in desirability", "do not decide")), **GOALS)
 
 
 @fault
 def a_goal_that_may_be_missed() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.16}}]
-    return binary(events(9), ("open", "desirability", ("may miss the goal 'minimize brier'",)), metrics=["brier"],
+    return binary(events(9), ("undecided", "desirability", ("may miss the goal 'minimize brier'",)), metrics=["brier"],
                   desirability=goals)
 
 
@@ -101,20 +101,21 @@ def a_candidate_without_a_value() -> Planted:
 
 @fault
 def a_reference_rate_reached() -> Planted:
-    return binary(events(10), ("holds", "reference-rates", ("p is better than last year's model",)), metrics=["brier"],
+    return binary(events(10), ("passes", "reference-rates", ("p is better than last year's model",)), metrics=["brier"],
                   reference_rates=[{"name": "last year's model", "metric": "brier", "value": 0.2}])
 
 
 @fault
 def a_reference_rate_perhaps_reached() -> Planted:
-    return binary(events(10), ("open", "reference-rates", ("p cannot be told apart from last year's model",)),
+    return binary(events(10), ("undecided", "reference-rates",
+                               ("p is shown neither better nor worse than last year's model",)),
                   metrics=["brier"], reference_rates=[{"name": "last year's model", "metric": "brier", "value": 0.17}])
 
 
 @fault
 def recalibration_that_does_nothing() -> Planted:
     frames = {"d": events(23), "calibration": events(24)}
-    return binary(frames, ("open", "recalibration-1", ("do not show that recalibration by logistic",)), id="id",
+    return binary(frames, ("undecided", "recalibration-1", ("do not show that recalibration by logistic",)), id="id",
                   metrics=["brier"], recalibrate={"fit_on": "calibration", "methods": ["logistic"]})
 
 
@@ -132,13 +133,13 @@ MANY = BOTH | {f"m{number}": {"probability": f"m{number}"} for number in range(1
 
 @fault
 def one_of_many_models_that_may_be_worse() -> Planted:
-    return binary(many(0.8), ("open", "comparison-1", ("new may be worse than old", "not certain once all")),
+    return binary(many(0.8), ("undecided", "comparison-1", ("new may be worse than old", "not certain once all")),
                   metrics=["brier"], models=MANY, compare={"baseline": "old"})
 
 
 @fault
 def one_of_many_models_that_may_be_better() -> Planted:
-    return binary(many(0.05), ("open", "comparison-1", ("new may be better than old", "not certain once all")),
+    return binary(many(0.05), ("undecided", "comparison-1", ("new may be better than old", "not certain once all")),
                   metrics=["brier"], models=MANY, compare={"baseline": "old"})
 
 
@@ -172,7 +173,7 @@ def worse_than_on_an_earlier_dataset() -> Planted:
 def perhaps_worse_than_on_an_earlier_dataset() -> Planted:
     words = ("p on late may do worse than on early", "not certain once all")
     many = ["brier", "log_loss", "roc_auc", "accuracy", "sensitivity", "specificity"]
-    return binary(later(0.8), ("open", "comparison-1", words), **OF_DATASETS | {"metrics": many})
+    return binary(later(0.8), ("undecided", "comparison-1", words), **OF_DATASETS | {"metrics": many})
 
 
 @fault
@@ -233,5 +234,5 @@ def a_standard_with_gaps_that_are_allowed() -> Planted:
 @fault
 def a_standard_that_is_answered() -> Planted:
     standard = {"profile": "model_cards_2019", "require": 0.5}
-    return binary(events(31), ("holds", "standards", ("items answered", "required 50%")), metrics=["brier"],
+    return binary(events(31), ("passes", "standards", ("items answered", "required 50%")), metrics=["brier"],
                   standards=standard, card=dict.fromkeys(FIELDS, "Stated."))

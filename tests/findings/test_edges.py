@@ -69,9 +69,9 @@ def test_a_measure_decides_where_its_interval_leaves_the_bound_out(
 
     (kind, text), = said(EDGE)
     assert (above if side > 0 else below) in text
-    assert kind in {"holds", "fails", "note"}
+    assert kind in {"passes", "fails", "note"}
     for gap in (-EDGE, -0.09):
-        assert [kind for kind, _ in said(gap)] == (["open"] if otherwise else [])
+        assert [kind for kind, _ in said(gap)] == (["undecided"] if otherwise else [])
         assert all(otherwise in text for _, text in said(gap) if otherwise)
 
 
@@ -113,8 +113,8 @@ def test_residuals_are_told_of_by_the_p_values_of_their_tests(
     assert len(only(results.model_copy(update={"curves": curves}), rule, monkeypatch)) == many
 
 
-VERDICTS = {"better": "holds", "worse": "fails", "equivalent": "same", "same": "same", "undecided": "open",
-            "no_direction": None, "untested": None}
+VERDICTS = {"better": "passes", "worse": "fails", "equivalent": "equivalent", "same": "equivalent",
+            "undecided": "undecided", "no_direction": None, "untested": None}
 
 
 def judged(name: str) -> Results:
@@ -141,8 +141,9 @@ def test_verdicts_of_tables_are_said_as_they_are(
 
 
 @pytest.mark.parametrize(("lower", "upper", "kind", "words"), [
-    (0.8, 0.9 - EDGE, "fails", "not kept"), (0.8, 0.9, "open", "do not decide"), (0.9, 0.95, "open", "do not decide"),
-    (0.9 + EDGE, 0.95, "holds", "kept"), (None, None, "open", "do not decide"),
+    (0.8, 0.9 - EDGE, "fails", "not kept"), (0.8, 0.9, "undecided", "do not decide"),
+    (0.9, 0.95, "undecided", "do not decide"), (0.9 + EDGE, 0.95, "passes", "kept"),
+    (None, None, "undecided", "do not decide"),
 ])
 def test_a_bound_is_kept_broken_or_open_by_the_interval_on_new_rows(
     monkeypatch: pytest.MonkeyPatch, lower: float | None, upper: float | None, kind: str, words: str,
@@ -192,8 +193,8 @@ def test_no_error_at_all_is_suspect_unless_one_level_occurs(
 def test_warnings_are_passed_on_once_and_not_where_a_finding_says_them(
     runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = [Warned(code="clipped", message="d, p: 3 were clipped"), Warned(code="clipped", message="d, q: 1 was"),
-             Warned(code="worse-than-chance", message="d, p: below one half"), Warned(code="one-class", message="one.")]
+    given = [Warned.of_text("clipped", "d, p: 3 were clipped"), Warned.of_text("clipped", "d, q: 1 was"),
+             Warned.of_text("worse-than-chance", "d, p: below one half"), Warned.of_text("one-class", "one.")]
     results = runs["binary"].model_copy(update={"warnings": given})
     assert [text for _, text in only(results, "warnings", monkeypatch)] == [
         "d, p: 3 were clipped. 1 more warning is of this kind.", "one."]

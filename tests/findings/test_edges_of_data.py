@@ -116,7 +116,7 @@ def test_zeros_are_more_or_fewer_by_the_p_value_of_their_number(
 
 
 @pytest.mark.parametrize(("desirability", "upper", "kinds"), [
-    (0.0, 0.0, ["fails"]), (0.0, None, ["fails"]), (0.0, EDGE, ["open"]), (EDGE, 0.1, []), (None, None, []),
+    (0.0, 0.0, ["fails"]), (0.0, None, ["fails"]), (0.0, EDGE, ["undecided"]), (EDGE, 0.1, []), (None, None, []),
 ])
 def test_a_goal_is_missed_for_certain_or_perhaps(
     monkeypatch: pytest.MonkeyPatch, desirability: float | None, upper: float | None, kinds: list[str]
@@ -128,7 +128,7 @@ def test_a_goal_is_missed_for_certain_or_perhaps(
     assert [kind for kind, _ in only(results, "goals_reached", monkeypatch)] == kinds
 
 
-@pytest.mark.parametrize(("probability", "kinds"), [(0.95, ["holds"]), (0.95 - EDGE, ["open"]), (None, [])])
+@pytest.mark.parametrize(("probability", "kinds"), [(0.95, ["passes"]), (0.95 - EDGE, ["undecided"]), (None, [])])
 def test_the_first_is_the_most_desirable_where_resamples_agree(
     monkeypatch: pytest.MonkeyPatch, probability: float | None, kinds: list[str]
 ) -> None:
@@ -151,7 +151,7 @@ def test_what_rows_were_compared_with_is_said_only_where_they_were(monkeypatch: 
     results = judged("drift_of_the_prevalence")
     with monkeypatch.context() as patch:
         assert only(results, "rows_shared", patch) == [
-            ("holds", "No evaluated row is also in reference (compared by id).")]
+            ("passes", "No evaluated row is also in reference (compared by id).")]
     with monkeypatch.context() as patch:
         assert only(changed(results, "datasets", compared={}), "rows_shared", patch) == []
     (_, text), = only(changed(results, "datasets", compared={}), "unchecked", monkeypatch)

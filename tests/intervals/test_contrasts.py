@@ -57,15 +57,15 @@ def test_a_verdict_is_given_where_the_interval_decides(contrast: Contrast, margi
     inside = margin > 0 and -margin < limits[0] and limits[1] < margin
     expected = "equivalent" if inside else "better" if limits[0] > 0 else "worse" if limits[1] < 0 else "undecided"
     beyond = max(limits[0], -limits[1]) > margin
-    where = "within" if inside else "beyond" if beyond else "open"
+    where = "within" if inside else "beyond" if beyond else "undecided"
     assert said == expected
     assert margin_verdict(said, p, 0.95, margin) == (where if margin and said != "undecided" else None)
 
 
 POSITIONS = [
-    (-0.35, -0.15, "worse", "beyond"), (-0.20, -0.02, "worse", "open"), (-0.08, -0.02, "equivalent", "within"),
+    (-0.35, -0.15, "worse", "beyond"), (-0.20, -0.02, "worse", "undecided"), (-0.08, -0.02, "equivalent", "within"),
     (-0.15, 0.05, "undecided", None), (-0.08, 0.05, "equivalent", "within"), (-0.15, 0.15, "undecided", None),
-    (-0.05, 0.15, "undecided", None), (0.02, 0.08, "equivalent", "within"), (0.02, 0.20, "better", "open"),
+    (-0.05, 0.15, "undecided", None), (0.02, 0.08, "equivalent", "within"), (0.02, 0.20, "better", "undecided"),
     (0.15, 0.35, "better", "beyond"),
 ]
 """Intervals about zero and a margin of 0.1, of a measure whose high values are better: the verdict, and of the margin.

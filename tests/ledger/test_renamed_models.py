@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import evalpipe
+from chapters.gates.sentences import sentence_of
 from evalpipe.cli import main
 from evalpipe.errors import SpecError
 from evalpipe.ledger.nights import names_now
@@ -63,10 +64,10 @@ def test_a_model_that_is_gone_is_told_and_ends_with_1_under_fail_on_warn(tmp_pat
     gone = GONE.format("the run as of 2026-11-02")
     assert told(renamed) == [gone]
     assert [(finding.kind, finding.text) for finding in renamed.findings if "gone" in finding.text] == [
-        ("open", f"T{gone[1:]}.")]
-    assert renamed.gates[1].reason == (
+        ("undecided", f"T{gone[1:]}.")]
+    assert sentence_of(renamed.gates[1]) == (
         "Accuracy was not compared: the earlier run as of 2026-11-02 has no model 'score_v2'; it has 'score'.")
-    assert (renamed.holds(), renamed.holds("warn"), renamed.holds("indeterminate"), renamed.holds("never")) == (
+    assert (renamed.holds(), renamed.holds("warn"), renamed.holds("inconclusive"), renamed.holds("never")) == (
         True, False, False, True)
     assert told(night(tmp_path, 4, models=NEW)) == []
 
@@ -105,7 +106,7 @@ def test_without_a_day_the_run_before_in_the_folder_counts(tmp_path: Path) -> No
     run(SPEC["models"], 1)
     first, again = run(NEW, 2), run(NEW, 2)
     assert told(first) == [GONE.format("the run before")]
-    assert first.gates[0].reason == (
+    assert sentence_of(first.gates[0]) == (
         "Accuracy was not compared: the earlier run has no model 'score_v2'; it has 'score'.")
     assert again.to_json() == first.to_json()
     assert told(run(NEW, 3)) == []

@@ -97,6 +97,23 @@ def test_a_warning_names_its_place_and_how_it_got_there() -> None:
         "base.yaml")
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_word_of_before_is_read_as_that_of_now_with_a_warning() -> None:
+    gate = {"metric": "brier", "max": 0.2, "undefined": "indeterminate"}
+    path = write("spec.yaml", SPEC | {"gates": [gate]})
+    spec = load(path)
+    (warning,) = spec.warnings
+    assert str(warning) == (
+        "warning[renamed-value]: 'indeterminate' is called 'inconclusive' now\n  --> spec.yaml:22:14\n   |\n"
+        "22 |   undefined: indeterminate\n   |              ^^^^^^^^^^^^^ write 'inconclusive'")
+    results = evalpipe.run(path)
+    (told,) = [found for found in results.warnings if found.code == "renamed-value"]
+    assert told.message.startswith("'indeterminate' is called 'inconclusive' now")
+    assert results.spec["gates"][0]["undefined"] == "inconclusive"
+    now = load(write("now.yaml", SPEC | {"gates": [gate | {"undefined": "inconclusive"}]}))
+    assert (now.warnings, now.gates) == ((), spec.gates)
+
+
 LISTS = {
     "gates": [{"metric": "brier", "max": 0.2}], "slices": ["s"],
     "costs": [{"truth": "1", "predicted": "0", "cost": 2}],

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from evalpipe.base.colours import COLOUR
-from evalpipe.base.records import After, Record
+from evalpipe.base.records import Record
 
 
 class TemplateRecord(Record):
@@ -43,5 +43,5 @@ class Appearance(Record):
 class AppearanceFields(Record):
     """What the results hold of it."""
 
-    appearance: Annotated[Appearance, After("findings")] = Appearance()
+    appearance: Appearance = Appearance()
     """How the card looks."""

@@ -370,7 +370,7 @@ def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Fin
     first = first_sentence(results)
     text = f"{first}; {front}." if front else f"{first}."
     alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
-    kind: FindingKind = "note" if not near else "holds" if alone else "open"
+    kind: FindingKind = "note" if not near else "passes" if alone else "undecided"
     yield finding(kind, weights.RANKED, f"{text} {near}." if near else text, SECTION)
 
 

@@ -12,6 +12,7 @@ from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, Rank
 from evalpipe.chapters.desirability import compute_scale as scale
 from evalpipe.chapters.desirability.compute import described, desirability_of, judged, scores
 from evalpipe.results import Warned
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +72,8 @@ def _ranked_candidates(
             values=dict(zip(names, rows.values[n], strict=True)),
             desirability={name: None if np.isnan(x) else float(x) for name, x in zip(names, d[n], strict=True)},
             std_err={name: error for name, error in errors if not np.isnan(error)},
-            status="ok" if defined else "undefined", reason=None if defined else f"no value of: {', '.join(lacking)}",
+            status="ok" if defined else "undefined",
+            reason=None if defined else sentence("goals-without-value", goals=lacking),
         )
 
 
@@ -114,6 +116,4 @@ def candidate_warnings(candidates: Candidates) -> Iterator[Warned]:
     for goal in candidates.goals:
         reached = {candidate.desirability[goal.goal] for candidate in candidates.ranking}
         if len(reached) == 1 and len(candidates.ranking) > 1 and None not in reached:
-            message = (f"the goal '{goal.goal}' tells no candidate from another: each has the desirability "
-                       f"{reached.pop():.3g} in it")
-            yield Warned(code="goal-without-effect", message=message)
+            yield Warned.of("goal-without-effect", goal=goal.goal, desirability=reached.pop())

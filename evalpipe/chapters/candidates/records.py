@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
-from evalpipe.base.records import After, Record, Scalar, Status
+from evalpipe.base.records import Record, Scalar, Status
 from evalpipe.chapters.desirability.records import Goal
+from evalpipe.words.sentences import Sentence
 
 
 class CandidateGoal(Goal):
@@ -39,7 +40,7 @@ class RankedCandidate(Record):
     std_err: dict[str, float] = Field(default_factory=dict)
     """The standard errors of its values, of the goals that have them."""
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class Candidates(Record):
@@ -62,4 +63,4 @@ class Candidates(Record):
 class CandidatesFields(Record):
     """What the results hold of it."""
 
-    candidates: Annotated[Candidates, After("desirability")] = Candidates()
+    candidates: Candidates = Candidates()

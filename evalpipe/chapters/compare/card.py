@@ -219,7 +219,7 @@ def verdict_of(comparison: Comparison) -> Cell:
     """Write what was decided of a difference, and what of its margin is open."""
     word = comparison.verdict.replace("_", " ")
     verdict = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
-    return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "open" else verdict
+    return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "undecided" else verdict
 
 
 def difference_number(comparison: Comparison) -> Number:
@@ -330,19 +330,19 @@ class PairFinding:
 
 
 BETWEEN_MODELS = {
-    "better": PairFinding("holds", weights.MODEL_BETTER, "is better than"),
+    "better": PairFinding("passes", weights.MODEL_BETTER, "is better than"),
     "worse": PairFinding("fails", weights.MODEL_WORSE, "is worse than"),
-    "equivalent": PairFinding("same", weights.MODELS_SAME, "is equivalent, within the margin, to"),
-    "undecided": PairFinding("open", weights.MODELS_OPEN, "cannot be told apart from"),
-    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may be worse than", UNCORRECTED),
-    "perhaps_better": PairFinding("open", weights.MODELS_OPEN, "may be better than", UNCORRECTED),
+    "equivalent": PairFinding("equivalent", weights.MODELS_SAME, "is equivalent, within the margin, to"),
+    "undecided": PairFinding("undecided", weights.MODELS_OPEN, "is shown neither better nor worse than"),
+    "perhaps_worse": PairFinding("undecided", weights.MODEL_PERHAPS_WORSE, "may be worse than", UNCORRECTED),
+    "perhaps_better": PairFinding("undecided", weights.MODELS_OPEN, "may be better than", UNCORRECTED),
 }
 """What is said of a model and the baseline; that they are the same has words of its own."""
 
 BETWEEN_DATASETS = {
     "better": PairFinding("note", weights.CHECKED, "does better than on"),
     "worse": PairFinding("fails", weights.WORSE_THERE, "does worse than on"),
-    "perhaps_worse": PairFinding("open", weights.MODEL_PERHAPS_WORSE, "may do worse than on", UNCORRECTED),
+    "perhaps_worse": PairFinding("undecided", weights.MODEL_PERHAPS_WORSE, "may do worse than on", UNCORRECTED),
 }
 """What is said of a model on a dataset and on an earlier one."""
 
@@ -386,7 +386,7 @@ def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Find
         measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
         text = f"{both} have the same {measures} in every resample."
-        yield finding("same", weights.MODELS_SAME, text, _section_anchor(results, pair), pair)
+        yield finding("equivalent", weights.MODELS_SAME, text, _section_anchor(results, pair), pair)
 
 
 def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:

@@ -23,6 +23,7 @@ from evalpipe.intervals.contrasts import PairedProportions, Wald, margin_verdict
 from evalpipe.intervals.p_values import holm
 from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
 from evalpipe.statistics import Summary
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,7 +84,7 @@ class _Compared:
         decided: Verdict = "same" if self.difference.same else verdict(
             value, p, p_zero, level, margin, self.direction)
         side = margin_verdict(decided, p, level, margin)
-        p = p_zero if side == "open" else p
+        p = p_zero if side == "undecided" else p
         return self.row.model_copy(update={
             "p_adjusted": None if math.isnan(p) else p, "verdict": decided, "margin_verdict": side})
 
@@ -136,7 +137,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     second = pair.second.drawn(entry, pair.other.replicates)
     if pair.same_rows and ranked_alike(pair.first, pair.second, entry):
         second = first
-    undefined = f"undefined for one of the two: {entry.undefined}"
+    undefined = sentence("undefined-for-one", because=entry.undefined)
     test_for = paired_test if pair.same_rows else two_proportions_test
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))
     for k, level in classes:

@@ -110,6 +110,6 @@ def _finding(groups: Groups, models: Sequence[Series]) -> str:
 
 def _difference_and_verdict(comparison: Comparison) -> str:
     difference, verdict = comparison.difference or 0.0, comparison.verdict.replace("_", " ")
-    verdict += ", perhaps within the margin" if comparison.margin_verdict == "open" else ""
+    verdict += ", perhaps within the margin" if comparison.margin_verdict == "undecided" else ""
     value, interval = numbers.signed_interval(difference, comparison.lower, comparison.upper)
     return f"{value} ({interval}), {verdict}" if interval else f"{value}, {verdict}"

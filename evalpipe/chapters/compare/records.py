@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import After, Measured, Record, Scalar, Status
+from evalpipe.base.records import Measured, Record, Scalar, Status
+from evalpipe.words.sentences import Sentence
 
 
 class Comparison(Measured):
@@ -40,13 +41,13 @@ class Comparison(Measured):
     a difference that is not zero is better or worse unless it is equivalent. same: the
     difference is zero in every replicate; no_direction: neither higher nor lower is better; untested: there is no
     p-value."""
-    margin_verdict: Literal["beyond", "within", "open"] | None = None
-    """Of a better, worse or equivalent difference with a margin: beyond or within it, or open where the interval
-    excludes zero and holds the margin; null of others."""
+    margin_verdict: Literal["beyond", "within", "undecided"] | None = None
+    """Of a better, worse or equivalent difference with a margin: beyond or within it, or undecided where the
+    interval excludes zero and holds the margin; null of others."""
     n: int
     """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_replicates: int = 0
     details: dict[str, Scalar] = Field(default_factory=dict)
     """Of McNemar's test: only_model and only_baseline, the rows that count for one alone (with accuracy: that it alone
@@ -61,4 +62,4 @@ class Comparison(Measured):
 class CompareFields(Record):
     """What the results hold of it."""
 
-    comparisons: Annotated[list[Comparison], After("diagnostics")] = Field(default_factory=list)
+    comparisons: list[Comparison] = Field(default_factory=list)

@@ -264,7 +264,7 @@ def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     for same in by_dataset(rows):
         text = (f"{with_verb(results, same, 'costs', 'cost')} less than {_one_level_for_all(results, same)}: by "
                 f"{values_of(results, same)} a row.")
-        yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
+        yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -272,7 +272,7 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     for same in by_dataset(rows):
         text = (f"These data do not show that {with_verb(results, same, 'costs', 'cost')} less than "
                 f"{_one_level_for_all(results, same)}. Saved: {values_of(results, same)} a row.")
-        yield finding("open", weights.TRIVIAL_OPEN, text, "costs", same)
+        yield finding("undecided", weights.TRIVIAL_OPEN, text, "costs", same)
 
 
 def _as_additional_cost(row: Estimate) -> Estimate:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, OfModel, Record
+from evalpipe.base.records import OfModel, Record
 
 
 class NamedCost(Record):
@@ -83,7 +81,7 @@ class BestProfit(OfModel):
 class CostsFields(Record):
     """What the results hold of it."""
 
-    costs: Annotated[list[NamedCost], After("recalibration")] = Field(default_factory=list)
+    costs: list[NamedCost] = Field(default_factory=list)
     cost_references: list[CostReference] = Field(default_factory=list)
-    profit: Annotated[list[Profit], After("deviances")] = Field(default_factory=list)
+    profit: list[Profit] = Field(default_factory=list)
     best_profit: list[BestProfit] = Field(default_factory=list)

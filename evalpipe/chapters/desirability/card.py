@@ -367,7 +367,7 @@ def first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
     """Say which model is the most desirable."""
     for row in rows:
         text = f"{of_model(results, row)} is the most desirable: {_value_and_share(row)}."
-        yield finding("holds", weights.RANKED, text, SECTION)
+        yield finding("passes", weights.RANKED, text, SECTION)
 
 
 def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
@@ -375,7 +375,7 @@ def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding
     for row in rows:
         text = (f"{of_model(results, row)} ranks first in desirability, but these data do not decide: "
                 f"{_value_and_share(row)}.")
-        yield finding("open", weights.RANKED, text, SECTION)
+        yield finding("undecided", weights.RANKED, text, SECTION)
 
 
 def _value_and_share(row: Overall) -> str:
@@ -393,7 +393,7 @@ def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Fin
     """Say which models miss a goal, where other rows might reach it."""
     for same in _by_goal(rows):
         text = _missed_sentence(results, same, "may miss", "may miss")
-        yield finding("open", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(same))
+        yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(same))
 
 
 def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:

@@ -24,6 +24,7 @@ from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream
 from evalpipe.results import Warned
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar
+    from evalpipe.words.sentences import Sentence
 
 STEPS = 200
 """Points along the curve of a goal, beside its limits."""
@@ -100,7 +102,7 @@ class Field:
         sample = self.evaluated.sample
         return {"dataset": sample.dataset, **sample.named(name)}
 
-    def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[str | None]:
+    def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[Sentence | None]:
         """Return why limits of a candidate from few clusters cover too seldom, by each measure of some goals."""
         whole = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
         return [reason for goal in goals if goal.entry is not None
@@ -134,9 +136,8 @@ def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
     for goal in plan.goals:
         wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.rule.kind)
         if goal.entry is not None and wrong is not None and goal.entry.metric.direction == wrong:
-            better = f"{goal.entry.metric.name} is better when it is {'high' if wrong == 'maximize' else 'low'}"
-            message = f"the goal '{goal.name}' rewards worse models: {better}"
-            yield Warned(code="goal-against-direction", message=message)
+            better = "high" if wrong == "maximize" else "low"
+            yield Warned.of("goal-against-direction", goal=goal.name, metric=goal.entry.metric.name, better=better)
 
 
 def _field(plan: Plan, evaluated: Evaluated) -> Field:
@@ -220,10 +221,11 @@ def _individual(field: Field) -> Iterator[Individual]:
             )
 
 
-def _why(goal: GoalPlan, d: float) -> str:
+def _why(goal: GoalPlan, d: float) -> Sentence:
     """Say why a value does not exist, and what it counts."""
-    why = "the model lacks this characteristic" if goal.entry is None else goal.entry.metric.undefined
-    return why if np.isnan(d) else f"{why}; counts {d:g}, as 'missing' says"
+    why = sentence("no-characteristic") if goal.entry is None else sentence(
+        "undefined", when=goal.entry.metric.undefined)
+    return why if np.isnan(d) else sentence("counts-as-missing", because=why, desirability=d)
 
 
 def _overall(field: Field) -> Iterator[Overall]:
@@ -236,7 +238,7 @@ def _overall(field: Field) -> Iterator[Overall]:
         uncertainty = _uncertain(field, name, field.goals, value, None if drawn is None else drawn[m])
         if np.isnan(value):
             lacking = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
-            uncertainty = {"status": "undefined", "reason": f"no desirability in: {', '.join(lacking)}"}
+            uncertainty = {"status": "undefined", "reason": sentence("goals-without-desirability", goals=lacking)}
         yield Overall(
             **field.candidate(name), value=None if np.isnan(value) else value, rank=order[m], pareto=fronts[m],
             probability_best=None if first is None or np.isnan(value) else float(first[m]),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import After, OfModel, Record, Scalar, Status
+from evalpipe.base.records import OfModel, Record, Scalar, Status
+from evalpipe.words.sentences import Sentence
 
 FACTORS = {0.5: "halved", 2.0: "doubled"}
 """By what the weight of each goal is multiplied, to see whether the ranking holds, and what that is called."""
@@ -57,7 +58,7 @@ class Individual(OfModel):
     level: float | None = None
     weight: float
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_replicates: int = 0
 
 
@@ -77,7 +78,7 @@ class Overall(OfModel):
     weights_best: float | None = None
     """The share of 10,000 random sets of weights under which it is the most desirable."""
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_replicates: int = 0
     monte_carlo_error: float | None = None
     """The standard error of the limits that comes from drawing so few replicates."""
@@ -111,4 +112,4 @@ class Desirability(Record):
 class DesirabilityFields(Record):
     """What the results hold of it."""
 
-    desirability: Annotated[Desirability, After("steps")] = Desirability()
+    desirability: Desirability = Desirability()

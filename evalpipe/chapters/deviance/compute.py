@@ -14,6 +14,7 @@ import numpy as np
 from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.deviance.records import DevianceTest
 from evalpipe.metrics import registry
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,17 +24,10 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 TOLERANCE = 0.01
 """How far the total of the probabilities may lie from the events, in standard deviations of their number."""
-
-RECALIBRATED = "a recalibrated variant is not the model that was fitted"
-WEIGHTED = "rows have importance weights, so the deviance is no likelihood ratio"
-CLUSTERED = "rows of one cluster are not independent"
-UNKNOWN = "the spec does not say that the model was fitted on these rows by maximum likelihood"
-OTHER_MEANS = ("the mean probabilities are not the observed shares, as those of a maximum-likelihood fit with "
-               "intercepts are on its own rows")
-WORSE = "the deviance is above that of no model, which a maximum-likelihood fit with intercepts never has on its rows"
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -57,7 +51,7 @@ def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[D
         parameters, reason = _degrees_of_freedom(
             fitted.get(sample.named(name)["model"]), sample, name, summary.rows.all_chances)
         if reason is None and difference < 0:
-            parameters, reason = None, WORSE
+            parameters, reason = None, sentence("worse-than-none")
         p_value = None
         if parameters is not None:
             from scipy.special import chdtrc
@@ -71,17 +65,18 @@ def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[D
 
 def _degrees_of_freedom(
     fitted: FittedOn | None, sample: Sample, name: str, probabilities: Floats
-) -> tuple[int | None, str | None]:
+) -> tuple[int | None, Sentence | None]:
     """Return those of the test, or None and why there is no test; ``probabilities`` [n, K] of all levels."""
     if sample.named(name)["variant"] != "original":
-        return None, RECALIBRATED
+        return None, sentence("recalibrated")
     if fitted is None:
-        return None, UNKNOWN
+        return None, sentence("fit-unknown")
     if fitted.on != sample.dataset:
-        return None, f"the model was fitted on {fitted.on}, not on these rows"
+        return None, sentence("fitted-elsewhere", dataset=fitted.on)
     if sample.weight_kind == "importance" or sample.cluster is not None:
-        return None, WEIGHTED if sample.weight_kind == "importance" else CLUSTERED
-    return (fitted.parameters, None) if _means_are_shares(sample, probabilities) else (None, OTHER_MEANS)
+        return None, sentence("importance-weights" if sample.weight_kind == "importance" else "dependent-rows")
+    return (fitted.parameters, None) if _means_are_shares(sample, probabilities) else (
+        None, sentence("means-differ"))
 
 
 def _means_are_shares(sample: Sample, probabilities: Floats) -> bool:

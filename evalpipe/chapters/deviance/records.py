@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, OfModel, Record
+from evalpipe.base.records import OfModel, Record
+from evalpipe.words.sentences import Sentence
 
 
 class DevianceTest(OfModel):
@@ -24,11 +23,11 @@ class DevianceTest(OfModel):
     p_value: float | None
     """Of the difference under a chi-squared distribution, if the model were no better than no model; null where the
     difference does not have one, for which there is a reason."""
-    reason: str | None
+    reason: Sentence | None
 
 
 class DevianceFields(Record):
     """What the results hold of it."""
 
-    deviances: Annotated[list[DevianceTest], After("cost_references")] = Field(default_factory=list)
+    deviances: list[DevianceTest] = Field(default_factory=list)
     """The deviance of each model beside that of no model."""

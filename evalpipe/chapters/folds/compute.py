@@ -13,6 +13,7 @@ from evalpipe.engine.subsets import rows_of, subset_of
 from evalpipe.intervals.fits import deviation
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 FEWEST_FOLDS = 2
 """The fewest folds that have a spread."""
@@ -40,9 +42,7 @@ def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
         pairs = np.unique(np.stack([sample.cluster, sample.folds.codes]), axis=1)
         split = int((np.bincount(pairs[0]) > 1).sum())
         if split:
-            message = (f"{sample.dataset}: {split:,} {'cluster has' if split == 1 else 'clusters have'} rows in "
-                       "several folds, so the fit that predicted a row had seen others of its cluster")
-            yield Warned(code="clusters-in-folds", message=message)
+            yield Warned.of("clusters-in-folds", dataset=sample.dataset, clusters=split)
 
 
 def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
@@ -70,7 +70,7 @@ def _spreads_of_measure(
     undefined = np.full(len(sample.levels) if by_class else 1, np.nan)
     of_folds = np.array([undefined if summary is None else np.atleast_1d(values(summary, entry))
                          for summary in summaries])
-    small = f"fewer rows than the {plan.slices.min_rows:,} of slice_rules.min_rows"
+    small = sentence("few-rows-in-fold", least=plan.slices.min_rows)
     absent = [small if summary is None else entry.undefined for summary in summaries]
     for k, level in enumerate(sample.levels if by_class else (None,)):
         yield FoldSpread(
@@ -80,11 +80,12 @@ def _spreads_of_measure(
             sizes=[fold.n for fold in subsets], **_spread_fields(of_folds[:, k].tolist(), absent, small))
 
 
-def _spread_fields(of_folds: list[float], absent: Sequence[str], small: str) -> dict[str, Any]:
+def _spread_fields(of_folds: list[float], absent: Sequence[Sentence], small: Sentence) -> dict[str, Any]:
     """Return what a row tells of the values of folds; ``absent`` says why each has none where it is NaN."""
     defined = [value for value in of_folds if not math.isnan(value)]
     missing = [why for value, why in zip(of_folds, absent, strict=True) if math.isnan(value)]
-    reason = f"no value in {len(missing)} of {len(of_folds)} folds: {'; '.join(dict.fromkeys(missing))}"
+    reason = sentence("folds-without-value", lacking=len(missing), folds=len(of_folds),
+                      because=list(dict.fromkeys(missing)))
     fields: dict[str, Any] = dict.fromkeys(("mean", "sd", "standard_error", "lowest", "highest")) | {
         "values": [None if math.isnan(value) else value for value in of_folds], "used": len(defined),
         "status": "degenerate" if missing else "ok", "reason": reason if missing else None}

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evalpipe.base.records import UNWRITTEN, After, OfModel, Record, Scalar, Status
+from evalpipe.base.records import UNWRITTEN, OfModel, Record, Scalar, Status
+from evalpipe.words.sentences import Sentence
 
 
 class FoldSpread(OfModel):
@@ -35,11 +36,11 @@ class FoldSpread(OfModel):
     highest: float | None
     status: Status
     """`degenerate` where some folds have no value, `undefined` or `insufficient` where fewer than two have one."""
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class FoldsFields(Record):
     """What the results hold of it."""
 
-    folds: Annotated[list[FoldSpread], After("repeats"), UNWRITTEN] = Field(default_factory=list)
+    folds: Annotated[list[FoldSpread], UNWRITTEN] = Field(default_factory=list)
     """Each measure over the folds of resampling; absent where no column numbers them."""

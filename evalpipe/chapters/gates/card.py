@@ -14,6 +14,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import capital, joined, names_of
+from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, grouped, more_rows, of_model, rows_of
@@ -61,7 +62,7 @@ KINDS: dict[Kind, Words] = {
     "fail": Words("✗", "failed", "failed", "failed", "failed"),
     "warn": Words(
         "▲", "failed (warning)", "failed with severity warn", "failed with severity warn", "skipped", "warning: "),
-    "indeterminate": Words("?", "inconclusive", "is inconclusive", "are inconclusive", "skipped", "indeterminate: "),
+    "inconclusive": Words("?", "inconclusive", "is inconclusive", "are inconclusive", "skipped", "inconclusive: "),
     "skipped": Words("–", "skipped", "was skipped", "were skipped", "skipped", "skipped: "),
     "pass": Words("✓", "held", "held", "held", "passed"),
 }
@@ -101,7 +102,6 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
     """Write the verdict on each gate, what was observed, and the reason."""
-    counts = {metric.name for metric in results.metrics if metric.is_whole}
     rows = []
     for gate in gates:
         by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
@@ -110,7 +110,7 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
             Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),
             (gate.name or capital(names.subject(gate)), Aside(_limit_text(names, gate), "limit"), *by,
              Aside(f"{names.scope(gate)}{_class_suffix(gate)}{severity}", "definition")),
-            _observed_cell(gate, whole=gate.metric in counts), gate.reason)))
+            _observed_cell(gate, whole=gate.metric in names.counts), gate_sentence(names, gate))))
     columns = (
         Column("Verdict", style="said"), Column("Gate", style="what"), Column("Observed", "num"),
         Column("Reason", style="why"),
@@ -181,7 +181,7 @@ def headline(gates: Sequence[Gate]) -> str:
         start = f"Every gate held: {counts['pass']} checks"
     else:
         count, verb = clauses.pop(0)
-        open_only = counts["indeterminate"] and not counts["fail"] and not counts["warn"]
+        open_only = counts["inconclusive"] and not counts["fail"] and not counts["warn"]
         start = f"No gate failed, {count} of {len(gates)} checks {verb}" if open_only else (
             f"{count} of {len(gates)} gate checks {verb}")
     return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
@@ -221,7 +221,7 @@ def checks(results: Results) -> Iterator[Check]:
         name = f"{_title(names, gate)}{inside}{_class_suffix(gate)}"
         name += f" (gate {gate.gate})" if (group, name) in taken else ""
         taken.add((group, name))
-        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate.reason}")
+        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate_sentence(names, gate)}")
 
 
 def called(names: Names, gate: Gate) -> str:
@@ -232,7 +232,7 @@ def called(names: Names, gate: Gate) -> str:
 def word_and_reason(names: Names, gate: Gate) -> tuple[str, str]:
     """Say in the terminal what became of a gate, and of what and why."""
     word = "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word
-    return word, f"{called(names, gate)}: {gate.reason}"
+    return word, f"{called(names, gate)}: {gate_sentence(names, gate)}"
 
 
 def nights(sequence: GateSequence) -> str:
@@ -267,7 +267,7 @@ CLEAR = 3.0
 @rule
 def gates(results: Results) -> Iterator[Claim]:
     """Whether each gate held."""
-    says = {"fail": failed, "warn": failed, "indeterminate": undecided, "pass": kept, "skipped": skipped}
+    says = {"fail": failed, "warn": failed, "inconclusive": undecided, "pass": kept, "skipped": skipped}
     yield from (Claim(gate, says[gate.kind]) for gate in results.gates)
 
 
@@ -292,7 +292,7 @@ def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights differ {times} times as much as their "
                 "rows explain. The gate counts nights that are alike and independent, and may fail or pass falsely: "
                 f"'sequence: {{between_nights: true}}' allows for it.")
-        yield finding("open", weights.WARNED, text, "gates", gate_rows)
+        yield finding("undecided", weights.WARNED, text, "gates", gate_rows)
 
 
 def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
@@ -302,7 +302,7 @@ def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights go together (correlation "
                 f"{numbers.fixed(most, 2)}). The value has changed, or nights share rows, customers or causes. The "
                 "gate counts them as independent, and may fail or pass falsely.")
-        yield finding("open", weights.WARNED, text, "gates", gate_rows)
+        yield finding("undecided", weights.WARNED, text, "gates", gate_rows)
 
 
 def _gate_name(results: Results, rows: Sequence[Gate]) -> str:
@@ -322,20 +322,21 @@ def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
         still = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
                  else f"These data do not decide.{_more_rows_sentence(results, gate_rows)}")
         text = f"{_observed_and_required(results, gate_rows)} {still}"
-        yield finding("open", weights.GATE_OPEN, text, "gates", gate_rows)
+        yield finding("undecided", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates held."""
     for gate_rows in _by_gate(rows):
-        yield finding("holds", weights.GATE_HELD, _observed_and_required(results, gate_rows), "gates", gate_rows)
+        yield finding("passes", weights.GATE_HELD, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates were not judged, and why."""
     for gate_rows in _by_gate(rows):
         first = gate_rows[0]
-        text = f"{first.name or names_of(results).subject(first)} was not judged: {first.reason}"
+        names = names_of(results)
+        text = f"{first.name or names.subject(first)} was not judged: {gate_sentence(names, first)}"
         yield finding("note", weights.UNCHECKED, text, "gates", gate_rows)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evalpipe.base.digests import json_sha256
-from evalpipe.card.wording import capital, names_of
+from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.compute_evidence import SIDES, data_of, evidence_row, exact, sides
 from evalpipe.chapters.gates.compute_numbers import (
     EarlierRun,
@@ -22,10 +22,8 @@ from evalpipe.chapters.gates.compute_numbers import (
     Observed,
     change,
     is_on,
-    limit_text,
     subject_of,
     verdict,
-    written,
 )
 from evalpipe.chapters.gates.compute_sequence import (
     ENOUGH,
@@ -39,11 +37,11 @@ from evalpipe.chapters.gates.compute_sequence import (
     recent,
     threshold,
 )
-from evalpipe.chapters.gates.plan import GateLimits, gates_plan, least_night, sequence_plan
+from evalpipe.chapters.gates.plan import gates_plan, least_night, sequence_plan
+from evalpipe.chapters.gates.records import GateLimits, GateReason
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate, GateSequence, Warned
-from evalpipe.words import numbers
-from evalpipe.words.spelling import joined, quoted, some_of
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,9 +124,7 @@ def _same_data_warnings(
         return
     for dataset in (dataset.name for dataset in results.datasets if dataset.role == "evaluate"):
         if data_of(results, dataset) is not None and data_of(results, dataset) == data_of(run.results, dataset):
-            message = (f"the rows of {dataset} are those of {run.results.as_of}, so gates 'against: last' compare rows "
-                       "with themselves")
-            yield Warned(code="same-data", message=message)
+            yield Warned.of("same-data", case="reference", dataset=dataset, as_of=run.results.as_of)
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
@@ -153,37 +149,36 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
         return case.numbers.judged(case.gate, subject)
     if isinstance(earlier, NoEarlier):
         return earlier
-    run = f"the earlier run at {earlier.path}"
-    if case.gate.against == "last":
-        day = earlier.results.as_of
-        run = "the earlier run" if day is None else f"the earlier run as of {day}"
+    last = case.gate.against == "last"
+    run = {"path": None if last else earlier.path, "as_of": earlier.results.as_of if last else None}
     then = earlier.observed(subject)
     if then is not None and case.numbers.same_expression(earlier.numbers, subject.metric):
         return change(case.numbers.observed[subject.key], then)
     if then is not None:
-        return NoEarlier(f"in {run}, {names.subject(subject)} is another expression")
+        return NoEarlier(sentence("other-expression", **run, measure=names.subject(subject)))
     models = [model.name for model in earlier.results.models]
     datasets = [dataset.name for dataset in earlier.results.datasets if dataset.role == "evaluate"]
     for kind, name, known in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
         if name not in known and name not in earlier.names.values():
-            return NoEarlier(f"{run} has no {kind} {quoted(name)}; it has {some_of(known)}")
-    return NoEarlier(f"{run} has no {names.subject(subject)} of {names.scope(subject)}")
+            return NoEarlier(sentence("not-in-earlier-run", case=kind, **run, name=name, known=known))
+    return NoEarlier(sentence(
+        "not-in-earlier-run", case="number", **run, measure=names.subject(subject), scope=names.scope(subject)))
 
 
 def _gate_row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
     """Return the verdict on a number, with its reason, as a row of the results."""
-    gate, name, earlier = case.gate, capital(case.names.subject(subject)), case.earlier
+    gate, earlier = case.gate, case.earlier
     against_sha256, against_as_of = (
         (earlier.sha256, earlier.results.as_of) if isinstance(earlier, EarlierRun) else (None, None))
     state = case.sequences.state(case.number, subject) if gate.rule.on == "sequence" else None
-    word: Literal["pass", "fail", "indeterminate", "skipped"]
+    word: Literal["pass", "fail", "inconclusive", "skipped"]
     if isinstance(observed, NoEarlier):
-        word, reason, observed = "skipped", f"{name} was not compared: {observed.why}.", Observed(None)
+        word, reason = "skipped", GateReason(code="not-compared", because=observed.why)
+        observed = Observed(None)
     else:
-        word, predicate = (
+        word, reason = (
             verdict(GateLimits.of(gate.rule.limit), gate.rule.on, observed, gate.rule.undefined) if state is None
             else sequence_verdict(gate, observed, state))
-        reason = f"{name}{_minus_reference(case) if observed.signed else ''}{predicate}"
     return Gate(
         **dict(subject), gate=case.number, name=gate.rule.name, on=gate.rule.on, limit=gate.rule.limit,
         observed=observed.value, lower=observed.lower, upper=observed.upper, level=observed.level,
@@ -191,16 +186,6 @@ def _gate_row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> 
         against_sha256=against_sha256, against_as_of=against_as_of,
         sequence=state, verdict=word, severity=gate.rule.severity, reason=reason,
     )
-
-
-def _minus_reference(case: _Case) -> str:
-    """Return the words for what a difference is from: " minus that of …"."""
-    if case.gate.against == "baseline":
-        return f" minus that of {case.names.model(case.gate.baseline or '')}"
-    run = "the reference" if case.gate.against == "last" else "the earlier run"
-    if isinstance(case.earlier, EarlierRun) and case.earlier.results.as_of is not None:
-        run = f"{run} as of {case.earlier.results.as_of}"
-    return f" minus that of {run} (two independent samples)"
 
 
 @dataclass(frozen=True)
@@ -265,9 +250,7 @@ class Sequences:
         """Warn of each dataset of this night that has the same rows as on an earlier night."""
         for dataset in dict.fromkeys(row.dataset for row in self.evidence):
             if any(str(self.plan.as_of) in self._nights(row)[1] for row in self.evidence if row.dataset == dataset):
-                message = (f"the rows of {dataset} are those of an earlier night, so gates 'on: sequence' do not count "
-                           f"{self.plan.as_of}")
-                yield Warned(code="same-data", message=message)
+                yield Warned.of("same-data", case="night", dataset=dataset, as_of=self.plan.as_of)
 
 
 @dataclass(frozen=True)
@@ -391,37 +374,18 @@ def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
     return row.n * share * min(1.0, independent / dataset.n)
 
 
-def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, str]:
-    """Return the verdict and the predicate of its reason, which follows the name of the number."""
-    limits = GateLimits.of(gate.rule.limit)
-    number = f" is not given: {observed.reason}." if observed.value is None else f": {written(observed, limits)}."
-    nights = "1 night" if state.nights == 1 else f"{state.nights:,} nights"
+def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, GateReason]:
+    """Return the verdict by the evidence of all nights, and why."""
+    because = observed.reason if observed.value is None else None
     if not state.nights:
-        return "indeterminate", f"{number} No night has evidence yet, so these nights do not decide."
+        return "inconclusive", GateReason(code="no-nights", because=because)
     if state.waiting == state.nights:
-        support = numbers.plain(max(ENOUGH, least_night(gate.entries)))
-        return "indeterminate", (
-            f"{number} {nights} {'has' if state.nights == 1 else 'have'} too few rows for evidence: that takes "
-            f"{support} of the rarer outcome and an interval, so these nights do not decide.")
-    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
-    outside = {limits.low: f"below {low}", limits.high: f"above {high}"}
-    inside = {limits.low: f"at least {low}", limits.high: f"at most {high}"}
-    beyond = " or ".join(outside[limit] for limit in limits.finite)
-    within = " and ".join(inside[limit] for limit in limits.finite)
-    kind = " (asymptotic)" if state.basis == "asymptotic" else ""
-    since = "" if state.since is None or state.nights == 1 else f" since {state.since}"
-    same = f" (without {joined(state.same_data, 'and')}, of the same data as earlier days)" if state.same_data else ""
-    start = f"{number} The evidence{kind} of {nights}{since}{same} that it is"
-    needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
-    kept = numbers.evidence(state.kept)
+        support = max(ENOUGH, least_night(gate.entries))
+        return "inconclusive", GateReason(code="few-rows-in-nights", because=because, bound=support)
     if state.evidence >= state.threshold:
-        return "fail", f"{start} {beyond} is {against}; the gate fails at {needed}."
+        return "fail", GateReason(code="nights-missed", because=because)
     if state.kept >= state.threshold and state.recent <= RECENT:
-        return "pass", f"{start} {within} is {kept}; the gate passes at {needed}."
+        return "pass", GateReason(code="nights-kept", because=because)
     if state.kept >= state.threshold:
-        return "indeterminate", (
-            f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
-            f"{numbers.evidence(state.recent)}; the gate passes while that is at most {numbers.plain(RECENT)}.")
-    return "indeterminate", (
-        f"{start} {beyond} is {against}, and that it is {within} is {kept}; either decides at {needed}, so these "
-        "nights do not decide.")
+        return "inconclusive", GateReason(code="recent-nights-missed", because=because, bound=RECENT)
+    return "inconclusive", GateReason(code="nights-undecided", because=because)

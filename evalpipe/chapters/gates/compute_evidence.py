@@ -11,8 +11,8 @@ from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
 from evalpipe.chapters.gates.compute_numbers import is_on, subject_of
 from evalpipe.chapters.gates.compute_sequence import BETS, SHARES, NightEvidence, of_a_mean, of_a_proportion, of_a_ratio
-from evalpipe.chapters.gates.plan import GateLimits, evidence_kind, gates_plan, sequence_plan
-from evalpipe.chapters.gates.records import GateEvidence
+from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, sequence_plan
+from evalpipe.chapters.gates.records import GateEvidence, GateLimits
 from evalpipe.engine.differences import one_value_a_row, options_of, summary_of
 
 if TYPE_CHECKING:

@@ -1,29 +1,29 @@
 """The numbers of a run that gates can be on, which of them a gate is on, and the verdict on one number.
 
-A verdict says whether a number, or all of its interval, keeps a limit; in words, too.
+A verdict says whether a number, or all of its interval, keeps a limit.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.chapters.gates.plan import ROUNDING
-from evalpipe.chapters.gates.records import Subject
+from evalpipe.chapters.gates.records import GateReason, Subject, size
 from evalpipe.intervals.contrasts import recovered_limits
-from evalpipe.words.numbers import MOST_DECIMALS, decimals, fixed, plain, ranged, signed
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.base.records import Measured
-    from evalpipe.chapters.gates.plan import GateLimits, GatePlan
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.gates.records import GateLimits, Judged, Position
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Comparison, Estimate, Individual, Overall, Results, Status
+    from evalpipe.words.sentences import Sentence
 
 
 class Numbers:
@@ -36,7 +36,6 @@ class Numbers:
         """Put the tables of results in order."""
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
-        self._counts = {metric.name for metric in results.metrics if metric.is_whole}
         pairs = [*((subject_of(row), self._estimated(row)) for row in results.rows), *self._desired()]
         self.subjects = [subject for subject, _ in pairs]
         self.observed = {subject.key: observed for subject, observed in pairs}
@@ -50,11 +49,11 @@ class Numbers:
         row = self._differences.get(subject.key)
         if row is None:
             own = self.observed[subject.key]
-            return Observed(None, status=own.status, reason=own.reason, signed=True)
+            return Observed(None, status=own.status, reason=own.reason)
         baseline = self.observed.get(subject.model_copy(update={"model": row.baseline}).key)
         return Observed(
             row.difference, row.lower, row.upper, row.level, row.method, row.status, row.reason,
-            None if baseline is None else baseline.value, signed=True, whole=row.metric in self._counts,
+            None if baseline is None else baseline.value,
         )
 
     def same_expression(self, other: Numbers, measure: str | None) -> bool:
@@ -73,9 +72,8 @@ class Numbers:
     def _estimated(self, row: Estimate) -> Observed:
         reason = row.reason
         if row.value is not None and row.lower is None and reason is None:
-            reason = self._results.intervals.methods.get(row.metric, "").partition(": ")[2] or None
-        return Observed(row.value, row.lower, row.upper, row.level, row.method, row.status, reason,
-                        whole=row.metric in self._counts)
+            reason = next((chosen.reason for chosen in self._results.intervals.methods.get(row.metric, ())), None)
+        return Observed(row.value, row.lower, row.upper, row.level, row.method, row.status, reason)
 
     def _desired(self) -> Iterator[tuple[Subject, Observed]]:
         """Yield the desirability of every model: overall, and in each goal."""
@@ -120,9 +118,9 @@ class EarlierRun:
 
 @dataclass(frozen=True, slots=True)
 class NoEarlier:
-    """There is no earlier run, or no number in it, to compare with; ``why`` is the end of a sentence."""
+    """There is no earlier run, or no number in it, to compare with, and why."""
 
-    why: str
+    why: Sentence
 
 
 def subject_of(row: Measured) -> Subject:
@@ -136,15 +134,16 @@ def subject_of(row: Measured) -> Subject:
 def change(now: Observed, then: Observed) -> Observed:
     """Return a number less that of an earlier run, taken as independent, with limits recovered from theirs."""
     if now.value is None or then.value is None:
-        run, number = ("this run", now) if now.value is None else ("the earlier run", then)
-        return Observed(None, status=number.status, reason=f"in {run}, {number.reason}", signed=True)
-    difference = Observed(now.value - then.value, reference=then.value, signed=True, whole=now.whole)
+        run, number = ("this", now) if now.value is None else ("earlier", then)
+        return Observed(None, status=number.status, reason=sentence(
+            "undefined-in-run", case=run, because=number.reason))
+    difference = Observed(now.value - then.value, reference=then.value)
     if now.interval is None or then.interval is None:
-        run, number = ("this run", now) if now.interval is None else ("the earlier run", then)
-        return replace(difference, status=number.status, reason=f"{run} has none: {number.reason or 'none was made'}")
+        run, number = ("this", now) if now.interval is None else ("earlier", then)
+        return replace(difference, status=number.status, reason=sentence(
+            "no-interval-in-run", case=run, because=number.reason))
     if now.level != then.level:
-        reason = f"the two runs have intervals of different levels, {now.level:g} and {then.level:g}"
-        return replace(difference, reason=reason)
+        return replace(difference, reason=sentence("levels-differ", level=now.level, earlier_level=then.level))
     lower, upper = recovered_limits((now.value, *now.interval), (then.value, *then.interval))
     weaker = then if now.status == "ok" != then.status else now
     return replace(difference, lower=lower, upper=upper, level=now.level, method="recovered", status=weaker.status,
@@ -181,22 +180,14 @@ def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
     return subject.params == options
 
 
-Word = Literal["pass", "fail", "indeterminate"]
+Word = Literal["pass", "fail", "inconclusive"]
 On = Literal["interval", "value", "lower", "upper", "sequence"]
-
-COUNTED: dict[Word, str] = {
-    "fail": "This counts as failed.", "indeterminate": "This leaves the gate inconclusive.",
-    "pass": "This counts as passed.",
-}
-"""What an undefined number comes to, by the verdict that the gate gives it."""
+POSITIONS: tuple[Position, Position, Position] = ("below", "within", "above")
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The number that is judged: a value, or a difference from ``reference``, whose sign is then shown.
-
-    ``whole`` leaves out its decimals where all of them are zero.
-    """
+    """The number that is judged: a value, or a difference from ``reference``."""
 
     value: float | None
     lower: float | None = None
@@ -204,10 +195,8 @@ class Observed:
     level: float | None = None
     method: str = "none"
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
     reference: float | None = None
-    signed: bool = False
-    whole: bool = False
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -217,99 +206,38 @@ class Observed:
     @property
     def scale(self) -> float:
         """The size of the numbers that it was computed from."""
-        value, reference = self.value or 0.0, self.reference or 0.0
-        return max(abs(value), abs(reference), abs(value + reference))
+        return size(self.value, self.reference)
 
 
-def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "fail") -> tuple[Word, str]:
-    """Return the verdict and what is to be said of the number: a predicate that goes right behind its name.
+def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "fail") -> tuple[Word, GateReason]:
+    """Return the verdict on a number, and why.
 
     ``undefined`` is the verdict on a number that is undefined, or whose interval cannot be relied on; with "pass", the
-    value of the latter is judged. Without any interval the value is judged, whatever ``on`` says.
+    value of the latter is judged. Without any interval the value is judged, whatever ``on`` says. A number that a slice
+    has too few rows for is left open.
     """
+    because, interval = observed.reason, observed.interval
     if observed.value is None:
-        return _absent(observed, undefined)
-    if on == "value":
-        return _one_number(limits, observed, observed.value)
-    if observed.status != "ok":
-        return _unreliable(limits, observed, observed.value, undefined)
-    if observed.interval is None:
-        why = f"There is no interval ({observed.reason or 'none was made'}), so the value alone is judged"
-        return _one_number(limits, observed, observed.value, f"{why}: it")
-    lower, upper = observed.interval
-    if on == "interval":
-        return _whole_interval(limits, observed, lower, upper)
-    return _one_number(limits, observed, lower if on == "lower" else upper, f"The {on} limit")
-
-
-def _absent(observed: Observed, undefined: Word) -> tuple[Word, str]:
-    """Judge a number that does not exist: one that the slice has too few rows for is left open."""
-    if observed.status != "undefined":
-        return "indeterminate", f" is not given: {observed.reason}. {COUNTED['indeterminate']}"
-    why = str(observed.reason)
-    return undefined, f" is {'' if why.startswith('undefined ') else 'undefined: '}{why}. {COUNTED[undefined]}"
-
-
-def _unreliable(limits: GateLimits, observed: Observed, value: float, undefined: Word) -> tuple[Word, str]:
-    """Judge a number whose interval says nothing of its uncertainty."""
-    lacking = "It has no interval" if observed.interval is None else "Its interval cannot be relied on"
-    why = f"{lacking}: {observed.reason}"
-    if undefined == "pass":
-        return _one_number(limits, observed, value, f"{why}. So the value alone is judged: it")
-    return undefined, f": {written(observed, limits)}. {why}. {COUNTED[undefined]}"
+        word, code = (undefined, "undefined") if observed.status == "undefined" else ("inconclusive", "absent")
+        return word, GateReason(code=code, because=because)
+    if on != "value" and observed.status != "ok" and undefined != "pass":
+        return undefined, GateReason(code="unreliable", because=because)
+    if on == "value" or observed.status != "ok" or interval is None:
+        return _one_number(limits, observed, "value", observed.value, None if on == "value" else because)
+    if on in ("lower", "upper"):
+        return _one_number(limits, observed, on, interval[on == "upper"])
+    first, last = (limits.side(end, observed.scale) for end in interval)
+    if first != last:
+        return "inconclusive", GateReason(code="interval-includes")
+    return _at_position("interval", first)
 
 
 def _one_number(
-    limits: GateLimits, observed: Observed, number: float, subject: str = "The value"
-) -> tuple[Word, str]:
-    """Judge one number alone; ``subject`` is what the sentence about it begins with."""
-    side = limits.side(number, observed.scale)
-    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
-    kept = (("at least", limits.low, low), ("at most", limits.high, high))
-    where = {
-        -1: f"below {low}", 1: f"above {high}",
-        0: " and ".join(f"{words} {text}" for words, limit, text in kept if math.isfinite(limit)),
-    }[side]
-    return "fail" if side else "pass", f": {written(observed, limits, number)}. {subject} is {where}."
+    limits: GateLimits, observed: Observed, judged: Judged, number: float, because: Sentence | None = None
+) -> tuple[Word, GateReason]:
+    """Judge one number alone; ``because`` says why it is the value, where the gate is on the interval."""
+    return _at_position(judged, limits.side(number, observed.scale), because)
 
 
-def _whole_interval(limits: GateLimits, observed: Observed, lower: float, upper: float) -> tuple[Word, str]:
-    """Judge a whole interval."""
-    first, last = limits.side(lower, observed.scale), limits.side(upper, observed.scale)
-    low, high = limit_text(limits.low, observed), limit_text(limits.high, observed)
-    said = f": {written(observed, limits, lower, upper)}."
-    if first == last == 0:
-        return "pass", f"{said} The whole interval is {_within(limits, (lower, upper), low, high)}."
-    if first == last:
-        return "fail", f"{said} The whole interval is {f'below {low}' if first < 0 else f'above {high}'}."
-    missed = " and ".join(limit for limit, beyond in ((low, first < 0), (high, last > 0)) if beyond)
-    return "indeterminate", f"{said} The interval includes {missed}, so these data do not decide."
-
-
-def _within(limits: GateLimits, interval: tuple[float, float], low: str, high: str) -> str:
-    """Say where an interval lies that keeps the limits, which are written as ``low`` and ``high``."""
-    if len(limits.finite) == 2:
-        return f"between {low} and {high}"
-    touches = any(math.isclose(end, limit, rel_tol=ROUNDING) for end in interval for limit in limits.finite)
-    return f"{'at or ' if touches else ''}{f'above {low}' if math.isfinite(limits.low) else f'below {high}'}"
-
-
-def limit_text(limit: float, observed: Observed) -> str:
-    """Write a limit, of a change with its sign."""
-    return f"{'+' if observed.signed and limit > 0 else ''}{plain(limit)}"
-
-
-def written(observed: Observed, limits: GateLimits, *judged: float) -> str:
-    """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit."""
-    numbers = [observed.value or 0.0, *(observed.interval or ())]
-    whole = observed.whole and all(float(number).is_integer() for number in numbers)
-    digits = 0 if whole else decimals(*numbers)
-    while digits < MOST_DECIMALS and any(_alike(number, limit, digits) for number in judged for limit in limits.finite):
-        digits += 1
-    value, *interval = (signed(number, digits) if observed.signed else fixed(number, digits) for number in numbers)
-    return f"{value} ({ranged(*interval)})" if interval else value
-
-
-def _alike(number: float, limit: float, digits: int) -> bool:
-    """Tell whether two different numbers look the same."""
-    return round(number, digits) == round(limit, digits) and not math.isclose(number, limit, rel_tol=ROUNDING)
+def _at_position(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:
+    return "fail" if side else "pass", GateReason(code=f"{judged}-{POSITIONS[side + 1]}", because=because)

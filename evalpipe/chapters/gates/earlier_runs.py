@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE, RESULTS
 from evalpipe.chapters.gates.compute import FIRST
-from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Observed
-from evalpipe.chapters.gates.plan import GateLimits, gates_plan
+from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
+from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 from evalpipe.runs.folder import RunFolder
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -130,7 +131,8 @@ def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEar
     if folder.has(RESULTS):
         return _read(folder, RESULTS, earlier.written, "name a run's output folder")
     missing = f"there are no results of an earlier run at {earlier.written}"
-    return NoEarlier(f"{missing}{earlier.relative}") if optional else Problem("missing-file", missing, hint=FIRST)
+    absent = NoEarlier(sentence("no-earlier-results", path=earlier.written, relative=earlier.relative))
+    return absent if optional else Problem("missing-file", missing, hint=FIRST)
 
 
 def _read(folder: RunFolder, name: str, shown: str, hint: str = "") -> EarlierRun | Problem:
@@ -160,7 +162,7 @@ def reference_for(
     known = {night.results_sha256 for night in nights.earlier}
     left = next(filter(None, (_left_by(tonight, night, known) for night in nights.earlier)), None)
     # Of a ledger nothing is said, for a run again by `evalpipe verify` has none.
-    why = "this run has no output folder" if folder is None else "no earlier run that held is kept"
+    why = sentence("no-folder" if folder is None else "no-run-kept")
     return left or first or NoEarlier(why)
 
 
@@ -220,8 +222,7 @@ def _is_beyond(gate: Gate) -> bool:
     """Tell whether a gate failed, whatever its severity, or its value alone misses the limit."""
     if gate.observed is None or gate.verdict == "fail":
         return gate.verdict == "fail"
-    scale = Observed(gate.observed, reference=gate.reference).scale
-    return GateLimits.of(gate.limit).side(gate.observed, scale) != 0
+    return gate.limits.side(gate.observed, gate.scale) != 0
 
 
 def next_references(
@@ -257,7 +258,8 @@ def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, al
         return False
     files = RunFolder(folder)
     run = EarlierRun(results, REFERENCE, files.content(RESULTS))
-    left = next_references(run, NoEarlier(""), folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
+    held_to = NoEarlier(sentence("no-run-kept"))
+    left = next_references(run, held_to, folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
     there = files.content_if_there(REFERENCE)
     now = reference_for(Tonight.of(results), folder, "") if alone else None
     return left != there or (isinstance(now, EarlierRun) and now.sha256 != last.against_sha256)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,44 +17,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.spec import Spec
-
-
-ROUNDING = 1e-12
-"""A number this close to a limit, beside the numbers it was computed from, has reached it."""
-
-LOWEST = {"min": 1, "min_increase": 1, "max_decrease": -1}
-"""The keys of a gate that set the lowest number allowed, each with the sign of that number."""
-
-HIGHEST = {"max": 1, "max_increase": 1, "min_decrease": -1}
-"""The keys of a gate that set the highest number allowed, each with the sign of that number."""
-
-
-@dataclass(frozen=True, slots=True)
-class GateLimits:
-    """The lowest and the highest that a value, or its change, may be; infinite where there is no limit."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, limit: Mapping[str, float]) -> GateLimits:
-        """Return those of a gate whose limits are given by their keys in the spec."""
-        low = [sign * limit[key] for key, sign in LOWEST.items() if key in limit]
-        high = [sign * limit[key] for key, sign in HIGHEST.items() if key in limit]
-        return cls(max(low, default=-math.inf), min(high, default=math.inf))
-
-    def side(self, number: float, scale: float) -> int:
-        """Return -1 where a number is below the limits, 1 above them, and 0 where it keeps them or reaches one.
-
-        ``scale`` is the size of the numbers that it was computed from, whose rounding is allowed for.
-        """
-        slack = ROUNDING * max(scale, abs(number))
-        return (number > self.high + slack) - (number < self.low - slack)
-
-    @property
-    def finite(self) -> list[float]:
-        """The limits that there are."""
-        return [limit for limit in (self.low, self.high) if math.isfinite(limit)]
 
 
 @dataclass(frozen=True, slots=True)

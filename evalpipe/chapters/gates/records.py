@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
-from evalpipe.base.records import After, Record, Scalar, Slice
+from evalpipe.base.records import Record, Scalar, Slice, SparseRecord
+from evalpipe.words.reasons import FORMER_VERDICTS
+from evalpipe.words.sentences import Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-Verdict = Literal["pass", "indeterminate", "warn", "fail"]
-RunVerdict = Literal["none", "pass", "indeterminate", "warn", "fail"]
+Verdict = Literal["pass", "inconclusive", "warn", "fail"]
+RunVerdict = Literal["none", "pass", "inconclusive", "warn", "fail"]
 """That of a whole run: none where nothing is judged."""
-Kind = Literal["pass", "skipped", "indeterminate", "warn", "fail"]
-FailOn = Literal["fail", "warn", "indeterminate", "never"]
+Kind = Literal["pass", "skipped", "inconclusive", "warn", "fail"]
+FailOn = Literal["fail", "warn", "inconclusive", "never"]
 
-ORDER: tuple[Verdict, ...] = ("pass", "indeterminate", "warn", "fail")
+ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "warn", "fail")
 """The verdicts, from the best to the worst."""
+
+
+ROUNDING = 1e-12
+"""A number this close to a limit, beside the numbers it was computed from, has reached it."""
+
+LOWEST = {"min": 1, "min_increase": 1, "max_decrease": -1}
+"""The keys of a gate that set the lowest number allowed, each with the sign of that number."""
+
+HIGHEST = {"max": 1, "max_increase": 1, "min_decrease": -1}
+"""The keys of a gate that set the highest number allowed, each with the sign of that number."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateLimits:
+    """The lowest and the highest that a value, or its change, may be; infinite where there is no limit."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, limit: Mapping[str, float]) -> GateLimits:
+        """Return those of a gate whose limits are given by their keys in the spec."""
+        low = [sign * limit[key] for key, sign in LOWEST.items() if key in limit]
+        high = [sign * limit[key] for key, sign in HIGHEST.items() if key in limit]
+        return cls(max(low, default=-math.inf), min(high, default=math.inf))
+
+    def side(self, number: float, scale: float) -> int:
+        """Return -1 where a number is below the limits, 1 above them, and 0 where it keeps them or reaches one.
+
+        ``scale`` is the size of the numbers that it was computed from, whose rounding is allowed for.
+        """
+        slack = ROUNDING * max(scale, abs(number))
+        return (number > self.high + slack) - (number < self.low - slack)
+
+    @property
+    def finite(self) -> list[float]:
+        """The limits that there are."""
+        return [limit for limit in (self.low, self.high) if math.isfinite(limit)]
+
+
+def size(value: float | None, reference: float | None) -> float:
+    """Return the size of the numbers that a value, or its difference from a reference, was computed from."""
+    value, reference = value or 0.0, reference or 0.0
+    return max(abs(value), abs(reference), abs(value + reference))
 
 
 class Subject(Record):
@@ -45,7 +94,7 @@ class Subject(Record):
                 self.variant, labels)
 
 
-class GateEvidence(Subject):
+class GateEvidence(Subject, SparseRecord):
     """The evidence of this night on one limit of a gate `on: sequence`, which the ledger keeps."""
 
     absent: ClassVar[tuple[str, ...]] = ("former",)
@@ -79,10 +128,6 @@ class GateEvidence(Subject):
     former: str | None = None
     """The sequence under the former name of the model, or of the baseline, whose nights go on in this one; absent where
     neither has one."""
-
-    @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
 class GateSequence(Record):
@@ -122,6 +167,31 @@ class GateSequence(Record):
     """Of the evidence of the earlier nights, as the ledger had it."""
 
 
+Judged = Literal["value", "lower", "upper", "interval"]
+"""What of a number a gate judges."""
+
+Position = Literal["within", "below", "above", "includes"]
+"""Where that is: within the limits, below or above them, or on both sides of one."""
+
+
+class GateReason(SparseRecord):
+    """Why a verdict is what it is; the sentence is made of this and of the numbers of the gate."""
+
+    absent: ClassVar[tuple[str, ...]] = ("because", "bound", "text")
+
+    code: str
+    """What was judged and where it is, such as value-below or interval-includes. undefined: the number is. absent: the
+    slice has too few rows for it. unreliable: its interval is. not-compared: there is no earlier number. Of gates
+    `on: sequence`: no-nights, few-rows-in-nights, nights-missed, nights-kept, recent-nights-missed, nights-undecided.
+    text: results of `schema_version` 1."""
+    because: Sentence | None = None
+    """Why there is no number, no interval, or none that can be relied on."""
+    bound: float | None = None
+    """The rows of the rarer outcome that evidence needs, or the most evidence of recent nights against a pass."""
+    text: str | None = None
+    """The sentence of results of `schema_version` 1."""
+
+
 class Gate(Subject):
     """The verdict of one gate on one number: of a dataset, a model, a variant of it, a slice and a class."""
 
@@ -152,22 +222,40 @@ class Gate(Subject):
     """The value that the observed difference is from."""
     sequence: GateSequence | None = None
     """The evidence of the nights of a gate `on: sequence`."""
-    verdict: Literal["pass", "fail", "indeterminate", "skipped"]
+    verdict: Literal["pass", "fail", "inconclusive", "skipped"]
     severity: Literal["fail", "warn"]
-    reason: str
-    """Why, in one sentence."""
+    reason: GateReason
+    """Why."""
+
+    @property
+    def limits(self) -> GateLimits:
+        """The lowest and the highest that is allowed."""
+        return GateLimits.of(self.limit)
+
+    @property
+    def scale(self) -> float:
+        """The size of the numbers that the observed one was computed from."""
+        return size(self.observed, self.reference)
 
     @property
     def outcome(self) -> Verdict:
         """The verdict with its severity: a failed gate of severity warn is a warning; a skipped one is held."""
         if self.verdict == "fail":
             return self.severity
-        return "indeterminate" if self.verdict == "indeterminate" else "pass"
+        return "inconclusive" if self.verdict == "inconclusive" else "pass"
 
     @property
     def kind(self) -> Kind:
         """The outcome, or that the gate was skipped."""
         return "skipped" if self.verdict == "skipped" else self.outcome
+
+
+def current_word(fail_on: str) -> FailOn:
+    """Return what an option says that gates must keep to; warns of a word of before."""
+    if fail_on in FORMER_VERDICTS:
+        message = f"'{fail_on}' is called '{FORMER_VERDICTS[fail_on]}' now"
+        warnings.warn(message, FutureWarning, stacklevel=3)
+    return cast("FailOn", FORMER_VERDICTS.get(fail_on, fail_on))
 
 
 def worst(gates: Iterable[Gate]) -> Verdict:
@@ -183,6 +271,6 @@ def holds(gates: Iterable[Gate], fail_on: FailOn) -> bool:
 class GatesFields(Record):
     """What the results hold of it."""
 
-    gates: Annotated[list[Gate], After("what_if")] = Field(default_factory=list)
-    evidence: Annotated[list[GateEvidence], After("trend")] = Field(default_factory=list)
+    gates: list[Gate] = Field(default_factory=list)
+    evidence: list[GateEvidence] = Field(default_factory=list)
     """The evidence of this night on the limits of gates `on: sequence`."""

@@ -33,6 +33,7 @@ from evalpipe.spec.field_types import (
     Needs,
     Number,
     Refers,
+    Renamed,
     SpecPart,
 )
 from evalpipe.spec.measures import MeasureOfSpec
@@ -166,19 +167,19 @@ class GateRule(SpecPart):
     skipped, and why."""
     on: Literal["interval", "value", "lower", "upper", "sequence"] = "interval"
     """What must keep the limit. `interval`: the gate passes when the whole interval keeps it, fails when all of it
-    misses it, and is indeterminate between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
+    misses it, and is inconclusive between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
     interval is made, such as under `intervals: {method: none}`, the value is judged. `sequence`: the nights together,
     for specs that run every night on new data: the gate fails when their evidence that the limit is missed is large
-    enough, passes when their evidence that it is kept is, and is indeterminate between. It needs `as_of` and the
+    enough, passes when their evidence that it is kept is, and is inconclusive between. It needs `as_of` and the
     ledger."""
     undefined: Annotated[
-        Literal["fail", "indeterminate", "pass"],
+        Literal["fail", "inconclusive", "pass"], Renamed("indeterminate", "inconclusive"),
         Excludes(("on",), "unused-key", "'undefined' has no effect: a night without a number adds no evidence",
                  equal="sequence"),
     ] = "fail"
     """The verdict where the number is undefined (such as the precision of a model that predicts no event) or its
     interval is unreliable (such as a value that is the same in all replicates). With `pass`, the value of the latter
-    is judged. A slice of fewer rows than `slice_rules.min_rows` has no number, and is indeterminate either way."""
+    is judged. A slice of fewer rows than `slice_rules.min_rows` has no number, and is inconclusive either way."""
     dataset: Annotated[
         Key | None, Refers("evaluated dataset", lambda datasets: choose(datasets, "remove it"))] = None
     """The evaluated dataset; every one where absent."""

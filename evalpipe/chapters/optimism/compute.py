@@ -13,6 +13,7 @@ from evalpipe.engine.estimates import Scope
 from evalpipe.engine.subsets import rows_of, whole
 from evalpipe.intervals.fits import BEYOND, corrected_limits_of_fits
 from evalpipe.statistics import Summary
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,12 +27,9 @@ if TYPE_CHECKING:
 IN_SAMPLE, ORIGINAL, OUT_OF_BAG = range(3)
 """Where each bootstrap fit is measured: in its own sample, on the original rows, and on those that it did not draw."""
 
-UNKNOWN = (
-    "the corrected value is at an end of its range, or bootstrap fits vary far less in their own samples than on "
-    "the original rows, so they do not tell how uncertain it is"
-)
+UNKNOWN = sentence("uncertainty-unknown")
 
-NOISE = "noise makes the measure larger, and every bootstrap sample adds the same noise once more"
+NOISE = "noise-in-bootstrap-fits"
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -91,12 +89,13 @@ def _fields(
     least = int(np.ceil(2 * BEYOND / (1 - plan.level) - 1e-9))
     reason = entry.unlimited(NOISE)
     if reason is None and len(kept) < least:
-        reason = f"{len(kept)} bootstrap fits: an interval at {100 * plan.level:.10g}% needs {least} or more"
+        reason = sentence("few-bootstrap-fits", fits=len(kept), level=plan.level, least=least)
     limits = None if reason is not None else corrected_limits_of_fits(
         kept[:, :OUT_OF_BAG], fields["corrected"], bounds, plan.level)
     if limits is None:
         return fields | {"reason": reason or UNKNOWN}
     many = len(of_fits) - len(kept) > TOLERATED * len(of_fits)
-    doubt = f"undefined in {len(of_fits) - len(kept)} of {len(of_fits)} bootstrap fits" if many else None
+    doubt = None if not many else sentence(
+        "undefined-bootstrap-fits", undefined=len(of_fits) - len(kept), fits=len(of_fits))
     return fields | {"lower": limits[0], "upper": limits[1], "level": plan.level, "method": "bootstrap_fits",
                      "reason": doubt, "status": "ok" if doubt is None else "degenerate"}

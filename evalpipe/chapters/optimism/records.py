@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Measured, Record, Status
+from evalpipe.base.records import Measured, Record, Status
+from evalpipe.words.sentences import Sentence
 
 
 class Optimism(Measured):
@@ -29,7 +28,7 @@ class Optimism(Measured):
     n: int
     """Observations that the measure sees."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_fits: int = 0
     """The bootstrap fits that have no value in their sample or on the original rows, and are left out."""
     undefined_out_of_bag: int = 0
@@ -39,5 +38,5 @@ class Optimism(Measured):
 class OptimismFields(Record):
     """What the results hold of it."""
 
-    optimism: Annotated[list[Optimism], After("folds")] = Field(default_factory=list)
+    optimism: list[Optimism] = Field(default_factory=list)
     """Each measure on rows that a model was fitted to, corrected for that."""

@@ -108,10 +108,7 @@ def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
     """Warn of a dataset that is evaluated at the prevalence of its own rows."""
     declared = plan.prevalence
     if declared is not None and any(dataset.sample.dataset == declared.dataset for dataset in evaluated):
-        message = (f"the prevalence is that of dataset '{declared.dataset}', which is evaluated too: on its rows "
-                   "measures at the declared prevalence are those of the sample, and their limits count its sampling "
-                   "error twice")
-        yield Warned(code="prevalence-of-itself", message=message)
+        yield Warned.of("prevalence-of-itself", dataset=declared.dataset)
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:

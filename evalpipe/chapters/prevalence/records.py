@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Record
+from evalpipe.base.records import Record
 
 
 class PredictiveLine(Record):
@@ -64,6 +62,6 @@ class ObservedShare(Record):
 class PrevalenceFields(Record):
     """What the results hold of it."""
 
-    prevalence: Annotated[Prior | None, After("spec_sha256")]
+    prevalence: Prior | None
     observed: list[ObservedShare] = Field(default_factory=list)
     """The shares of the levels in each evaluated dataset."""

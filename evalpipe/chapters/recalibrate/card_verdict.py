@@ -226,7 +226,7 @@ def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say by which methods recalibration makes a model better, and by how much at most."""
     for same in _by_model(rows):
         text = _change_sentence(results, same, "makes {} better")
-        yield finding("holds", weights.RECALIBRATION_HELPS, text, anchor(results, same[0], SECTION), same)
+        yield finding("passes", weights.RECALIBRATION_HELPS, text, anchor(results, same[0], SECTION), same)
 
 
 def harms(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
@@ -241,7 +241,7 @@ def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]
     for same in _by_model(rows):
         text = (f"These data do not show that recalibration by {_joined_methods(same)} makes "
                 f"{of_model(results, _as_original(same))} better or worse.")
-        yield finding("open", weights.RECALIBRATION_OPEN, text, anchor(results, same[0], SECTION), same)
+        yield finding("undecided", weights.RECALIBRATION_OPEN, text, anchor(results, same[0], SECTION), same)
 
 
 def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
-from evalpipe.base.records import After, Record, Scalar
+from evalpipe.base.records import Record, Scalar
 
 
 class Applied(Record):
@@ -53,4 +53,4 @@ class Recalibration(Record):
 class RecalibrateFields(Record):
     """What the results hold of it."""
 
-    recalibration: Annotated[list[Recalibration], After("thresholds")] = Field(default_factory=list)
+    recalibration: list[Recalibration] = Field(default_factory=list)

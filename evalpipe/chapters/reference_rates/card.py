@@ -68,7 +68,7 @@ def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Findin
     """Say which models are better than a reference rate."""
     for same in _by_rate(rows):
         verb = verb_form(same, "is better than", "are better than")
-        yield finding("holds", weights.RATE_REACHED, _difference_sentence(results, same, verb), RATES, same)
+        yield finding("passes", weights.RATE_REACHED, _difference_sentence(results, same, verb), RATES, same)
 
 
 def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
@@ -79,10 +79,10 @@ def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding
 
 
 def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Say which models cannot be told apart from a reference rate."""
+    """Say of which models these data do not decide whether they reach a reference rate."""
     for same in _by_rate(rows):
-        yield finding("open", weights.RATE_OPEN, _difference_sentence(results, same, "cannot be told apart from"),
-                      RATES, same)
+        verb = verb_form(same, "is shown neither better nor worse than", "are shown neither better nor worse than")
+        yield finding("undecided", weights.RATE_OPEN, _difference_sentence(results, same, verb), RATES, same)
 
 
 def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Record
+from evalpipe.base.records import Record
 from evalpipe.chapters.compare.records import Comparison
 
 
@@ -21,4 +19,4 @@ class RateDifference(Comparison):
 class ReferenceRatesFields(Record):
     """What the results hold of it."""
 
-    reference_rates: Annotated[list[RateDifference], After("optimism")] = Field(default_factory=list)
+    reference_rates: list[RateDifference] = Field(default_factory=list)

@@ -163,7 +163,7 @@ def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
         text = (f"{of_model(results, first)} and {names.model(first.baseline)} differ less than the fits of "
                 f"{names.model(wider[id(first)].model)} do: {joined(parts)}{_more_measures(pair)}. Another fit could "
                 f"reverse the {'difference' if len(pair) == 1 else 'differences'}.")
-        yield finding("open", weights.FITS_DECIDE, text, SECTION, pair)
+        yield finding("undecided", weights.FITS_DECIDE, text, SECTION, pair)
 
 
 def _more_measures(rows: Sequence[object]) -> str:

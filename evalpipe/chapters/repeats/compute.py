@@ -25,6 +25,7 @@ from evalpipe.errors import DataError
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.measures import FALLBACK
 from evalpipe.statistics import Summary
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 
-NOISE = "noise of the rows makes the measure larger than the truth in every fit, so limits about the mean would miss it"
+NOISE = "noise-in-fits"
 FIELDS = ("mean", "lower", "upper", "level", "freedom", "new_lower", "new_upper", "new_freedom", "sd", "between",
           "within", "correlation", "reason")
 """What a measure may lack over fits."""
@@ -47,8 +49,8 @@ PLACES = np.arange(51) / 50
 LEAST = 2
 """The fewest replicates that have a spread."""
 
-AT_END = "the mean is at an end of the measure's range, where its error is not known"
-CONSTANT = "every fit has the same value in every resample, so the uncertainty is unknown"
+AT_END = sentence("mean-at-end")
+CONSTANT = sentence("same-in-fits")
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -118,7 +120,7 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
     fields = dict.fromkeys(FIELDS) | {"values": [None if math.isnan(x) else float(x) for x in values], "method": "none"}
     absent = int(np.isnan(values).sum())
     if absent:
-        reason = f"no value in {absent} of {len(fits)} fits: {fits[0].undefined}"
+        reason = sentence("fits-without-value", lacking=absent, fits=len(fits), because=fits[0].undefined)
         return fields | {"status": "undefined", "reason": reason}
     fields |= {"status": "ok", "mean": float(values.mean()), "sd": deviation(values), "reason": entry.unlimited(NOISE)}
     if any(fit.replicates is None for fit in fits) or fields["reason"] is not None:
@@ -133,7 +135,9 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
     return fields | _spread_fields(spread, bounds, plan.level, doubt or _reason_of_few_fits(len(fits), plan.level))
 
 
-def _spread_fields(spread: FitSpread, bounds: tuple[float, float], level: float, doubt: str | None) -> dict[str, Any]:
+def _spread_fields(
+    spread: FitSpread, bounds: tuple[float, float], level: float, doubt: Sentence | None
+) -> dict[str, Any]:
     """Return the variance between and within fits, and limits of the mean and of a new fit, with their status."""
     parts = {
         "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
@@ -149,12 +153,11 @@ def _spread_fields(spread: FitSpread, bounds: tuple[float, float], level: float,
     }
 
 
-def _reason_of_few_fits(fits: int, level: float) -> str | None:
+def _reason_of_few_fits(fits: int, level: float) -> Sentence | None:
     """Return why limits from so few fits cannot be relied on; None where there are enough."""
     if fits >= FEW:
         return None
-    share = f"{100 * level:.10g}%"
-    return f"{fits} fits, fewer than {FEW}: limits from so few cover the true value less often than {share}"
+    return sentence("few-fits", fits=fits, least=FEW, level=level)
 
 
 def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Measured, OfModel, Record, Status
+from evalpipe.base.records import Measured, OfModel, Record, Status
+from evalpipe.words.sentences import Sentence
 
 
 class RepeatedModel(OfModel):
@@ -50,7 +49,7 @@ class Repeat(Measured):
     n: int
     """Observations that the measure sees."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_replicates: int = 0
     """The replicates in which a fit has no value."""
 
@@ -68,7 +67,7 @@ class Repeat(Measured):
 class RepeatsFields(Record):
     """What the results hold of it."""
 
-    repeated: Annotated[list[RepeatedModel], After("comparisons")] = Field(default_factory=list)
+    repeated: list[RepeatedModel] = Field(default_factory=list)
     """The models of which there are several fits."""
     repeats: list[Repeat] = Field(default_factory=list)
     """Each measure over the fits of a model that has several."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from evalpipe.base.records import After, Record
+from evalpipe.base.records import Record
 
 
 class RowColumn(Record):
@@ -31,5 +31,5 @@ class RowFile(Record):
 class RowFileFields(Record):
     """What the results hold of it."""
 
-    row_file: Annotated[RowFile | None, After("inputs")] = None
+    row_file: RowFile | None = None
     """The row-level file that the run wrote beside the card; null where it wrote none."""

@@ -31,6 +31,7 @@ from evalpipe.intervals.selection import TrueDifferences, reach_of_all, true_dif
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
+from evalpipe.words.sentences import sentence
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.words.sentences import Sentence
 
 
-CONSTANT = "one of the two is the same in every resample, so its uncertainty is unknown"
+CONSTANT = sentence("same-in-one")
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -66,9 +68,7 @@ def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
     for dataset in evaluated:
         count = len(_candidate_slices(plan, dataset.sample, search.depth))
         if count > CANDIDATES:
-            message = (f"{dataset.sample.dataset}: only the {CANDIDATES:,} largest of {count:,} slices were searched "
-                       "for the worst")
-            yield Warned(code="search-bounded", message=message)
+            yield Warned.of("search-bounded", dataset=dataset.sample.dataset, searched=CANDIDATES, slices=count)
 
 
 def sizes(evaluated: Evaluated) -> Iterator[SliceSummary]:
@@ -96,8 +96,8 @@ class SliceValues:
     def difference(self, number: int, base: int) -> tuple[Tested, Limited]:
         """Return what a slice has more than its reference, and its share of it, each with limits."""
         if number not in self.scopes or base not in self.scopes:
-            reason = "too few rows" if number not in self.scopes else "the reference has too few rows"
-            return Tested(None, status="insufficient", reason=reason), Limited(None)
+            code = "few-rows-in-slice" if number not in self.scopes else "few-rows-in-reference"
+            return Tested(None, status="insufficient", reason=sentence(code)), Limited(None)
         plan, first, second = self.scopes[number].plan, self.drawn[number], self._reference_values(number, base)
         test = None if first.replicates is None else two_proportions_test(
             plan, self.scopes[number], self.scopes[base], self.entry, self.k)
@@ -208,7 +208,7 @@ def _disparity_of_slicing(
     subsets, sample, level = evaluated.subsets, evaluated.sample, evaluated.plan.level
     slices = [k for k, subset in enumerate(subsets) if subset.slicing == slicing and subset.slice is not None]
     used = [k for k in slices if all(k in values and np.isfinite(values[k].value) for values in drawn)]
-    difference = ratio = Limited(None, status="insufficient", reason="fewer than two slices have a value")
+    difference = ratio = Limited(None, status="insufficient", reason=sentence("few-slices"))
     if len(used) > 1:
         of_slices = [[values[k] for k in used] for values in drawn]
         largest, smallest = _range_and_ratio(of_slices, asked.entries[0].undefined)
@@ -227,11 +227,11 @@ def _disparity_of_slicing(
     )
 
 
-def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Drawn, Drawn]:
+def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: Sentence) -> tuple[Drawn, Drawn]:
     """Return the largest range of any measure over slices, and the least ratio of its smallest to its largest value."""
     largest = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
     smallest = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
-    reason = f"undefined in a slice: {undefined}"
+    reason = sentence("undefined-in-slice", because=undefined)
     return replace(largest, undefined=reason), replace(smallest, undefined=reason)
 
 

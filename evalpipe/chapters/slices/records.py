@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Measured, OfModel, Record, Scalar, Slice, Status
+from evalpipe.base.records import Measured, OfModel, Record, Scalar, Slice, Status
+from evalpipe.words.sentences import Sentence
 
 
 class SliceSummary(Record):
@@ -49,7 +48,7 @@ class SliceDifference(Measured):
     p_benjamini_hochberg: float | None
     """The same, adjusted for the share of false discoveries among them."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class Disparity(OfModel):
@@ -78,7 +77,7 @@ class Disparity(OfModel):
     used: int
     """The slices that are large enough and have a value."""
     status: Status
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class WorstSlice(OfModel):
@@ -118,13 +117,13 @@ class WorstSlice(OfModel):
     """The slices among which these were found."""
     status: Status = "ok"
     """That of the value and its limits, as of any estimate."""
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class SlicesFields(Record):
     """What the results hold of it."""
 
-    slices: Annotated[list[SliceSummary], After("dataset_differences")] = Field(default_factory=list)
-    slice_differences: Annotated[list[SliceDifference], After("reference_rates")] = Field(default_factory=list)
+    slices: list[SliceSummary] = Field(default_factory=list)
+    slice_differences: list[SliceDifference] = Field(default_factory=list)
     disparities: list[Disparity] = Field(default_factory=list)
     worst_slices: list[WorstSlice] = Field(default_factory=list)

@@ -191,7 +191,7 @@ def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Findin
     for row in rows:
         lacking = f" Missing: {_missing_labels(row)}." if row.missing else ""
         text = f"{_answered_share(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
-        yield finding("holds", weights.STANDARD_REACHED, text, STANDARDS)
+        yield finding("passes", weights.STANDARD_REACHED, text, STANDARDS)
 
 
 def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import After, Record
+from evalpipe.base.records import Record
 
 ItemStatus = Literal["present", "missing", "not_applicable"]
 
@@ -64,5 +64,5 @@ class StandardCompleteness(Record):
 class StandardsFields(Record):
     """What the results hold of it."""
 
-    standards: Annotated[list[StandardCompleteness], After("evidence")] = Field(default_factory=list)
+    standards: list[StandardCompleteness] = Field(default_factory=list)
     """What the card answers of each standard that the spec names."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
-from evalpipe.plan.measures import LACKING
 from evalpipe.words.card_fields import FIELDS
 from evalpipe.words.number_references import WHERE, NumberReference, references
+from evalpipe.words.reasons import NEEDS
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _ReferenceSearch:
             params = entry.shown_of(levels.index(class_))
         lacking = entry.lacking(self.models[model].gives)
         if lacking is not None:
-            message = f"{model} has no {entry.metric.name}: it gives {LACKING[lacking]}"
+            message = f"{model} has no {entry.metric.name}: it gives {NEEDS[lacking]}"
             raise self.error("not-asked-for", message, "name another model")
         labels = self.reference.options.get("slice")
         return ReferredPlan(

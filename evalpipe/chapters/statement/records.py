@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from evalpipe.base.records import After, Measured, Record
+from evalpipe.base.records import Measured, Record
 from evalpipe.words.card_fields import FIELDS
 
 
@@ -58,5 +58,5 @@ class Stated(create_model("StatedTexts", __base__=StatedDocument, **_fields)):  
 class StatementFields(Record):
     """What the results hold of it."""
 
-    statement: Annotated[Stated, After("as_of")] = Stated()
+    statement: Stated = Stated()
     """What people state of the model and its evaluation."""

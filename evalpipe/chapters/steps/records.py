@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, OfModel, Record, Scalar
+from evalpipe.base.records import OfModel, Record, Scalar
 
 
 class StepHistory(OfModel):
@@ -49,5 +47,5 @@ TIE = 1e-12
 class StepsFields(Record):
     """What the results hold of it."""
 
-    steps: Annotated[list[StepHistory], After("curves")] = Field(default_factory=list)
+    steps: list[StepHistory] = Field(default_factory=list)
     """Measures at every step of models that have steps."""

@@ -208,7 +208,7 @@ def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Say which bounds are kept."""
     for bounded in rows:
-        yield finding("holds", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}: kept.",
+        yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}: kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
@@ -218,7 +218,7 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
         way_out = "" if more is None else f" About {numbers.count(more)} more rows like these would."
-        yield finding("open", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
+        yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
                       f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 

@@ -157,7 +157,7 @@ def _limits_and_optimism(ruled: _RuledModel, on: Sample, cut: float, measures: F
         return {"status": "degenerate", "reason": ONE_CLUSTER}
     cuts, optimism = resampled(plan, on, model, rule)
     units = on.summary.n if clusters is None else clusters
-    chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no threshold can be chosen")
+    chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no-cut-in-replicates")
     limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
     fields: dict[str, object] = {
         "undefined_replicates": limited.missing, "status": limited.status, "reason": limited.reason,

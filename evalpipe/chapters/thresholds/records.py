@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Record, Scalar, Status
+from evalpipe.base.records import Record, Scalar, Status
+from evalpipe.words.sentences import Sentence
 
 
 class Constraint(Record):
@@ -64,7 +63,7 @@ class Threshold(Record):
     """Observations that chose."""
     events: int | None = None
     status: Status = "ok"
-    reason: str | None = None
+    reason: Sentence | None = None
     undefined_replicates: int = 0
     """Replicates in which no threshold had a value and kept to the bounds."""
 
@@ -72,4 +71,4 @@ class Threshold(Record):
 class ThresholdsFields(Record):
     """What the results hold of it."""
 
-    thresholds: Annotated[list[Threshold], After("standards")]
+    thresholds: list[Threshold]

@@ -176,7 +176,7 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     fewest, most = (numbers.count(end(line.counted for line in lines)) for end in (min, max))
     nights = most if fewest == most else numbers.ranged(fewest, most)
     text = f"{subject} control limits, which {nights} earlier nights give."
-    yield finding("holds", weights.WITHIN_LIMITS, text, "trend", lines)
+    yield finding("passes", weights.WITHIN_LIMITS, text, "trend", lines)
 
 
 def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -118,7 +119,7 @@ def _with_control_limits(
     """Return a line with its control limits, or the reason why it has none."""
     counted = list(_baseline_nights(control, line, nights))
     if len(counted) < control.min_nights:
-        return line.model_copy(update={"counted": len(counted), "reason": "too few nights"})
+        return line.model_copy(update={"counted": len(counted), "reason": sentence("few-nights")})
     limits = ControlLimits.of(counted)
     about = [limits.about(n, control.sigma, *span) if n else (None, None) for n in line.n]
     return line.model_copy(update={

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import After, OfModel, Record, Scalar
+from evalpipe.base.records import OfModel, Record, Scalar
+from evalpipe.words.sentences import Sentence
 
 
 class TrendNight(Record):
@@ -54,7 +55,7 @@ class TrendLine(OfModel):
     """Where tonight lies; null without limits, or where tonight has no value."""
     run: int = 0
     """How many nights in a row lie on one side of the centre, tonight the last of them."""
-    reason: str | None = None
+    reason: Sentence | None = None
     """Why there are no limits."""
 
 
@@ -81,5 +82,5 @@ class Trend(Record):
 class TrendFields(Record):
     """What the results hold of it."""
 
-    trend: Annotated[Trend, After("gates")] = Trend()
+    trend: Trend = Trend()
     """Measures over nights, this one the last."""

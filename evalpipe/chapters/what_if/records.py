@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from evalpipe.base.records import After, Record, Slice
+from evalpipe.base.records import Record, Slice
 
 
 class GroupCounts(Record):
@@ -36,5 +34,5 @@ class WhatIf(Record):
 class WhatIfFields(Record):
     """What the results hold of it."""
 
-    what_if: Annotated[list[WhatIf], After("candidates")] = Field(default_factory=list)
+    what_if: list[WhatIf] = Field(default_factory=list)
     """The counts at every threshold of the sliders of the page."""

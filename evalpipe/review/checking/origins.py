@@ -281,7 +281,8 @@ def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tupl
     from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
 
     expected = run_row(results)
-    # Earlier formats have no sha256 of inputs, and no verdict where nothing was judged.
+    # Sentences are of the version that wrote them. Earlier formats have no sha256 of inputs, and no verdict where
+    # nothing was judged.
     unknown = {"results_sha256", *(["inputs_sha256"] if run["inputs_sha256"] is None else [])}
     compared = [key for key in expected if key not in unknown]
     there: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
@@ -293,7 +294,7 @@ def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tupl
             recorded = ledger.rows_of(table, [run["run"]])[run["run"]]
             later = ADDED_LATER if any(row.get("rows", 0) is None for row in recorded) else ()
             there[name], here[name] = (
-                [{key: value for key, value in row.items() if key not in ("place", *later)} for row in rows]
+                [{key: value for key, value in row.items() if key not in ("place", "reason", *later)} for row in rows]
                 for rows in (recorded, rows_of(results)))
     return list(json_differences(json.dumps(there).encode(), json.dumps(here).encode()))
 

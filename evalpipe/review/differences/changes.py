@@ -7,6 +7,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from evalpipe.base.origin import path_text
+from evalpipe.card.wording import names_of
 from evalpipe.review.differences.records import (
     NUMBER,
     Aspect,
@@ -19,15 +20,18 @@ from evalpipe.review.differences.records import (
     NumberSide,
     PartChange,
     SpecChange,
+    StatedFinding,
     SubjectChange,
     VersionChange,
 )
+from evalpipe.words.sentences import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.origin import Loc
     from evalpipe.base.records import Record
+    from evalpipe.card.wording import Names
     from evalpipe.results import Estimate, Gate, Individual, InputFile, Overall, Results, Threshold
     from evalpipe.results.document import Finding
     from evalpipe.review.differences.records import Tolerance
@@ -264,14 +268,14 @@ def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
 def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
     """Return what else a run tells of a number."""
     compared = {*PLACE[kind], _value_field(kind, row), "lower", "upper", "status"}
-    return {name: field for name, field in row.model_dump(by_alias=True).items() if name not in compared}
+    return {name: in_words(field) for name, field in row.model_dump(by_alias=True).items() if name not in compared}
 
 
 if TYPE_CHECKING:
     GatePairs = Sequence[tuple[Gate | None, Gate | None]]
     FindingPairs = Sequence[tuple[Finding | None, Finding | None]]
 
-KINDS = ("pass", "skipped", "indeterminate", "warn", "fail")
+KINDS = ("pass", "skipped", "inconclusive", "warn", "fail")
 """What may become of a gate, from the best to the worst."""
 
 
@@ -287,9 +291,10 @@ def gate_pairs(a: Results, b: Results) -> GatePairs:
     return list(pairs)
 
 
-def gate_changes(pairs: GatePairs) -> list[GateChange]:
+def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateChange]:
     """Return the gates with other verdicts or limits, those that got worse most first."""
-    changes = [change for first, second in pairs for change in _gate_change(first, second)]
+    names = names_of(runs[0]), names_of(runs[1])
+    changes = [change for pair in pairs for change in _gate_change(names, pair)]
     return sorted(changes, key=loudness, reverse=True)
 
 
@@ -300,7 +305,10 @@ def loudness(change: GateChange) -> tuple[int, int]:
     return worse or 0, now or 0
 
 
-def _gate_change(a: Gate | None, b: Gate | None) -> Iterator[GateChange]:
+def _gate_change(
+    names: tuple[Names, Names], pair: tuple[Gate | None, Gate | None]
+) -> Iterator[GateChange]:
+    a, b = pair
     present = a or b
     if present is None:
         return
@@ -309,7 +317,8 @@ def _gate_change(a: Gate | None, b: Gate | None) -> Iterator[GateChange]:
         where = {name: getattr(present, name) for name in (
             "metric", "desirability", "params", "average", "class_", "dataset", "model", "variant", "slice", "name",
             "against")}
-        yield GateChange.model_validate(where | {"differs_in": aspects, "a": _gate_side(a), "b": _gate_side(b)})
+        sides = {side: gate and GateSide.of(of_run, gate) for side, of_run, gate in zip("ab", names, pair, strict=True)}
+        yield GateChange.model_validate(where | {"differs_in": aspects, **sides})
 
 
 def gate_aspects(a: Gate, b: Gate) -> list[str]:
@@ -317,12 +326,6 @@ def gate_aspects(a: Gate, b: Gate) -> list[str]:
     alike = {"verdict": a.kind == b.kind, "limit": a.limit == b.limit,
              "judged": (a.on, a.severity) == (b.on, b.severity)}
     return [aspect for aspect, same in alike.items() if not same]
-
-
-def _gate_side(gate: Gate | None) -> GateSide | None:
-    return None if gate is None else GateSide(
-        gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity, observed=gate.observed,
-        lower=gate.lower, upper=gate.upper, reason=gate.reason)
 
 
 def finding_pairs(a: Results, b: Results) -> FindingPairs:
@@ -347,8 +350,11 @@ def finding_pairs(a: Results, b: Results) -> FindingPairs:
 
 def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
     """Return the findings that appeared, went or turned, those that matter most first."""
-    changes = [FindingChange(change="appeared" if first is None else "went" if second is None else "turned", a=first,
-                             b=second)
+    def stated(finding: Finding | None) -> StatedFinding | None:
+        return None if finding is None else StatedFinding(**dict(finding))
+
+    changes = [FindingChange(change="appeared" if first is None else "went" if second is None else "turned",
+                             a=stated(first), b=stated(second))
                for first, second in pairs if first is None or second is None or first.kind != second.kind]
     return sorted(changes, key=lambda change: -max(side.weight for side in (change.a, change.b) if side is not None))
 
@@ -382,27 +388,37 @@ def part_changes(
     left, right = (_compared_parts(results, tolerance) for results in (a, b))
     changes = [_part_change(part, _as_rows(left.get(part)), _as_rows(right.get(part)), tolerance)
                for part in [*left, *(part for part in right if part not in left)]]
-    apart = {"gate"} if tolerance.is_exact else {"gate", "against_sha256"}
+    apart = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
     of_gates = [(_fields(first, apart), _fields(second, apart)) for first, second in gates
                 if first is not None and second is not None and not gate_aspects(first, second)]
-    of_findings = [(_fields(first, set()), _fields(second, set())) for first, second in findings
+    of_findings = [(_finding_fields(first), _finding_fields(second)) for first, second in findings
                    if first is not None and second is not None and first.kind == second.kind]
     changes += [_pair_change("gates", of_gates, tolerance), _pair_change("findings", of_findings, tolerance)]
     return [change for change in changes if change.differ or change.only_a or change.only_b]
 
 
 def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
-    """Return what is compared here. The sha256 of a file of rows tells nothing of how far its numbers differ."""
+    """Return what is compared here, in words, as results of `schema_version` 1 have no codes.
+
+    The sha256 of a file of rows tells nothing of how far its numbers differ.
+    """
     parts = {name: part for name, part in results.model_dump(by_alias=True).items() if name not in APART}
     desirability = parts.pop("desirability")
     parts |= {f"desirability.{name}": rows for name, rows in desirability.items() if name in {"goals", "sensitivity"}}
+    warnings = parts.pop("warnings")
+    parts = in_words(parts) | {"warnings": [{"code": row["code"], "text": in_words(row)} for row in warnings]}
     if not tolerance.is_exact and parts.get("row_file"):
         parts["row_file"] = parts["row_file"] | {"sha256": None}
-    return parts
+    return dict(parts)
 
 
 def _fields(record: Record, apart: set[str]) -> dict[str, Any]:
     return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in apart}
+
+
+def _finding_fields(finding: Finding) -> dict[str, Any]:
+    """Return what is compared of a finding, with its sentence; results of `schema_version` 1 have no codes."""
+    return _fields(finding, {"code"}) | {"text": finding.text}
 
 
 def _as_rows(part: Any) -> list[Any]:

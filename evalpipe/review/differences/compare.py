@@ -89,7 +89,7 @@ def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Igno
     shared = sum(first is not None and second is not None for first, second in gates)
     return _without_changes(a, b, tolerance, ignored).model_copy(update={
         "counts": counts.model_copy(update={"gates": shared, "restated": restated(findings)}),
-        "gates": gate_changes(gates),
+        "gates": gate_changes((a.results, b.results), gates),
         "subjects": subject_changes(a.results, b.results),
         "estimates": estimates,
         "thresholds": number_changes("threshold", a.results.thresholds, b.results.thresholds, tolerance),
@@ -103,12 +103,12 @@ def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Igno
     })
 
 
-BEFORE = {"pass": "held", "skipped": "was skipped", "indeterminate": "was inconclusive",
+BEFORE = {"pass": "held", "skipped": "was skipped", "inconclusive": "was inconclusive",
           "warn": "failed with severity warn", "fail": "failed"}
 """What became of a gate in the first run."""
 
 NOW = {"pass": ("holds", "hold"), "skipped": ("is skipped", "are skipped"),
-       "indeterminate": ("is inconclusive", "are inconclusive"),
+       "inconclusive": ("is inconclusive", "are inconclusive"),
        "warn": ("fails with severity warn", "fail with severity warn"), "fail": ("fails", "fail")}
 """What becomes of a gate, and of several, in the second run."""
 

@@ -162,7 +162,7 @@ def _card(difference: Difference, a: Run, b: Run) -> Card:
 
     # Failed where a gate got worse, open where else anything differs.
     worse = any(loudness(change)[0] > 0 for change in difference.gates)
-    style, sign = ("pass", "✓") if difference.same else ("fail", "✗") if worse else ("indeterminate", "?")
+    style, sign = ("pass", "✓") if difference.same else ("fail", "✗") if worse else ("inconclusive", "?")
     title = b.results.title if a.results.title == b.results.title else f"{a.results.title} and {b.results.title}"
     box = Section("verdict", Verdict(difference.verdict, sign), (), f"gates {style}")
     return Card(

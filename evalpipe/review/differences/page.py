@@ -157,7 +157,8 @@ def names_of_both(a: Results, b: Results) -> Names:
     first, second = names_of(a), names_of(b)
     return Names({**first.titles, **second.titles}, {**first.labels, **second.labels},
                  first.conditions | second.conditions,
-                 frozenset(metric for metric, params in forms.items() if len(params) == 1))
+                 frozenset(metric for metric, params in forms.items() if len(params) == 1),
+                 first.counts | second.counts)
 
 
 def facts(difference: Difference) -> Facts:

@@ -12,17 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, Self, TypeGuard
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.base.formats import RESULTS
 from evalpipe.base.records import Record, Scalar, Slice
-from evalpipe.chapters.gates.records import Kind, Subject
+from evalpipe.card.wording import Names
+from evalpipe.chapters.gates.card_sentences import gate_sentence
+from evalpipe.chapters.gates.records import Gate, Kind, Subject
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.document import Finding, InputFile
 from evalpipe.runs.folder import RunFolder
+from evalpipe.words.spelling import joined
 
 NUMBER = re.compile(r"[+\-−]?\d(?:[\d,.]*\d)?(?:e[+\-−]?\d+)?")
 """A number within a text."""
@@ -210,6 +213,13 @@ class GateSide(Record):
     upper: float | None
     reason: str
 
+    @classmethod
+    def of(cls, names: Names, gate: Gate) -> Self:
+        """Return the side of a gate of one run, with the sentence of its verdict."""
+        return cls(
+            gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity,
+            observed=gate.observed, lower=gate.lower, upper=gate.upper, reason=gate_sentence(names, gate))
+
 
 class GateChange(Subject):
     """A gate with another verdict or another limit, or that one run alone has."""
@@ -222,12 +232,20 @@ class GateChange(Subject):
     b: GateSide | None
 
 
+class StatedFinding(Finding):
+    """A finding with its sentence."""
+
+    @model_serializer(mode="wrap")
+    def _document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return dict(handler(self))
+
+
 class FindingChange(Record):
     """A finding that appeared, went, or turned from one kind into another."""
 
     change: Literal["appeared", "went", "turned"]
-    a: Finding | None
-    b: Finding | None
+    a: StatedFinding | None
+    b: StatedFinding | None
 
 
 class PartChange(Record):
@@ -307,8 +325,8 @@ class Difference(Record):
 OF_MODELS = ("model", "models", "baseline", "against")
 """The keys of results under which names of models stand."""
 
-VERSION = 1
-"""The version of the format of `results.json` that is read here."""
+VERSIONS = (1, 2)
+"""The versions of the format of `results.json` that are read here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +394,7 @@ def _refuse_other_version(folder: RunFolder) -> None:
     except (DataError, ValueError, RecursionError):
         return
     version = document.get("schema_version") if isinstance(document, dict) else None
-    if isinstance(version, int) and version != VERSION:
-        message = (f"{folder.results_file} holds results of format version {version}, and this evalpipe reads version "
-                   f"{VERSION}")
+    if isinstance(version, int) and version not in VERSIONS:
+        message = (f"{folder.results_file} holds results of format version {version}, and this evalpipe reads versions "
+                   f"{joined(list(map(str, VERSIONS)), 'and')}")
         raise DataError.of("results-version", message, hint="run both specs with one evalpipe, and compare these runs")

@@ -142,7 +142,8 @@ def _gate_result(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
     inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
     where = f", {gate.dataset}" if exported.several_datasets else ""
-    return f"{label}{where}{inside}", _value_json(gate.observed, gate.lower, gate.upper, gate.level, gate.reason)
+    return f"{label}{where}{inside}", _value_json(
+        gate.observed, gate.lower, gate.upper, gate.level, exported.gate_sentence(gate))
 
 
 def _value_json(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:

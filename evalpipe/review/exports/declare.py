@@ -120,6 +120,12 @@ class ExportedRun:
 
         return names_of(self.results)
 
+    def gate_sentence(self, gate: Gate) -> str:
+        """Say why the verdict of a gate is what it is."""
+        from evalpipe.chapters.gates.card_sentences import gate_sentence
+
+        return gate_sentence(self.names, gate)
+
     @cached_property
     def addresses(self) -> Addresses:
         """The addresses of the estimates."""
@@ -252,7 +258,7 @@ class Judged(NamedTuple):
 
     name: str
     kind: str
-    """pass, skipped, indeterminate, warn or fail."""
+    """pass, skipped, inconclusive, warn or fail."""
     severity: str
     """fail or warn."""
     reason: str
@@ -264,10 +270,14 @@ def judged(results: Results, of: Predictor | None = None) -> list[Judged]:
 
     With a model, of the gates those on it.
     """
+    from evalpipe.card.wording import names_of
     from evalpipe.chapters.gates.card import checks
+    from evalpipe.chapters.gates.card_sentences import gate_sentence
     from evalpipe.chapters.standards.card import checks as checks_of_standards
 
-    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate.reason, gate)
+    names = names_of(results)
+    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate_sentence(names, gate),
+                       gate)
                 for check, gate in zip(checks(results), results.gates, strict=True)
                 if of is None or (gate.model, gate.variant) == of]
     return of_gates + [

@@ -47,7 +47,7 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
 
 def _estimate(row: Estimate) -> dict[str, Any]:
     """Return an estimate, those of slices and classes too, as a row of a table."""
-    document = row.model_dump(mode="json", by_alias=True)
+    document = row.model_dump(mode="json", by_alias=True) | {"reason": row.reason}
     kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
     return {"dataset": row.dataset, "model": Predictor(row.model, row.variant).name, "slice": options(row.slice or {}),
             "class": row.class_ or "", "measure": measure_name(row), **{key: document[key] for key in kept}}

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 
-RESULTS = {"pass": "PASSED", "indeterminate": "WARNED", "warn": "WARNED", "fail": "FAILED"}
+RESULTS = {"pass": "PASSED", "inconclusive": "WARNED", "warn": "WARNED", "fail": "FAILED"}
 """The result of the test run by the verdict of all gates and standards."""
 
-LISTS = {"pass": "passedTests", "indeterminate": "warnedTests", "warn": "warnedTests", "fail": "failedTests"}
+LISTS = {"pass": "passedTests", "inconclusive": "warnedTests", "warn": "warnedTests", "fail": "failedTests"}
 """The list that a test stands in by what became of it."""
 
 
@@ -73,15 +73,15 @@ EXPORT = Export(
     places={
         "`subject`": "the evaluated files of `inputs`, evaluated rows of queries, and the files of `manifest.json`, "
                      "each with its sha256",
-        "`predicate.result`": "the verdict: pass is PASSED; warn and indeterminate are WARNED; fail is FAILED",
+        "`predicate.result`": "the verdict: pass is PASSED; warn and inconclusive are WARNED; fail is FAILED",
         "`predicate.configuration`": "the resolved spec, the files of the spec, queries, and what else was read, each "
                                      "with its sha256",
         "`predicate.passedTests`, `warnedTests`, `failedTests`": "`gates` and `standards`, by the names that junit.xml "
-                                                                "gives them; indeterminate gates are warned tests",
+                                                                "gives them; inconclusive gates are warned tests",
     },
     lacks=(
         "numbers: estimates, intervals, limits and reasons; `results.json`, a subject, holds them",
-        "whether a warned test was indeterminate, or failed with severity warn",
+        "whether a warned test was inconclusive, or failed with severity warn",
         "gates that were skipped: they are in none of the lists",
         "data held in memory, which have no sha256",
         "signatures: the statement is not signed",

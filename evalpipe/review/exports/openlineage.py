@@ -18,7 +18,7 @@ PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
 EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 FACETS = "https://openlineage.io/spec/facets"
 NAMESPACE = "evalpipe"
-STATUSES = {"pass": "pass", "warn": "fail", "fail": "fail", "indeterminate": "skip", "skipped": "skip"}
+STATUSES = {"pass": "pass", "warn": "fail", "fail": "fail", "inconclusive": "skip", "skipped": "skip"}
 """The status of a test by what became of a gate: one that the interval leaves open decided nothing."""
 
 SEVERITIES = {"fail": "error", "warn": "warn"}
@@ -92,7 +92,7 @@ EXPORT = Export(
         "`run.runId`": "a UUID that follows from the sha256 of `results.json`",
         "`job.name`": "`name`, in the namespace evalpipe",
         "`run.facets.test.tests`": "`gates` and `standards`; there is no such facet where nothing was judged",
-        "`status`": "pass is pass; fail and warn are fail; indeterminate and skipped are skip",
+        "`status`": "pass is pass; fail and warn are fail; inconclusive and skipped are skip",
         "`severity`": "`severity` of the gate: fail is error, warn is warn",
         "`expected`, `actual`": "`limit` and `observed` of the gate, as JSON",
         "`params`": "the dataset, model, variant, slice, options, interval, level, method and verdict of the gate",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Labels = dict[str, str]
 Samples = Iterable[tuple[Labels, float | None]]
 
-OUTCOMES = ("pass", "indeterminate", "warn", "fail")
+OUTCOMES = ("pass", "inconclusive", "warn", "fail")
 KINDS = (*OUTCOMES, "skipped")
 
 
@@ -85,7 +85,7 @@ EXPORT = Export(
     places={
         "`evalpipe_run`": "1, with `name`, `as_of`, the version, and the sha256 of the results and of the spec",
         "`evalpipe_as_of_timestamp_seconds`": "`as_of`; there is none where no day is stated",
-        "`evalpipe_verdict`": "the verdict: 1 for none, pass, indeterminate, warn or fail, and 0 for the others",
+        "`evalpipe_verdict`": "the verdict: 1 for none, pass, inconclusive, warn or fail, and 0 for the others",
         "`evalpipe_gate`": "each of `gates`: 1 for its verdict or skipped, and 0 for the others",
         "`evalpipe_gate_observed`": "`observed` of the gate; NaN where there is none",
         "`evalpipe_estimate`": "`value` of headline estimates: on all rows of a dataset and not of a class; NaN where "

@@ -51,7 +51,7 @@ def test_the_section_says_who_is_first_and_who_may_be_as_good(results: Results) 
         "Features. 1 other candidate lies within one standard error of the best, so these values do not decide "
         "between them.")
     (finding,) = results.findings
-    assert (finding.kind, finding.section) == ("open", "candidates")
+    assert (finding.kind, finding.section) == ("undecided", "candidates")
     assert finding.text == (
         "Of 4 candidates, the one with mtry = 3 is the most desirable: 0.783; 3 are not dominated in Brier "
         "score and Features. 1 other candidate lies within one standard error of the best, so these values do not "
@@ -85,7 +85,7 @@ def test_a_best_candidate_apart_from_all_others_is_decided(tmp_path: Path) -> No
     rows = [{**row, "brier_se": 0.0001} for row in ROWS]
 
     (finding,) = run_of(tmp_path, rows, std_err={"brier": "brier_se"}).findings
-    assert finding.kind == "holds"
+    assert finding.kind == "passes"
     assert finding.text.endswith("No other candidate lies within one standard error of the best.")
 
 

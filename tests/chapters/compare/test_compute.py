@@ -164,7 +164,7 @@ def test_verdicts_follow_from_the_limits_and_the_margins() -> None:
         found = compared(margin)
         assert [(found[name].verdict, found[name].margin) for name in ("brier", "roc_auc")] == [(expected, margin)] * 2
         assert found["accuracy"].margin is None
-    assert (compared(middle)["brier"].verdict, compared(middle)["brier"].margin_verdict) == ("better", "open")
+    assert (compared(middle)["brier"].verdict, compared(middle)["brier"].margin_verdict) == ("better", "undecided")
     turned = compared(None, baseline="p")["brier"]
     assert (turned.model, turned.verdict) == ("q", "worse")
     assert (turned.difference, turned.lower) == pytest.approx((-(brier.difference or 0), -(brier.upper or 0)))

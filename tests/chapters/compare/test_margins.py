@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Comparison, Results
 
 WORSE = {"difference": -0.065, "lower": -0.114, "upper": -0.017, "p_value": 0.008, "p_adjusted": 0.008, "margin": 0.1,
-         "verdict": "worse", "margin_verdict": "open"}
+         "verdict": "worse", "margin_verdict": "undecided"}
 """What a model that ranks worse was said of in none of eleven findings, and called undecided in the table."""
 
 
@@ -51,7 +51,7 @@ def test_a_harm_within_which_the_margin_lies_is_worse(compared: Results) -> None
     results = run(people(1200), metrics=["roc_auc", "brier"], intervals=intervals(100), models=BOTH,
                   compare={"baseline": "p", "margins": {"brier": margin}})
     row = next(row for row in results.comparisons if row.metric == "brier")
-    assert (row.verdict, row.margin_verdict) == ("worse", "open")
+    assert (row.verdict, row.margin_verdict) == ("worse", "undecided")
     adjusted = sorted(other.p_value or 0.0 for other in results.comparisons)
     assert row.p_adjusted == pytest.approx((row.p_value or 0.0) * (2 - adjusted.index(row.p_value or 0.0)), rel=1e-9)
     (kind, text), *_ = told(planted(results, {"brier": {}}))
@@ -67,15 +67,15 @@ def test_a_harm_within_which_the_margin_lies_is_worse(compared: Results) -> None
      "q is worse than p: difference in ROC AUC −0.07 (−0.11 to −0.02; perhaps within the margin of 0.1)."),
     ({"margin": 0.01, "margin_verdict": "beyond"}, "fails",
      "q is worse than p: difference in ROC AUC −0.07 (−0.11 to −0.02)."),
-    ({"margin": 0.2, "verdict": "equivalent", "margin_verdict": "within"}, "same",
+    ({"margin": 0.2, "verdict": "equivalent", "margin_verdict": "within"}, "equivalent",
      "q is equivalent, within the margin, to p: difference in ROC AUC −0.07 (−0.11 to −0.02)."),
-    ({"verdict": "undecided", "margin_verdict": None, "p_adjusted": 0.088}, "open",
+    ({"verdict": "undecided", "margin_verdict": None, "p_adjusted": 0.088}, "undecided",
      f"q may be worse than p: difference in ROC AUC −0.07 (−0.11 to −0.02){UNCORRECTED}."),
-    ({"verdict": "undecided", "margin_verdict": None, "difference": 0.065, "lower": 0.017, "upper": 0.114}, "open",
+    ({"verdict": "undecided", "margin_verdict": None, "difference": 0.065, "lower": 0.017, "upper": 0.114}, "undecided",
      f"q may be better than p: difference in ROC AUC +0.07 (+0.02 to +0.11){UNCORRECTED}."),
-    ({"verdict": "undecided", "margin_verdict": None, "lower": -0.2, "upper": 0.07}, "open",
-     "q cannot be told apart from p: difference in ROC AUC −0.07 (−0.20 to +0.07)."),
-    ({"verdict": "better", "difference": 0.065, "lower": 0.017, "upper": 0.114}, "holds",
+    ({"verdict": "undecided", "margin_verdict": None, "lower": -0.2, "upper": 0.07}, "undecided",
+     "q is shown neither better nor worse than p: difference in ROC AUC −0.07 (−0.20 to +0.07)."),
+    ({"verdict": "better", "difference": 0.065, "lower": 0.017, "upper": 0.114}, "passes",
      "q is better than p: difference in ROC AUC +0.07 (+0.02 to +0.11; perhaps within the margin of 0.1)."),
 ])
 def test_each_verdict_has_its_sentence(compared: Results, change: dict[str, Any], kind: str, text: str) -> None:
@@ -85,7 +85,7 @@ def test_each_verdict_has_its_sentence(compared: Results, change: dict[str, Any]
 @pytest.mark.parametrize(("change", "kind", "text"), [
     ({}, "fails",
      "q does worse than on then: difference in ROC AUC −0.07 (−0.11 to −0.02; perhaps within the margin of 0.1)."),
-    ({"verdict": "undecided", "margin_verdict": None}, "open",
+    ({"verdict": "undecided", "margin_verdict": None}, "undecided",
      f"q may do worse than on then: difference in ROC AUC −0.07 (−0.11 to −0.02){UNCORRECTED}."),
 ])
 def test_a_fall_since_an_earlier_dataset_is_told_too(

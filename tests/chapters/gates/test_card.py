@@ -17,7 +17,7 @@ from evalpipe.results import Gate, Results
 
 VERDICTS = {
     "fail": {"verdict": "fail", "severity": "fail"}, "warn": {"verdict": "fail", "severity": "warn"},
-    "indeterminate": {"verdict": "indeterminate", "severity": "fail"},
+    "inconclusive": {"verdict": "inconclusive", "severity": "fail"},
     "skipped": {"verdict": "skipped", "severity": "fail", "observed": None, "lower": None, "upper": None},
     "pass": {"verdict": "pass", "severity": "fail"},
 }
@@ -27,7 +27,7 @@ def gate(kind: str, number: int = 1, **keys: object) -> Gate:
     base: dict[str, object] = {
         "metric": "brier", "dataset": "validation", "model": "model_0", "gate": number, "on": "interval",
         "limit": {"max": 0.2}, "observed": 0.1, "lower": 0.05, "upper": 0.15, "level": 0.95, "method": "percentile",
-        "reason": f"the reason of {kind} <b>&",
+        "reason": {"code": "text", "text": f"the reason of {kind} <b>&"},
     }
     return Gate(**base | VERDICTS[kind] | keys)  # type: ignore[arg-type]
 
@@ -47,15 +47,15 @@ def box(results: Results, *gates: Gate) -> str:
     [
         (["pass"], "The gate held"),
         (["fail"], "The gate failed"),
-        (["indeterminate"], "The gate is inconclusive"),
+        (["inconclusive"], "The gate is inconclusive"),
         (["skipped"], "The gate was skipped"),
         (["pass"] * 3, "Every gate held: 3 checks"),
         (["pass", "pass", "skipped"], "Every gate held: 2 checks, 1 was skipped"),
         (["skipped", "skipped"], "2 of 2 gate checks were skipped"),
-        (["fail", "fail", *["pass"] * 6, "indeterminate"], "2 of 9 gate checks failed, 1 is inconclusive"),
-        (["pass", "indeterminate", "indeterminate", "skipped"],
+        (["fail", "fail", *["pass"] * 6, "inconclusive"], "2 of 9 gate checks failed, 1 is inconclusive"),
+        (["pass", "inconclusive", "inconclusive", "skipped"],
          "No gate failed, 2 of 4 checks are inconclusive, 1 was skipped"),
-        (["warn", "indeterminate", "indeterminate", "skipped"],
+        (["warn", "inconclusive", "inconclusive", "skipped"],
          "1 of 4 gate checks failed with severity warn, 2 are inconclusive, 1 was skipped"),
     ],
 )
@@ -73,7 +73,7 @@ def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("indeterminate", "?"), ("pass", "✓")])
+@pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("inconclusive", "?"), ("pass", "✓")])
 def test_the_whole_has_the_sign_of_the_worst(results: Results, worst: str, sign: str) -> None:
     judged = results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]})
     assert (verdict(judged).style, plain(verdict(judged).title)[0]) == (f"gates {worst}", sign)
@@ -99,7 +99,7 @@ def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> N
 
 
 def test_many_are_counted_by_gate(results: Results) -> None:
-    many = [gate("pass", 1) for _ in range(40)] + [gate("indeterminate", 1) for _ in range(20)] + [gate("fail", 2)]
+    many = [gate("pass", 1) for _ in range(40)] + [gate("inconclusive", 1) for _ in range(20)] + [gate("fail", 2)]
     (section,) = sections(results.model_copy(update={"gates": many}))
     verdicts = [verdict.text for verdict in column(table([section]), "Verdict")]
     assert verdicts == ["failed", *["inconclusive"] * (FOLDED - 1)]

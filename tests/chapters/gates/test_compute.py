@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import evalpipe
+from chapters.gates.sentences import sentence_of
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.chapters.gates.compute import judged
 from evalpipe.chapters.gates.compute_numbers import Observed, change
@@ -23,6 +24,7 @@ from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load
+from evalpipe.words.sentences import Sentence
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}
@@ -54,7 +56,7 @@ def test_a_gate_holds_what_the_table_of_estimates_holds() -> None:
     assert (gate.observed, gate.lower, gate.upper, gate.level, gate.method) == (
         estimate.value, estimate.lower, estimate.upper, 0.95, "exact")
     assert gate.limit == {"max": 0.5}
-    assert gate.reason.startswith("Error rate: 0.")
+    assert sentence_of(gate).startswith("Error rate: 0.")
 
 
 def test_measures_of_gates_are_measured_once() -> None:
@@ -88,8 +90,8 @@ def test_all_slices_are_those_of_every_slicing_and_small_ones_are_open() -> None
     assert len(found) == 3 + 6 + 2
     small = [row for row in found if row.observed is None]
     assert 0 < len(small) < len(found)
-    assert {row.verdict for row in small} == {"indeterminate"}
-    assert all("fewer than the 60 of slice_rules.min_rows" in row.reason for row in small)
+    assert {row.verdict for row in small} == {"inconclusive"}
+    assert all("fewer than the 60 of slice_rules.min_rows" in sentence_of(row) for row in small)
 
 
 def test_without_an_interval_the_value_is_judged() -> None:
@@ -97,9 +99,9 @@ def test_without_an_interval_the_value_is_judged() -> None:
         {"metric": "brier", "max": 1}, {"metric": "brier", "max": 0.01}, {"metric": "spiegelhalter_z", "max": 9},
         metrics=["accuracy"], intervals={"method": "none"})
     assert (plain.verdict, far.verdict, tested.verdict) == ("pass", "fail", "pass")
-    assert far.reason.endswith(
+    assert sentence_of(far).endswith(
         ". There is no interval (the spec asks for none), so the value alone is judged: it is above 0.01.")
-    assert "There is no interval (a hypothesis test" in tested.reason
+    assert "There is no interval (a hypothesis test" in sentence_of(tested)
 
 
 def test_a_collapsed_model_fails_every_gate_that_it_cannot_keep() -> None:
@@ -108,17 +110,17 @@ def test_a_collapsed_model_fails_every_gate_that_it_cannot_keep() -> None:
     results = run(never, **CHEAP, gates=asked)
     assert [gate.verdict for gate in results.gates] == ["fail"] * len(asked)
     assert (results.verdict, results.holds()) == ("fail", False)
-    assert [gate.reason for gate in results.gates if gate.metric == "precision"] == [
+    assert [sentence_of(gate) for gate in results.gates if gate.metric == "precision"] == [
         "Precision is undefined: no predicted events. This counts as failed."]
-    left = run(never, **CHEAP, gates=[gate | {"undefined": "indeterminate"} for gate in asked]).gates
-    assert {gate.verdict for gate in left} == {"indeterminate"}
+    left = run(never, **CHEAP, gates=[gate | {"undefined": "inconclusive"} for gate in asked]).gates
+    assert {gate.verdict for gate in left} == {"inconclusive"}
 
 
 def test_an_undefined_measure_fails_or_is_what_the_gate_says() -> None:
     never = FRAME.with_columns(p=pl.lit(0.01))
-    asked = [{"metric": "precision", "min": 0.5, "undefined": way} for way in ("indeterminate", "fail", "pass")]
+    asked = [{"metric": "precision", "min": 0.5, "undefined": way} for way in ("inconclusive", "fail", "pass")]
     found = gates(*asked, frames=never)
-    assert [row.verdict for row in found] == ["indeterminate", "fail", "pass"]
+    assert [row.verdict for row in found] == ["inconclusive", "fail", "pass"]
 
 
 def test_classes_are_judged_apart_or_together() -> None:
@@ -136,7 +138,7 @@ def test_classes_are_judged_apart_or_together() -> None:
         one, one | {"average": "none"}, one | {"average": "none", "class": "b"}, of_all, frames=frame, **keys)
     assert [(row.gate, row.average, row.class_) for row in found] == [
         (1, "macro", None), (2, "none", "a"), (2, "none", "b"), (2, "none", "c"), (3, "none", "b"), (4, None, None)]
-    assert found[2].reason.startswith("Sensitivity, b: 1.000 (")
+    assert sentence_of(found[2]).startswith("Sensitivity, b: 1.000 (")
 
 
 def test_classes_are_judged_at_a_prevalence_too() -> None:
@@ -159,12 +161,12 @@ def test_against_the_baseline_the_paired_difference_is_judged() -> None:
     rows = {str(row.slice): row for row in results.comparisons if row.metric == "brier"}
     assert {row.model for row in results.gates} == {"q"}
     assert [row.observed is None for row in results.gates] == [False, False, True, False]
-    assert results.gates[2].reason.startswith("Brier score minus that of p is not given: ")
+    assert sentence_of(results.gates[2]).startswith("Brier score minus that of p is not given: ")
     whole, compared = results.gates[-1], rows["None"]
     assert (whole.observed, whole.lower, whole.upper) == (compared.difference, compared.lower, compared.upper)
     base = next(row.value for row in results.rows if (row.model, row.metric, row.slice) == ("p", "brier", None))
     assert (whole.against, whole.reference) == ("p", base)
-    assert whole.reason.startswith("Brier score minus that of p: +0.0")
+    assert sentence_of(whole).startswith("Brier score minus that of p: +0.0")
 
 
 def earlier(path: Path, **keys: Any) -> Results:
@@ -187,7 +189,7 @@ def test_against_an_earlier_run_the_limits_are_recovered_from_both(tmp_path: Pat
             (value.value, value.lower, value.upper), (then.value, then.lower, then.upper))
         assert (gate.reference, gate.method) == (then.value, "recovered")
         assert gate.against_sha256 == hashlib.sha256(before.to_json().encode()).hexdigest()
-        assert gate.reason.startswith("Accuracy minus that of the earlier run (two independent samples): ")
+        assert sentence_of(gate).startswith("Accuracy minus that of the earlier run (two independent samples): ")
     assert [gate.against for gate in now.gates] == [asked[0]["against"]["results"], asked[1]["against"]["results"]]
 
 
@@ -204,11 +206,12 @@ def test_what_an_earlier_run_lacks_is_an_error_or_skipped(tmp_path: Path) -> Non
     found = gates(asked | {"optional": True}, models=BOTH)
     assert [row.verdict for row in found] == ["pass", "skipped"]
     night = tmp_path / "night"
-    assert found[1].reason == f"Accuracy was not compared: the earlier run at {night} has no model 'q'; it has 'p'."
+    assert sentence_of(found[1]) == (
+        f"Accuracy was not compared: the earlier run at {night} has no model 'q'; it has 'p'.")
     first = gates(asked | {"optional": True, "against": {"results": str(tmp_path / "never")}})
     assert [row.verdict for row in first] == ["skipped"]
-    assert holds(found, "indeterminate")
-    assert holds(first, "indeterminate")
+    assert holds(found, "inconclusive")
+    assert holds(first, "inconclusive")
 
 
 def test_runs_whose_intervals_differ_are_left_open(tmp_path: Path) -> None:
@@ -218,16 +221,17 @@ def test_runs_whose_intervals_differ_are_left_open(tmp_path: Path) -> None:
              for name in ("night", "plain")]
     levels, bare = gates(*asked)
     judged_so = "), so the value alone is judged: it is at least −0.2."
-    assert levels.reason.endswith(
+    assert sentence_of(levels).endswith(
         f"There is no interval (the two runs have intervals of different levels, 0.95 and 0.9{judged_so}")
-    assert bare.reason.endswith(f"There is no interval (the earlier run has none: the spec asks for none{judged_so}")
+    assert sentence_of(bare).endswith(
+        f"There is no interval (the earlier run has none: the spec asks for none{judged_so}")
     assert {levels.verdict, bare.verdict} == {"pass"}
     alone = gates(*(one | {"on": "value"} for one in asked))
     assert [row.verdict for row in alone] == ["pass", "pass"]
 
 
 def test_a_difference_from_what_is_undefined_is_undefined() -> None:
-    nothing = Observed(None, status="undefined", reason="no predicted events")
+    nothing = Observed(None, status="undefined", reason=Sentence.read("no predicted events"))
     found = change(nothing, Observed(0.8, 0.7, 0.9, 0.95, "exact"))
     assert (found.value, found.status, found.reason) == (None, "undefined", "in this run, no predicted events")
 
@@ -247,11 +251,11 @@ def test_gates_are_on_desirability_too() -> None:
 @pytest.mark.parametrize(
     ("outcomes", "together", "held"),
     [
-        ([], "pass", ["fail", "warn", "indeterminate", "never"]),
-        ([("pass", "fail"), ("skipped", "fail")], "pass", ["fail", "warn", "indeterminate", "never"]),
-        ([("indeterminate", "fail")], "indeterminate", ["fail", "warn", "never"]),
-        ([("indeterminate", "warn")], "indeterminate", ["fail", "warn", "never"]),
-        ([("fail", "warn"), ("indeterminate", "fail")], "warn", ["fail", "never"]),
+        ([], "pass", ["fail", "warn", "inconclusive", "never"]),
+        ([("pass", "fail"), ("skipped", "fail")], "pass", ["fail", "warn", "inconclusive", "never"]),
+        ([("inconclusive", "fail")], "inconclusive", ["fail", "warn", "never"]),
+        ([("inconclusive", "warn")], "inconclusive", ["fail", "warn", "never"]),
+        ([("fail", "warn"), ("inconclusive", "fail")], "warn", ["fail", "never"]),
         ([("fail", "fail"), ("fail", "warn")], "fail", ["never"]),
     ],
 )
@@ -259,7 +263,7 @@ def test_verdicts_together(outcomes: list[tuple[str, str]], together: str, held:
     (gate,) = gates({"metric": "brier", "max": 1})
     rows = [gate.model_copy(update={"verdict": verdict, "severity": severity}) for verdict, severity in outcomes]
     assert worst(rows) == together
-    assert [way for way in ("fail", "warn", "indeterminate", "never") if holds(rows, way)] == held  # type: ignore[arg-type]
+    assert [way for way in ("fail", "warn", "inconclusive", "never") if holds(rows, way)] == held  # type: ignore[arg-type]
 
 
 def test_results_of_arrays_have_gates_too() -> None:
@@ -293,13 +297,13 @@ def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
 def test_counts_are_written_without_decimals() -> None:
     limit = {"metric": "misclassifications", "max": 300}
     found = gates(limit, limit | {"on": "value"})
-    assert all(re.match(r"Misclassifications: \d+ \(\d+–\d+\)\. ", row.reason) for row in found)
+    assert all(re.match(r"Misclassifications: \d+ \(\d+–\d+\)\. ", sentence_of(row)) for row in found)
 
 
 def test_desirability_is_judged_like_a_measure() -> None:
     base = run(FRAME, **CHEAP, models=BOTH)
     overall = [{"dataset": "d", "model": model, "variant": "original", "value": value, "lower": low, "upper": high,
-                "level": 0.95, "status": status, "reason": reason}
+                "level": 0.95, "status": status, "reason": reason and Sentence.read(reason)}
                for model, value, low, high, status, reason in [
                    ("p", 0.6, 0.55, 0.7, "ok", None), ("q", None, None, None, "undefined", "no predicted events")]]
     results = base.model_copy(update={"desirability": Desirability(overall=overall)})
@@ -309,5 +313,5 @@ def test_desirability_is_judged_like_a_measure() -> None:
     found = judged(planned, results, {}).gates
     assert [(row.desirability, row.metric, row.verdict) for row in found] == [
         ("overall", None, "pass"), ("overall", None, "fail")]
-    assert found[0].reason == "Overall desirability: 0.60 (0.55–0.70). The whole interval is above 0.5."
-    assert found[1].reason == "Overall desirability is undefined: no predicted events. This counts as failed."
+    assert sentence_of(found[0]) == "Overall desirability: 0.60 (0.55–0.70). The whole interval is above 0.5."
+    assert sentence_of(found[1]) == "Overall desirability is undefined: no predicted events. This counts as failed."

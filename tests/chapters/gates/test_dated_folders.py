@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import evalpipe
+from chapters.gates.sentences import sentence_of
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.results import Results
 from evalpipe.review.acceptance import accept
@@ -47,7 +48,7 @@ def test_a_night_is_against_the_night_before(folder: Path) -> None:
     assert judged(first) == ("skipped", None, None)
     assert judged(second) == ("pass", 0.8, "2026-11-20")
     assert second.gates[0].against_sha256 == first.evidence_sha256
-    assert second.gates[0].reason.startswith(
+    assert sentence_of(second.gates[0]).startswith(
         "Accuracy minus that of the reference as of 2026-11-20 (two independent samples)")
 
 

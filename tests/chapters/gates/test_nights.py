@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import evalpipe
+from chapters.gates.sentences import sentence_of
 from evalpipe.chapters.gates.compute_sequence import SHARES, last, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
 from evalpipe.ledger import tables
 from evalpipe.ledger.nights import evidence_before
@@ -73,7 +74,7 @@ def only(results: Results) -> Gate:
 def test_nights_add_up_to_a_verdict_and_a_drop_turns_it(tmp_path: Path) -> None:
     sensitivities = [0.8] * 6 + [0.6] * 4
     gates = [only(night(tmp_path, number, data(number, share))) for number, share in enumerate(sensitivities)]
-    assert gates[0].verdict == "indeterminate"
+    assert gates[0].verdict == "inconclusive"
     assert gates[5].verdict == "pass"
     assert gates[-1].verdict == "fail"
     known = [gate.sequence for gate in gates if gate.sequence is not None]
@@ -81,8 +82,8 @@ def test_nights_add_up_to_a_verdict_and_a_drop_turns_it(tmp_path: Path) -> None:
     assert {sequence.since for sequence in known} == {str(FIRST)}
     assert {(sequence.threshold, sequence.alarms, sequence.level, sequence.basis) for sequence in known} == {
         (20.0, 1, 0.05, "exact")}
-    assert gates[-1].reason.endswith("; the gate fails at 20.")
-    assert "of 10 nights since 2026-11-01 that it is below 0.75 is" in gates[-1].reason
+    assert sentence_of(gates[-1]).endswith("; the gate fails at 20.")
+    assert "of 10 nights since 2026-11-01 that it is below 0.75 is" in sentence_of(gates[-1])
 
 
 def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> None:
@@ -103,16 +104,17 @@ def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> No
 
 def test_twenty_rows_do_not_decide(tmp_path: Path) -> None:
     gate = only(night(tmp_path, 0, data(0, 0.7, n=20)))
-    assert gate.verdict == "indeterminate"
-    assert gate.reason.endswith("either decides at 20, so these nights do not decide.")
+    assert gate.verdict == "inconclusive"
+    assert sentence_of(gate).endswith("either decides at 20, so these nights do not decide.")
 
 
 def test_small_nights_wait_for_others_and_count_together(tmp_path: Path) -> None:
     keys: dict[str, Any] = {**SCORED, "metrics": ["roc_auc"],
                             "gates": [{"metric": "roc_auc", "min": 0.7, "on": "sequence"}]}
     first, second = (only(night(tmp_path, number, data(number, n=70), **keys)) for number in range(2))
-    assert first.reason.endswith("1 night has too few rows for evidence: that takes 50 of the rarer outcome and an "
-                                 "interval, so these nights do not decide.")
+    assert sentence_of(first).endswith(
+        "1 night has too few rows for evidence: that takes 50 of the rarer outcome and an interval, so these nights do "
+        "not decide.")
     assert [gate.sequence and (gate.sequence.nights, gate.sequence.waiting) for gate in (first, second)] == [
         (1, 1), (2, 0)]
     assert first.sequence is not None
@@ -130,7 +132,7 @@ def test_average_precision_needs_nights_of_100_events(tmp_path: Path) -> None:
         *_, last = (night(root, number, data(number, n=n), **keys) for number, n in enumerate(sizes))
         assert [gate.sequence and gate.sequence.waiting for gate in last.gates] == waiting
         if waiting[0]:
-            assert "that takes 100 of the rarer outcome" in last.gates[0].reason
+            assert "that takes 100 of the rarer outcome" in sentence_of(last.gates[0])
 
 
 def test_a_pass_asks_that_recent_nights_agree(tmp_path: Path) -> None:
@@ -138,11 +140,11 @@ def test_a_pass_asks_that_recent_nights_agree(tmp_path: Path) -> None:
     gates = [only(night(tmp_path, number, data(number, share))) for number, share in enumerate(sensitivities)]
     assert gates[-2].verdict == "pass"
     last_ = gates[-1]
-    assert last_.verdict == "indeterminate"
+    assert last_.verdict == "inconclusive"
     assert last_.sequence is not None
     assert last_.sequence.kept >= last_.sequence.threshold
-    assert ", but that of recent nights that it is below 0.75 is " in last_.reason
-    assert last_.reason.endswith("; the gate passes while that is at most 3.")
+    assert ", but that of recent nights that it is below 0.75 is " in sentence_of(last_)
+    assert sentence_of(last_).endswith("; the gate passes while that is at most 3.")
 
 
 def test_the_order_in_which_nights_arrive_changes_no_byte(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_to_accept_a_run_begins_the_sequences_anew(tmp_path: Path) -> None:
     accept(tmp_path / "reports" / f"nightly-{day(2)}")
     gate = only(night(tmp_path, 3))
     assert gate.sequence is not None
-    assert (gate.verdict, gate.sequence.nights, gate.sequence.since) == ("indeterminate", 1, str(day(3)))
+    assert (gate.verdict, gate.sequence.nights, gate.sequence.since) == ("inconclusive", 1, str(day(3)))
     assert only(night(tmp_path, 2, data(2, 0.6))).verdict == "fail"  # the night itself is what it was
 
 
@@ -319,7 +321,7 @@ def test_a_night_without_a_number_adds_nothing(tmp_path: Path) -> None:
     assert before is not None
     assert quiet.sequence is not None
     assert (quiet.sequence.nights, quiet.sequence.evidence) == (1, before.evidence)
-    assert quiet.reason.startswith("Sensitivity is not given: ")
+    assert sentence_of(quiet).startswith("Sensitivity is not given: ")
 
 
 def test_the_evidence_of_a_ledger_of_format_2_counts_on_where_it_is_exact(tmp_path: Path) -> None:
@@ -346,7 +348,7 @@ def test_the_ledger_of_format_1_is_brought_up_to_date(tmp_path: Path) -> None:
         for statement in ("DROP TABLE evalpipe_evidence", "DROP TABLE evalpipe_restarts",
                           "DROP INDEX evalpipe_runs_by_name", "UPDATE evalpipe_ledger SET format = 1"):
             connection.execute(statement)
-    assert only(night(tmp_path, 1)).verdict == "indeterminate"
+    assert only(night(tmp_path, 1)).verdict == "inconclusive"
     ledger = Ledger.read(LedgerPlace.of(str(file)))
     assert [row["as_of"] for row in evidence_before(ledger, "nightly", "2027-01-01")] == [str(day(1))]
     with closing(sqlite3.connect(file)) as connection, connection:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.chapters.gates.records import GateLimits
 from evalpipe.chapters.gates.spec import GateRule
 
 

@@ -132,7 +132,7 @@ def test_a_difference_that_another_fit_may_reverse_is_found(found: Results) -> N
     assert abs(difference.difference or 0) < (row.sd or 0)
     assert "note" not in findings(found)
     size = f"{difference.difference:+.4f}".replace("-", "−")
-    assert findings(found)["open"].startswith(
+    assert findings(found)["undecided"].startswith(
         f"Forest and Tree differ less than the fits of Forest do: Brier score {size} against an SD of {row.sd:.4f}")
 
 

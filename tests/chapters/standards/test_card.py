@@ -113,7 +113,7 @@ def test_a_standard_that_is_reached_is_no_verdict_on_the_model() -> None:
 
     assert isinstance(verdict, Section)
     assert plain(verdict.title) == "? No verdict: no gate says how good is good enough"
-    assert verdict.style in ("gates warn", "gates indeterminate")
+    assert verdict.style in ("gates warn", "gates inconclusive")
 
 
 def test_the_finding_says_what_is_missing(annex: Results, everything: Results) -> None:
@@ -125,7 +125,7 @@ def test_the_finding_says_what_is_missing(annex: Results, everything: Results) -
                                 "A4-1a, A4-1b, A4-1c, A4-1d and 16 more."))]
     assert notes == ["note"] * len(profiles())
     assert [(finding.kind, finding.text) for finding in held if finding.section == "standards"] == [
-        ("holds", ("Model Cards for Model Reporting: 0 of 9 items answered (0%); required 0%. Missing: "
+        ("passes", ("Model Cards for Model Reporting: 0 of 9 items answered (0%); required 0%. Missing: "
                    "MC1, MC2, MC3, MC4 and 5 more."))]
 
 

@@ -96,7 +96,7 @@ def test_a_run_that_is_answered_less_than_is_required_fails_as_by_a_gate() -> No
     assert results.verdict == "fail"
     assert results.judged
     assert "\n  model_cards_2019: 0 of 9 items answered, verdict fail\n" in repr(results)
-    assert [results.holds(fail_on) for fail_on in ("fail", "warn", "indeterminate", "never")] == [
+    assert [results.holds(fail_on) for fail_on in ("fail", "warn", "inconclusive", "never")] == [
         False, False, False, True]
 
 

@@ -1,0 +1,158 @@
+"""The sentence of a verdict: why a gate passed, failed or is inconclusive, made of its numbers and its reason."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evalpipe.card.wording import capital, joined
+from evalpipe.chapters.gates.records import ROUNDING
+from evalpipe.words import numbers
+
+if TYPE_CHECKING:
+    from evalpipe.card.wording import Names
+    from evalpipe.chapters.gates.records import Gate
+
+COUNTED = {
+    "fail": "This counts as failed.", "inconclusive": "This leaves the gate inconclusive.",
+    "pass": "This counts as passed.",
+}
+"""What a number that cannot be judged comes to, by the verdict that the gate gives it."""
+
+
+def gate_sentence(names: Names, gate: Gate) -> str:
+    """Say why a verdict is what it is, in one sentence or two that begin with what was judged."""
+    if gate.reason.text is not None:
+        return gate.reason.text
+    name = capital(names.subject(gate))
+    if gate.reason.code == "not-compared":
+        return f"{name} was not compared: {gate.reason.because}."
+    whole = gate.metric in names.counts
+    predicate = _sequence_predicate(gate, whole=whole) if gate.sequence is not None else _predicate(gate, whole=whole)
+    return f"{name}{_minus_reference(names, gate)}{predicate}"
+
+
+def _minus_reference(names: Names, gate: Gate) -> str:
+    """Say what a difference is from: " minus that of …"; nothing of a value."""
+    if gate.against is None:
+        return ""
+    if gate.against != "last" and gate.against_sha256 is None:
+        return f" minus that of {names.model(gate.against)}"
+    run = "the reference" if gate.against == "last" else "the earlier run"
+    day = "" if gate.against_as_of is None else f" as of {gate.against_as_of}"
+    return f" minus that of {run}{day} (two independent samples)"
+
+
+def _predicate(gate: Gate, *, whole: bool) -> str:
+    """Say what follows the name of a number that is judged by this run alone."""
+    code, because = gate.reason.code, gate.reason.because
+    if code == "absent":
+        return f" is not given: {because}. {COUNTED[gate.verdict]}"
+    if code == "undefined":
+        prefix = "" if str(because).startswith("undefined ") else "undefined: "
+        return f" is {prefix}{because}. {COUNTED[gate.verdict]}"
+    if code == "unreliable":
+        start = "It has no interval" if gate.lower is None else "Its interval cannot be relied on"
+        return f": {_number(gate, whole=whole)}. {start}: {because}. {COUNTED[gate.verdict]}"
+    judged, _, position = code.partition("-")
+    if judged == "interval":
+        return _interval_predicate(gate, position, whole=whole)
+    low, high = _limit(gate, gate.limits.low), _limit(gate, gate.limits.high)
+    kept = (("at least", gate.limits.low, low), ("at most", gate.limits.high, high))
+    where = {
+        "below": f"below {low}", "above": f"above {high}",
+        "within": " and ".join(f"{words} {text}" for words, limit, text in kept if math.isfinite(limit)),
+    }[position]
+    if judged != "value":
+        subject, number = f"The {judged} limit", gate.lower if judged == "lower" else gate.upper
+    elif gate.on == "value":
+        subject, number = "The value", gate.observed
+    elif gate.lower is None:
+        subject = f"There is no interval ({because or 'none was made'}), so the value alone is judged: it"
+        number = gate.observed
+    else:
+        subject = f"Its interval cannot be relied on: {because}. So the value alone is judged: it"
+        number = gate.observed
+    return f": {_number(gate, number or 0.0, whole=whole)}. {subject} is {where}."
+
+
+def _interval_predicate(gate: Gate, position: str, *, whole: bool) -> str:
+    """Say where a whole interval is."""
+    lower, upper, limits = gate.lower or 0.0, gate.upper or 0.0, gate.limits
+    low, high = _limit(gate, limits.low), _limit(gate, limits.high)
+    number = f": {_number(gate, lower, upper, whole=whole)}."
+    if position == "includes":
+        sides = ((low, limits.side(lower, gate.scale) < 0), (high, limits.side(upper, gate.scale) > 0))
+        missed = " and ".join(limit for limit, beyond in sides if beyond)
+        return f"{number} The interval includes {missed}, so these data do not decide."
+    if position != "within":
+        where = f"below {low}" if position == "below" else f"above {high}"
+    elif len(limits.finite) == 2:
+        where = f"between {low} and {high}"
+    else:
+        touches = any(math.isclose(end, limit, rel_tol=ROUNDING) for end in (lower, upper) for limit in limits.finite)
+        where = f"{'at or ' if touches else ''}{f'above {low}' if math.isfinite(limits.low) else f'below {high}'}"
+    return f"{number} The whole interval is {where}."
+
+
+def _sequence_predicate(gate: Gate, *, whole: bool) -> str:
+    """Say what follows the name of a number that is judged by the evidence of all nights."""
+    reason, state = gate.reason, gate.sequence
+    assert state is not None  # noqa: S101 - the caller looked
+    number = f" is not given: {reason.because}." if gate.observed is None else f": {_number(gate, whole=whole)}."
+    nights = "1 night" if state.nights == 1 else f"{state.nights:,} nights"
+    if reason.code == "no-nights":
+        return f"{number} No night has evidence yet, so these nights do not decide."
+    if reason.code == "few-rows-in-nights":
+        return (f"{number} {nights} {'has' if state.nights == 1 else 'have'} too few rows for evidence: that takes "
+                f"{numbers.plain(reason.bound or 0.0)} of the rarer outcome and an interval, so these nights do not "
+                "decide.")
+    limits = gate.limits
+    low, high = _limit(gate, limits.low), _limit(gate, limits.high)
+    outside = {limits.low: f"below {low}", limits.high: f"above {high}"}
+    inside = {limits.low: f"at least {low}", limits.high: f"at most {high}"}
+    beyond = " or ".join(outside[limit] for limit in limits.finite)
+    within = " and ".join(inside[limit] for limit in limits.finite)
+    kind = " (asymptotic)" if state.basis == "asymptotic" else ""
+    since = "" if state.since is None or state.nights == 1 else f" since {state.since}"
+    same = f" (without {joined(state.same_data)}, of the same data as earlier days)" if state.same_data else ""
+    start = f"{number} The evidence{kind} of {nights}{since}{same} that it is"
+    needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
+    kept = numbers.evidence(state.kept)
+    if reason.code == "nights-missed":
+        return f"{start} {beyond} is {against}; the gate fails at {needed}."
+    if reason.code == "nights-kept":
+        return f"{start} {within} is {kept}; the gate passes at {needed}."
+    if reason.code == "recent-nights-missed":
+        return (f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
+                f"{numbers.evidence(state.recent)}; the gate passes while that is at most "
+                f"{numbers.plain(reason.bound or 0.0)}.")
+    return (f"{start} {beyond} is {against}, and that it is {within} is {kept}; either decides at {needed}, so these "
+            "nights do not decide.")
+
+
+def _limit(gate: Gate, limit: float) -> str:
+    """Write a limit, of a change with its sign."""
+    return f"{'+' if gate.against is not None and limit > 0 else ''}{numbers.plain(limit)}"
+
+
+def _number(gate: Gate, *judged: float, whole: bool) -> str:
+    """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit.
+
+    ``whole`` leaves out its decimals where all of them are zero.
+    """
+    ends = [] if gate.lower is None or gate.upper is None else [gate.lower, gate.upper]
+    shown = [gate.observed or 0.0, *ends]
+    digits = 0 if whole and all(float(number).is_integer() for number in shown) else numbers.decimals(
+        gate.observed or 0.0, gate.lower, gate.upper)
+    while digits < numbers.MOST_DECIMALS and any(
+            _reads_as(number, limit, digits) for number in judged for limit in gate.limits.finite):
+        digits += 1
+    write = numbers.fixed if gate.against is None else numbers.signed
+    value, *interval = (write(number, digits) for number in shown)
+    return f"{value} ({numbers.ranged(*interval)})" if interval else value
+
+
+def _reads_as(number: float, limit: float, digits: int) -> bool:
+    """Tell whether a number reads as a limit that it is not."""
+    return round(number, digits) == round(limit, digits) and not math.isclose(number, limit, rel_tol=ROUNDING)

@@ -1,0 +1,272 @@
+"""The sentences that results hold as codes: why a number is as it is, and what a reader is warned of.
+
+By its code, each has a template of its numbers; see `evalpipe.words.sentences` for how they are filled in. A code and
+the names of its numbers are for programs and stay; the words are for people and may change.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OF_ESTIMATES = {
+    "undefined": "{when}",
+    "undefined-at-prior": "{when}, or no row of a level that has a prior",
+    "undefined-expression": "{expression}: {because}",
+    "undefined-for-one": "undefined for one of the two: {because}",
+    "undefined-in-slice": "undefined in a slice: {because}",
+    "undefined-replicates": "undefined in {undefined} of {replicates} replicates{because:: %}",
+    "no-cut-in-replicates": "no threshold can be chosen in {undefined} of {replicates} replicates",
+    "no-reportable-row": "no row is reportable: all lie in the equivocal zone",
+    "not-served": "the model gives {need:need}",
+    "few-rows": "{rows:# row|rows}, fewer than the {least:,} of slice_rules.min_rows",
+    "few-rows-in-fold": "fewer rows than the {least:,} of slice_rules.min_rows",
+    "few-rows-in-slice": "too few rows",
+    "few-rows-in-reference": "the reference has too few rows",
+    "few-slices": "fewer than two slices have a value",
+    "few-clusters": "{clusters} clusters, fewer than {least}: limits from so few cover the true value less often than "
+                    "{level:percent}",
+    "few-clusters-with-rarer-level": "the rarer level is in {few} of {clusters} clusters, fewer than {least}: limits "
+                                     "from so few cover the true value too seldom",
+    "few-clusters-with-success": "successes are in {few} of {clusters} clusters, fewer than {least}: limits from so "
+                                 "few cover the true value too seldom",
+    "few-clusters-with-failure": "failures are in {few} of {clusters} clusters, fewer than {least}: limits from so "
+                                 "few cover the true value too seldom",
+    "few-rows-for-curve": "{rows:,.0f} rows, fewer than {least}: a calibration curve follows so few too closely, and "
+                          "limits cover the true value too seldom",
+    "few-rarer-rows-for-curve": "{rows:,.0f} rows of the rarer level, fewer than {least}: a calibration curve follows "
+                                "so few too closely, and limits cover the true value too seldom",
+    "few-units-in-bins": "about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the "
+                         "noise is underestimated: ask for fewer bins",
+    "few-units-in-digits": "about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the "
+                           "noise is underestimated: ask for fewer digits",
+    "few-expected": "{expected:,g} {level} are expected in {groups} groups, fewer than {least} a group: the "
+                    "chi-squared distribution does not hold, ask for fewer groups",
+    "sparse-groups": "fewer than {least} event or non-event is expected in {sparse} of {groups} groups: the "
+                     "chi-squared distribution does not hold, ask for fewer groups",
+    "few-fits": "{fits} fits, fewer than {least}: limits from so few cover the true value less often than "
+                "{level:percent}",
+    "few-bootstrap-fits": "{fits} bootstrap fits: an interval at {level:percent} needs {least} or more",
+    "few-nights": "too few nights",
+    "one-cluster": "all rows are in one cluster, so the uncertainty is unknown",
+    "one-level": "all rows are of one level: limits leave out what rows of the other would add",
+    "beyond-range": "beyond the range that the spec gives it, {range:bounds}",
+    "same-in-replicates": "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty",
+    "same-in-resamples": "it is the same in every resample, so its uncertainty is unknown",
+    "same-in-one": "one of the two is the same in every resample, so its uncertainty is unknown",
+    "same-in-fits": "every fit has the same value in every resample, so the uncertainty is unknown",
+    "no-width": "Wald limits have no width where the share is 0 or 1, and elsewhere cover less often than their level.",
+    "below-its-limits": "the value is below its {method} limits: {because}",
+    "above-its-limits": "the value is above its {method} limits: {because}",
+    "biased-by-resampling": "resampling biases the measure",
+    "noise-of-thin-bins": "the noise of bins with few rows is left out of them; ask for fewer digits",
+    "no-delta-error": "sensitivity, specificity or the prevalence is 0 or 1, so the delta method cannot estimate the "
+                      "error",
+    "flat-likelihood": "the likelihood is flat, so its curvature cannot estimate the error",
+    "classes-without-value": "over {used} of {classes} classes; no value for {lacking:represented}",
+    "part-without-value": "{part}: {because}",
+    "folds-without-value": "no value in {lacking} of {folds} folds: {because:semicolons}",
+    "fits-without-value": "no value in {lacking} of {fits} fits: {because}",
+    "noise-in-fits": "noise of the rows makes the measure larger than the truth in every fit, so limits about the mean "
+                     "would miss it",
+    "noise-in-bootstrap-fits": "noise makes the measure larger, and every bootstrap sample adds the same noise once "
+                               "more",
+    "mean-at-end": "the mean is at an end of the measure's range, where its error is not known",
+    "uncertainty-unknown": "the corrected value is at an end of its range, or bootstrap fits vary far less in their "
+                           "own samples than on the original rows, so they do not tell how uncertain it is",
+    "undefined-bootstrap-fits": "undefined in {undefined} of {fits} bootstrap fits",
+    "goals-without-value": "no value of: {goals:list}",
+    "goals-without-desirability": "no desirability in: {goals:list}",
+    "no-characteristic": "the model lacks this characteristic",
+    "counts-as-missing": "{because}; counts {desirability:g}, as 'missing' says",
+    "recalibrated": "a recalibrated variant is not the model that was fitted",
+    "importance-weights": "rows have importance weights, so the deviance is no likelihood ratio",
+    "dependent-rows": "rows of one cluster are not independent",
+    "fit-unknown": "the spec does not say that the model was fitted on these rows by maximum likelihood",
+    "fitted-elsewhere": "the model was fitted on {dataset}, not on these rows",
+    "means-differ": "the mean probabilities are not the observed shares, as those of a maximum-likelihood fit with "
+                    "intercepts are on its own rows",
+    "worse-than-none": "the deviance is above that of no model, which a maximum-likelihood fit with intercepts never "
+                       "has on its rows",
+}
+
+_OF_EARLIER_RUNS = {
+    "levels-differ": "the two runs have intervals of different levels, {level:g} and {earlier_level:g}",
+    "no-earlier-results": "there are no results of an earlier run at {path}{relative}",
+    "no-folder": "this run has no output folder",
+    "no-interval-in-run/earlier": "the earlier run has none: {because:%|none was made}",
+    "no-interval-in-run/this": "this run has none: {because:%|none was made}",
+    "no-run-kept": "no earlier run that held is kept",
+    "not-in-earlier-run/dataset": "the earlier run{path: at %}{as_of: as of %} has no dataset {name:quoted}; it has "
+                                  "{known:some}",
+    "not-in-earlier-run/model": "the earlier run{path: at %}{as_of: as of %} has no model {name:quoted}; it has "
+                                "{known:some}",
+    "not-in-earlier-run/number": "the earlier run{path: at %}{as_of: as of %} has no {measure} of {scope}",
+    "other-expression": "in the earlier run{path: at %}{as_of: as of %}, {measure} is another expression",
+    "undefined-in-run/earlier": "in the earlier run, {because}",
+    "undefined-in-run/this": "in this run, {because}",
+}
+
+_LARGER = "noise makes it larger, and resampling larger still: the limits invert the noise"
+
+_OF_METHODS = {
+    "asked-none": "the spec asks for none",
+    "asked-bootstrap": "the spec asks for the bootstrap",
+    "test": "a hypothesis test, whose distribution replicates do not draw: it has no limits",
+    "extreme": "an extreme of these rows, which no replicate exceeds although new data may: it has no limits",
+    "proportion": "a proportion of rows, so Clopper-Pearson limits are valid",
+    "asked-of-proportion": "a proportion of rows, and the spec asks for {title} limits",
+    "skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles",
+    "auc": "an area under the ROC curve, whose variance DeLong gives",
+    "predictive": "made of two independent proportions and a fixed prior: the delta method gives its error",
+    "net-benefit": "a difference of two shares of the rows, whose own limits give its limits",
+    "noise-inverted": _LARGER,
+    "distances": f"a sum of distances; {_LARGER}",
+    "squared-distances": f"a mean of squared distances; {_LARGER}",
+    "largest-distance": "the largest distance of any bin, so the exact limits of every bin bound it",
+    "noise-within-bins": "noise makes the loss within bins smaller, so the limits are corrected for it",
+    "noise-smaller": "noise makes it smaller, and resampling smaller still: the limits are corrected for it",
+    "uncertain-prevalence": "each replicate draws its own prevalence from the declared distribution; no other method "
+                            "includes its spread",
+    "clusters-resampled": "rows of a cluster are not independent, so whole clusters are resampled",
+    "student-clusters": "rows of a cluster are not independent, so whole clusters are resampled; of at most {few} of "
+                        "them the limits are Student's",
+    "reweighted": "the classes are reweighted to a prevalence, so limits in closed form are not valid",
+    "averaged": "an average over classes, so no limits in closed form exist",
+    "weighted-binomial": "binomial limits are not valid under importance weights",
+    "weighted-closed-form": "limits in closed form are not valid under importance weights",
+    "weighted-even-bins": "under importance weights bins of equal weight have no error in closed form",
+    "no-proportion": "not a proportion of rows, so no binomial limits exist",
+    "effective-rows": "{title} limits of effective observations, as the spec asks for under weights",
+    "asked-would-miss": "{because}; {asked} limits, which the spec asks for, would miss it",
+    "no-closed-form": "{because}; {obstacle}",
+    "expression-unlimited": "no limits of an expression of {metric} are known: {because}",
+    "expression": "computed anew in every replicate from its measures, which are drawn together",
+    "for-findings": "taken for findings only, so limits from the curvature of the likelihood are enough",
+}
+
+_OF_DRAWS = {
+    "mode-asked": "engine.mode is {mode}",
+    "at-most-rows": "{rows:,} rows, at most {most:,}",
+    "more-than-rows": "{rows:,} rows, more than {most:,}",
+    "up-to-rows": "{most:,} of them",
+    "no-interval": "no interval needs them",
+    "unlike-patterns": "the predicted classes of the models leave few rows alike",
+    "whole-clusters": "clusters are drawn whole",
+    "groups-above": "up to {most:,} of them, and of more as many random groups, which tell a variance with a standard "
+                    "error of {error:.2g}%",
+    "groups": "about {clusters:,} clusters are more than {most:,}, and {groups:,} groups tell a variance with a "
+              "standard error of {error:.2g}%",
+    "unlike-weights": "importance weights make rows with one score unlike",
+    "unlike-exposures": "exposures make rows with one prediction unlike",
+    "unlike-levels": "probabilities of several levels leave few rows alike",
+    "unlike-left-out": "predictions of models fitted without the row leave few rows alike",
+    "nothing-in-parts": "nothing is read part by part",
+    "in-memory": "the data are in memory already",
+    "few-enough": "no dataset has more than {most:,} rows",
+    "all-at-once": "{what} needs all {rows:,} rows at once",
+    "too-large": "{rows:,} rows take about {bytes:bytes} to hold",
+    "too-many": "{rows:,} rows are more than {most:,}",
+}
+
+_WARNINGS = {
+    "absent-level": "no row of dataset '{dataset}' has the level {levels:named}; averages are over the other levels",
+    "alike-rows/recalibrators": "{rows:# row|rows} of dataset '{dataset}' {rows:looks|look} like rows of dataset "
+                                "'{other}', on which recalibrators are fitted, in all columns read; declare 'id' to "
+                                "decide whether they are the same",
+    "alike-rows/thresholds": "{rows:# row|rows} of dataset '{dataset}' {rows:looks|look} like rows of dataset "
+                             "'{other}', on which thresholds are chosen, in all columns read; declare 'id' to decide "
+                             "whether they are the same",
+    "clipped": "{dataset}, {model}: {rows:# probability was|probabilities were} limited to the range from {epsilon:g} "
+               "to 1 - {epsilon:g} for {measures:list}",
+    "clipped/infinite": "{dataset}, {model}: {outcomes:# outcome|outcomes} given probability 0 did occur. "
+                        "{measures:list} would be infinite, so {rows:# probability was|probabilities were} limited to "
+                        "{epsilon:g}",
+    "clipped/infinite-cells": "{dataset}, {model}: {outcomes:# outcome|outcomes} given a probability of 0, or below "
+                              "{nothing:g}, did occur. {measures:list} would be infinite at 0, so "
+                              "{rows:# probability was|probabilities were} limited to {epsilon:g}",
+    "clusters-in-folds": "{dataset}: {clusters:# cluster has|clusters have} rows in several folds, so the fit that "
+                         "predicted a row had seen others of its cluster",
+    "dataset-gone": "{as_of:the run as of %|the run before} had the dataset {dataset:quoted}, which is gone",
+    "degenerate/interval": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is {because}; do not trust its "
+                           "interval",
+    "degenerate/mean": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is {because}; do not trust it as a "
+                       "mean over all classes",
+    "degenerate-slices": "{dataset}, {model}: {estimates:# number|numbers} in {slices:# slice|slices} "
+                         "{estimates:is|are} degenerate; do not trust their intervals; the tables of slices give the "
+                         "reasons",
+    "few-effective-rows": "the weights of dataset '{dataset}' are very uneven: its {rows:,} rows carry the information "
+                          "of {effective:.3g} rows of equal weight (Kish's effective sample size), so intervals may be "
+                          "too narrow",
+    "gate-gone": "{as_of:the run as of %|the run before} had the gate {gate}, which is gone",
+    "goal-against-direction": "the goal '{goal}' rewards worse models: {metric} is better when it is {better}",
+    "goal-without-effect": "the goal '{goal}' tells no candidate from another: each has the desirability "
+                           "{desirability:.3g} in it",
+    "incomplete-rows": "{left_out:,} of {rows:,} rows of dataset '{dataset}' are left out for every model, because a "
+                       "model has no prediction for them: {lacking:lacks}; performance on these rows is unknown",
+    "margin-as-probability": "{dataset}, {model}: the logistic function turned distances from a boundary into "
+                             "probabilities; such probabilities are rarely calibrated",
+    "missing-in-condition/dataset": "{rows:# row has|rows have} no value in a column that 'where' of dataset "
+                                    "'{dataset}' needs; {rows:it is|they are} left out, because a missing value meets "
+                                    "no condition",
+    "missing-in-condition/slice": "{rows:# row has|rows have} no value in a column that the condition of slice "
+                                  "'{slice}' of dataset '{dataset}' needs; {rows:it is|they are} not in the slice, "
+                                  "because a missing value meets no condition",
+    "model-gone": "{as_of:the run as of %|the run before} had the model {model:quoted}, which is gone; where it has a "
+                  "new name, write 'was: {model}' for that",
+    "not-served/model": "{dataset}, {model}: the model gives {needs:needs}",
+    "not-gridded/clusters": "{dataset}: whole clusters were drawn, although engine.mode is grid: {because}",
+    "not-gridded/rows": "{dataset}: every row was drawn, although engine.mode is grid: {because}",
+    "one-class/event": "dataset '{dataset}' has one class only: every row is an event ('{level}'); measures that need "
+                       "both are undefined",
+    "one-class/other": "dataset '{dataset}' has one class only: no row is an event ('{level}'); measures that need "
+                       "both are undefined",
+    "one-cluster/dataset": "all rows of dataset '{dataset}' are in one cluster; resampling clusters cannot estimate "
+                           "the uncertainty of its measures",
+    "prevalence-of-itself": "the prevalence is that of dataset '{dataset}', which is evaluated too: on its rows "
+                            "measures at the declared prevalence are those of the sample, and their limits count its "
+                            "sampling error twice",
+    "rounded-probabilities": "the probabilities of model '{model}' in dataset '{dataset}' are rounded to {decimals} "
+                             "decimals: in {rows:# row|rows} their sum differs from 1, by up to {gap:.2g}; every row "
+                             "is divided by its sum",
+    "rows-not-compared": "whether dataset '{dataset}' shares rows with dataset '{other}' was not checked, for rows "
+                         "that are read part by part are not compared; no file is in both",
+    "same-data/night": "the rows of {dataset} are those of an earlier night, so gates 'on: sequence' do not count "
+                       "{as_of}",
+    "same-data/reference": "the rows of {dataset} are those of {as_of}, so gates 'against: last' compare rows with "
+                           "themselves",
+    "search-bounded": "{dataset}: only the {searched:,} largest of {slices:,} slices were searched for the worst",
+    "squeezed-scores": "{dataset}, {model}: the scores rank well (ROC AUC {auc:.2f}), but 98 % of them lie between "
+                       "{low:.2f} and {high:.2f} with a calibration slope of {slope:.2f} ({lower:.2f} to {upper:.2f}): "
+                       "they are too close together and need recalibration",
+    "undefined-slices": "{dataset}, {model}: {estimates:# number|numbers} in {slices:# slice|slices} "
+                        "{estimates:is|are} undefined; they have no value; the tables of slices give the reasons",
+    "unknown-was": "no earlier run in the ledger has the model {was:quoted}, which {model:quoted} was called before",
+    "weights-negligible": "{rows:# row has a weight|rows have weights} below {least:g} of the largest in dataset "
+                          "'{dataset}', and {rows:counts|count} as weight 0",
+    "weights-scaled": "the weights of dataset '{dataset}' are divided by 2^{power} because their sums are too extreme; "
+                      "only their ratios matter, and totals are of the divided weights",
+    "worse-than-chance": "{dataset}, {model}: the ROC AUC is {auc:number}, below 0.5: check that '{event}' is the "
+                         "right event and that higher values mean the event",
+}
+
+FORMER_VERDICTS = {"indeterminate": "inconclusive"}
+"""What verdicts were called before, with what they are called now."""
+
+NEEDS = {
+    "labels": "no predicted classes", "probabilities": "no probabilities", "scores": "no scores",
+    "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
+}
+"""What a model does not give that cannot serve a need."""
+
+PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({
+    "Estimates and tables": _OF_ESTIMATES, "Earlier runs": _OF_EARLIER_RUNS, "Interval methods": _OF_METHODS,
+    "Replicates and rows": _OF_DRAWS, "Warnings": _WARNINGS,
+})
+"""The templates by what they are of."""
+
+TEMPLATES: Mapping[str, str] = MappingProxyType({code: text for part in PARTS.values() for code, text in part.items()})
+"""Every template, by its code; of a code with several, by the code and the case, with a slash between them."""

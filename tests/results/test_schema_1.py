@@ -1,0 +1,98 @@
+"""A folder that was written before `schema_version` 2 is read, rendered, verified and compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalpipe
+from evalpipe.card.wording import names_of
+from evalpipe.chapters.gates.card_sentences import gate_sentence
+from evalpipe.errors import DataError
+from evalpipe.results import Results
+from evalpipe.review.checking import verify
+from evalpipe.review.differences.compare import compare
+from evalpipe.review.differences.records import Run, Tolerance
+
+HERE = Path(__file__).parent / "schema_1"
+ROUNDING = 1e-9
+"""How far a number of another processor may be from one of the folder."""
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return dict(json.loads((HERE / "run" / "results.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return Results.read(HERE / "run")
+
+
+def test_its_sentences_are_those_that_it_holds(document: dict[str, Any], results: Results) -> None:
+    assert (document["schema_version"], results.schema_version) == (1, 2)
+    names = names_of(results)
+    assert [gate_sentence(names, gate) for gate in results.gates] == [gate["reason"] for gate in document["gates"]]
+    assert [finding.text for finding in results.findings] == [finding["text"] for finding in document["findings"]]
+    assert [str(warning.message) for warning in results.warnings] == [row["message"] for row in document["warnings"]]
+    assert [row.reason for row in results.rows] == [row["reason"] for row in document["estimates"]]
+    assert {metric: "; ".join(f"{one.method}: {one.reason}" for one in chosen)
+            for metric, chosen in results.intervals.methods.items()} == document["intervals"]["methods"]
+
+
+def test_its_words_are_those_of_now(document: dict[str, Any], results: Results) -> None:
+    assert {gate["verdict"] for gate in document["gates"]} == {"pass", "fail", "indeterminate", "skipped"}
+    assert {gate.verdict for gate in results.gates} == {"pass", "fail", "inconclusive", "skipped"}
+    kinds = {"holds": "passes", "open": "undecided", "same": "equivalent"}
+    assert [finding.kind for finding in results.findings] == [
+        kinds.get(finding["kind"], finding["kind"]) for finding in document["findings"]]
+    assert {finding["kind"] for finding in document["findings"]} >= {"holds", "open", "fails", "note"}
+    assert (results.verdict, results.holds("warn")) == ("fail", False)
+
+
+def test_its_evidence_is_its_bytes(results: Results) -> None:
+    assert results.evidence_sha256 == hashlib.sha256((HERE / "run" / "results.json").read_bytes()).hexdigest()
+
+
+def test_it_is_rendered(results: Results) -> None:
+    files = evalpipe.render(HERE / "run", ["html", "markdown"])
+    assert files["card.md"] == (HERE / "run" / "card.md").read_bytes()
+    assert results.evidence_sha256 in files["card.html"].decode()
+
+
+def test_it_is_verified(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(HERE, tmp_path / "loans"))
+    checked = verify(folder / "run")
+    found = {file.file: (file.status, file.reason) for file in checked.files if file.kind == "output"}
+    written = dict.fromkeys(("manifest.json", "card.md", "estimates.csv", "results.json"), ("same", ""))
+    assert found == written | {"run.json": ("not checked", "it is not here"),
+                               "manifest.sig.json": ("not checked", "the manifest is not signed")}
+
+
+def test_a_run_of_now_is_the_same(tmp_path: Path, results: Results) -> None:
+    shutil.copy(HERE / "loans.csv", tmp_path)
+    spec = (HERE / "spec.yaml").read_text(encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text(spec.replace("indeterminate", "inconclusive"), encoding="utf-8")
+    now = evalpipe.run(tmp_path / "spec.yaml", out=tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))["schema_version"] == 2
+    difference = compare(Run("then", results), Run("now", now), Tolerance(ROUNDING))
+    assert [(change.key, change.a, change.b) for change in difference.spec] == [
+        ("gates[3].undefined", "indeterminate", "inconclusive")]
+    assert (difference.estimates, difference.gates, difference.findings) == ([], [], [])
+    # Of what is undecided the findings speak in other words now.
+    assert [(part.part, part.differ) for part in difference.other] == [("findings", 1)]
+
+
+@pytest.mark.parametrize("broken", [
+    {"gates": 3}, {"gates": [{"verdict": "pass"}]}, {"intervals": {}}, {"warnings": [1]}, {"findings": [{"text": "x"}]},
+])
+def test_what_is_broken_is_told(tmp_path: Path, document: dict[str, Any], broken: dict[str, Any]) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(document | broken), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        Results.read(tmp_path)
+    assert f"does not hold results of evalpipe: {next(iter(broken))}" in str(caught.value)
