@@ -96,7 +96,7 @@ def _mlflow() -> Iterator[Any]:
         except ModuleNotFoundError:
             message = "evalpipe.mlflow needs the library MLflow, which is not installed"
             raise UsageError.of("missing-library", message, "pip install 'evalpipe[mlflow]'") from None
-        with _told(mlflow):
+        with _known_faults(mlflow):
             yield mlflow
     finally:
         os.environ.pop(variable)
@@ -104,7 +104,7 @@ def _mlflow() -> Iterator[Any]:
 
 
 @contextmanager
-def _told(mlflow: Any) -> Iterator[None]:
+def _known_faults(mlflow: Any) -> Iterator[None]:
     """Raise UsageError for what MLflow raises, without the passwords in the address of its store."""
     from sqlalchemy.exc import SQLAlchemyError
 

@@ -12,7 +12,7 @@ PUBLIC = {  # an option of the spec, and columns of results: "events found" is a
     "calibration/levels.py: each", "results/curves/calibration.py: found", "results/curves/events.py: found",
     "chapters/costs/records.py: found",
 }
-VAGUE = {"found", "one", "each", "made", "held", "told"}
+VAGUE = {"found", "one", "each", "made", "held", "told", "said", "unsaid", "taken", "own", "beside"}
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
 
 

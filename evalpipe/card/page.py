@@ -59,7 +59,7 @@ class Explorer:
     models: tuple[Explored, ...]
     counts: tuple[tuple[str, str], ...]
     columns: tuple[tuple[str, str], ...]
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)

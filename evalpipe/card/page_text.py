@@ -48,7 +48,7 @@ class _WordGatherer(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[TextOnPage] = []
+        self.texts: list[TextOnPage] = []
         self.numbers: list[ShownNumber] = []
         self.evidence: str | None = None
         self.signatures: str | None = None
@@ -100,17 +100,17 @@ class _WordGatherer(HTMLParser):
             self.signatures = text
         self._keep(text)
         if self._exact is not None:
-            self.numbers.append(ShownNumber(self.said[-1], self._exact))
+            self.numbers.append(ShownNumber(self.texts[-1], self._exact))
 
     def _keep(self, text: str) -> None:
         if text:
-            self.said.append(TextOnPage(self._heading, self._row, self._column, text))
+            self.texts.append(TextOnPage(self._heading, self._row, self._column, text))
 
 
 class PageText(NamedTuple):
     """What a page says in order, the numbers in it, and the sha256 of the evidence and the signatures that it names."""
 
-    said: list[TextOnPage]
+    texts: list[TextOnPage]
     numbers: list[ShownNumber]
     evidence: str | None
     signatures: str | None
@@ -121,4 +121,4 @@ def page_text(page: str) -> PageText:
     reader = _WordGatherer()
     reader.feed(page)
     reader.close()
-    return PageText(reader.said, reader.numbers, reader.evidence, reader.signatures)
+    return PageText(reader.texts, reader.numbers, reader.evidence, reader.signatures)

@@ -253,7 +253,7 @@ class Names:
         metric, _, options = column.partition("(")
         return self.titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
 
-    def unsaid(self, metric: str, params: Mapping[str, Scalar]) -> str:
+    def other_options(self, metric: str, params: Mapping[str, Scalar]) -> str:
         """List the options that the name of a measure leaves out: those of a metric with one choice of them."""
         left_out = {name: value for name, value in params.items() if name != "prevalence"}
         return options(left_out) if metric in self.single else ""

@@ -30,7 +30,7 @@ def ledger_and_name(folder: str, name: str | None, where: str | None) -> tuple[L
     out = Path(folder)
     holds = (out / FILE).is_file()
     place = LedgerPlace.of(where) if where is not None else (
-        LedgerPlace(file=(out / FILE).absolute()) if holds else LedgerPlace.beside(out))
+        LedgerPlace(file=(out / FILE).absolute()) if holds else LedgerPlace.default_for(out))
     ledger = Ledger.read(place)
     return ledger, name or (_only_name(ledger) if holds and where is None else None)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.spec.spec import Spec
 
-OWN = ("time", "level", "run", "event", "step", "evalpipe_version", "spec_sha256", "evidence_sha256", "verdict")
+FACTS = ("time", "level", "run", "event", "step", "evalpipe_version", "spec_sha256", "evidence_sha256", "verdict")
 """The keys whose values are evalpipe's own words and digits, in which nothing is hidden."""
 
 BEGIN = b'{"time": "'
@@ -57,9 +57,9 @@ class Secrets(Mapping[str, str]):
         return len(self._environment)
 
     def hidden(self, value: Any) -> Any:
-        """Return a JSON value with the names of variables in place of their values, but for the keys `OWN`."""
+        """Return a JSON value with the names of variables in place of their values, but for the keys `FACTS`."""
         if isinstance(value, dict):
-            return {key: item if key in OWN else self.hidden(item) for key, item in value.items()}
+            return {key: item if key in FACTS else self.hidden(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.hidden(item) for item in value]
         return self._without(value) if isinstance(value, str) else value

@@ -131,8 +131,8 @@ def _value_table(results: Results, dataset: str, models: Sequence[ModelSummary])
     estimates: dict[Key, dict[str, Estimate]] = {}
     for row in rows:
         estimates.setdefault(_key(row), {})[row.model] = row
-    for key, own in estimates.items():
-        cells = abreast(own, [model.name for model in models], whole=key[0] in whole)
+    for key, of_measure in estimates.items():
+        cells = abreast(of_measure, [model.name for model in models], whole=key[0] in whole)
         table.add_row(Text(names[key]), *(Text(cell.text) for cell in cells))
     return table
 

@@ -308,9 +308,10 @@ def _models_of_lists(rows: RowBlock) -> Iterator[ModelPlan]:
 def _read_lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | None, list[Problem]]:
     """Read a column as lists of single values, those that are written as text too; null where there is none."""
     written, loc = rows.frame[column], _lists_loc(model)
-    taken = [name for name in model.level_columns.values() if name in rows.frame.columns]
-    if taken:
-        message = f"column '{column}' of {rows.called} is read as a column for each level, but it has '{taken[0]}' too"
+    clashing = [name for name in model.level_columns.values() if name in rows.frame.columns]
+    if clashing:
+        message = (f"column '{column}' of {rows.called} is read as a column for each level, but it has '{clashing[0]}' "
+                   "too")
         return None, [rows.problem("taken-name", message, loc, "rename one of the two")]
     if written.dtype == pl.String:
         lists, strange = _lists_in_texts(written)

@@ -183,25 +183,25 @@ CALLED: dict[CellType, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class InferredType:
     """The type that the values of a column tell; ``why`` it is text and the way out, where it holds numbers too."""
 
     type: CellType | None
     why: str | None = None
 
 
-def infer_type(column: pl.Series, decimal: str) -> Told:
+def infer_type(column: pl.Series, decimal: str) -> InferredType:
     """Tell the type of a column of text from all of its values; None where it has none."""
     present = column.drop_nulls().unique(maintain_order=True)
     cells = present.str.strip_chars()
     cells = cells.filter(cells != "")
     if cells.is_empty():
-        return Told("text" if len(present) else None)
+        return InferredType("text" if len(present) else None)
     # The narrowest type that fits all cells counts, so whole numbers are looked for before numbers.
     if cells.str.contains(_INTEGER).all():
-        return Told("integer")
+        return InferredType("integer")
     if cells.str.to_lowercase().is_in(["true", "false"]).all():
-        return Told("boolean")
+        return InferredType("boolean")
     plain = cells.str.replace(",", ".", literal=True) if decimal == "," else cells
     numeric = plain.str.contains(_NUMBER)
     if decimal == ",":
@@ -209,23 +209,24 @@ def infer_type(column: pl.Series, decimal: str) -> Told:
     odd = ~(numeric | cells.str.contains(_NAN) | cells.str.contains(_INFINITE))
     if not numeric.any() or odd.any():
         absent = cells.str.contains(_NAN).all()
-        return Told("number") if absent else Told("text", _why_text(column.name, cells, numeric, odd))
+        return InferredType("number") if absent else InferredType("text", _why_text(column.name, cells, numeric, odd))
     return _number_or_text(column.name, cells, plain, numeric)
 
 
-def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> Told:
+def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> InferredType:
     """Refuse numbers that would not be told apart, or not be kept."""
     long = plain.filter(plain.str.contains(_LONG))
     if len(long):
-        return Told("text", f"column '{name}' is text, because it holds {shown(long[0])}, too long for a number")
+        why = f"column '{name}' is text, because it holds {shown(long[0])}, too long for a number"
+        return InferredType("text", why)
     sizes = pl.DataFrame({"cell": cells, "size": plain.cast(pl.Float64, strict=False)}).filter(numeric)
     twice = sizes.filter(pl.col("size") != 0).filter(pl.col("size").is_duplicated()).sort("size", "cell")
     if twice.height:
         first, second = twice["cell"][0], twice["cell"][1]
         why = (f"column '{name}' is text, because it holds {shown(first)} and {shown(second)}, one number in two "
                f"ways; for numbers declare csv: {{types: {{{name}: number}}}}")
-        return Told("text", why)
-    return Told("number")
+        return InferredType("text", why)
+    return InferredType("number")
 
 
 def _why_text(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str | None:

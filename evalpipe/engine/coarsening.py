@@ -15,7 +15,7 @@ import numpy as np
 
 from evalpipe.plan.drawing import ROWS, edges_of, obstacle_of
 from evalpipe.statistics.grid import EDGES, TENTHS, alike, cut, edges_at, first_rows, joint, means
-from evalpipe.statistics.rows import present, taken
+from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _sample_of_cells(sample: Sample, number: Wholes, grid: list[Wholes]) -> Samp
             predicted = means(present(model.predicted, "predictions"), number, sample.weights)
             ranks, standardised = (None if values is None else means(values, number, sample.weights)
                                    for values in (model.ranks, model.standardised))
-            models[name] = replace(model, predicted=predicted, folds=taken(model.folds, first), ranks=ranks,
+            models[name] = replace(model, predicted=predicted, folds=values_at(model.folds, first), ranks=ranks,
                                    standardised=standardised)
     else:
         truth, cells = sample.truth[first], _score_cells(sample, grid)
@@ -217,8 +217,8 @@ def _predictions_of_cells(
         chance = means(model.probability, number, sample.weights)
         stated = means(model.probability, cells, sample.weights)[cells[first]]
     return replace(
-        model, score=score, probability=chance, predicted=taken(model.predicted, first),
-        folds=taken(model.folds, first), cuts=None, stated=stated, reportable=taken(model.reportable, first),
+        model, score=score, probability=chance, predicted=values_at(model.predicted, first),
+        folds=values_at(model.folds, first), cuts=None, stated=stated, reportable=values_at(model.reportable, first),
         group=None, remainders=None, ends=None, ranks=ranks,
     )
 

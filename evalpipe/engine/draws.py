@@ -69,7 +69,7 @@ CELLS = 200_000
 """Weights summed up at once, few enough for the processor's cache; changes no result."""
 
 
-def beside(slicing: int) -> int:
+def all_rows_number(slicing: int) -> int:
     """Return the number of the subset of all rows that is drawn with a slicing, to be compared with its slices."""
     return -1 - slicing
 
@@ -138,7 +138,7 @@ def clusters_part(
         part = sample.of(name, subset.slicing)
         assert part.by_cluster is not None  # noqa: S101 - as the sample has them
         chosen = np.arange(part.n) if subset.rows is None else subset.rows
-        rows = rows_of(part, part.models[name]).taken(chosen)
+        rows = rows_of(part, part.models[name]).at(chosen)
         cells = view(rows, np.arange(len(chosen)), None, part.weights[chosen], edges.get(name))
         views[name, k] = cluster_view(part.by_cluster, cells, chosen)
     lost = max(_variance_within_cells(sample.of(name), name) for name in models)
@@ -266,7 +266,7 @@ def rows_part(
     for name, k in scopes:
         subset, rows = divided[k], rows_of(sample, sample.models[name])
         views[name, k] = view(
-            rows if subset.rows is None else rows.taken(subset.rows), subset.of(resampling.unit),
+            rows if subset.rows is None else rows.at(subset.rows), subset.of(resampling.unit),
             subset.of(resampling.factor), subset.of(sample.weight), edges.get(name), exact=plan.mode == "exact",
             ends=cell_ends(plan))
     slicings = {k: subset.slicing for k, subset in enumerate(divided)
@@ -308,12 +308,13 @@ def parts_of(
 
 
 def _subsets_drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference: object) -> list[list[int]]:
-    """Return the numbers of the subsets in each draw; `beside` numbers all rows as they are drawn with slices."""
+    """Return the numbers of the subsets in each draw; all rows as drawn with slices have that of `all_rows_number`."""
     sliced = sorted({part.slicing for k in wanted if (part := divided[k]).slicing is not None})
     if any(divided[k].slicing is None for k in wanted if k):
         return [list(wanted)]  # slices that overlap, and all rows that they are compared with
     return [[0], *(
-        [k for k in wanted if divided[k].slicing == slicing] + ([] if reference == "rest" else [beside(slicing)])
+        [*(k for k in wanted if divided[k].slicing == slicing),
+         *([] if reference == "rest" else [all_rows_number(slicing)])]
         for slicing in sliced)]
 
 
@@ -363,7 +364,7 @@ def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, 
     """Group rows by the subsets that they are in: each row's group [n], each subset's groups [subsets, groups]."""
     group = np.zeros(sample.n, np.intp)
     for number, subset in enumerate(subsets, 1):
-        if subset.rows is not None and subset.beside is None:
+        if subset.rows is not None and subset.rest_of is None:
             inside = np.zeros(sample.n, np.intp)
             inside[subset.rows] = number
             # Slices of one slicing share no rows; others may.

@@ -287,7 +287,7 @@ class Evaluated:
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
         """Yield the scopes of a model that have statistics, all rows first; the rests of slices too if asked."""
         for number, subset in enumerate(self.of_model[model]):
-            if (model, number) in self.summaries and (rest or subset.beside is None):
+            if (model, number) in self.summaries and (rest or subset.rest_of is None):
                 yield self.scope(model, number, self.summaries[model, number])
 
     def scope(self, model: str, number: int, summary: Summary) -> Scope:
@@ -300,7 +300,7 @@ class Evaluated:
         if model not in self._estimates:
             estimated: Estimates = {}
             for number, subset in enumerate(self.subsets):
-                if subset.beside is not None:
+                if subset.rest_of is not None:
                     continue
                 summary = self.summaries.get((model, number))
                 uninformed = self._without_information(model) if number == 0 else {}
@@ -342,7 +342,7 @@ class Evaluated:
         subset = self.subsets[scope.number]
         part = self.sample.of(None, subset.slicing)
         rows = rows_of(part, part.models[scope.model])
-        rows = rows if subset.rows is None else rows.taken(subset.rows)
+        rows = rows if subset.rows is None else rows.at(subset.rows)
         return replace(scope, sample=part, subset=subset, summary=Summary(rows, subset.of(part.weights)))
 
     def diagnosed(self) -> Iterator[Estimate]:

@@ -303,7 +303,7 @@ def _mean_over_pairings(
     if shares is not None:
         summary, weighted = summary.at(shares), True
     elif sample.weight_kind == "frequency" and summary.weights.sum() <= EXPANDED:
-        rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
+        rows = summary.rows.at(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
     entries = [replace(entry, prior=SAMPLE) for entry in entries]  # the rows are reweighted already
     n, of_pairings = len(summary.rows.truth), []

@@ -46,7 +46,7 @@ class Subset:
 
     ``slice`` are the labels of a slice, None for others; ``slicing`` is the number of its slicing; ``rows`` [m] are the
     positions of its rows, None for all; ``n`` its observations and ``events`` those that are events, of a binary
-    outcome. ``beside`` is the number of the slice of which it is the rest. ``cluster`` are the cluster numbers of all
+    outcome. ``rest_of`` is the number of the slice of which it is the rest. ``cluster`` are the cluster numbers of all
     rows of the dataset, if any; ``by_cluster`` the counts of each cluster in each cell, where rows are cells.
     """
 
@@ -55,7 +55,7 @@ class Subset:
     rows: Wholes | None
     n: int
     events: int | None
-    beside: int | None = None
+    rest_of: int | None = None
     cluster: Wholes | None = field(default=None, repr=False)
     by_cluster: ClusterCounts | None = field(default=None, repr=False)
 
@@ -103,7 +103,7 @@ def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subse
         others = np.ones(part.n, bool)
         others[subset.rows] = False
         rest = subset_of(part, np.flatnonzero(others), None, subset.slicing)
-        rests.append(replace(rest, beside=number))
+        rests.append(replace(rest, rest_of=number))
     return whole(sample), *slices, *rests
 
 
@@ -121,7 +121,7 @@ def summaries_of(
             if subset.rows is None:
                 summaries[name, number] = Summary(rows[id(part)], part.weights)
             elif plan.slices.enough(subset.n):
-                summaries[name, number] = Summary(rows[id(part)].taken(subset.rows), subset.of(part.weights))
+                summaries[name, number] = Summary(rows[id(part)].at(subset.rows), subset.of(part.weights))
     return summaries
 
 
@@ -143,7 +143,7 @@ def reportable_subset(sample: Sample, model: Predictions, subset: Subset) -> Sub
     if model.reportable is None:
         return subset
     rows = np.flatnonzero(model.reportable) if subset.rows is None else subset.rows[model.reportable[subset.rows]]
-    return replace(subset_of(sample, rows, subset.slice, subset.slicing), beside=subset.beside)
+    return replace(subset_of(sample, rows, subset.slice, subset.slicing), rest_of=subset.rest_of)
 
 
 def _observations(sample: Sample, rows: Wholes) -> int:

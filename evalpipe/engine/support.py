@@ -204,7 +204,7 @@ def rare_level(
         return None
     clusters_with = np.zeros(2 if proportion else rows.levels, int)
     for positions in subset.of_each_cluster(sample):
-        cluster = Summary(rows.taken(positions), summary.weights[positions])
+        cluster = Summary(rows.at(positions), summary.weights[positions])
         if proportion:
             successes, trials = cluster.proportion(entry.metric, options)
             clusters_with += [successes > 0, trials > successes]

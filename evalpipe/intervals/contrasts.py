@@ -276,14 +276,14 @@ def verdict(
     return "better" if (value > 0) == (direction == "maximize") else "worse"
 
 
-def margin_verdict(said: Verdict, p: float, level: float, margin: float) -> MarginVerdict | None:
-    """Say where a difference of a `verdict` lies by ``p``, that of `p_of_verdict`: ``open`` where this decides nothing.
+def margin_verdict(decided: Verdict, p: float, level: float, margin: float) -> MarginVerdict | None:
+    """Say where a difference of a `verdict` lies by ``p``, that of `p_of_verdict`; undecided where neither is shown.
 
     None without a margin, and where the verdict is no decision.
     """
-    if not margin or said not in ("better", "worse", "equivalent"):
+    if not margin or decided not in ("better", "worse", "equivalent"):
         return None
-    if said == "equivalent":
+    if decided == "equivalent":
         return "within"
     return "beyond" if passes(p, level) else "undecided"
 

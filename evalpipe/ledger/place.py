@@ -45,7 +45,7 @@ class LedgerPlace:
         return cls(uri=uri) if uri.scheme else cls(file=Path(uri.text).absolute())
 
     @classmethod
-    def beside(cls, out: Path) -> LedgerPlace:
+    def default_for(cls, out: Path) -> LedgerPlace:
         """Return the ledger of the folder that an output folder is in."""
         return cls(file=out.absolute().parent / FILE)
 
@@ -54,7 +54,7 @@ class LedgerPlace:
         """Return the ledger that a plan names for an output folder, True for that beside it; None for none."""
         if ledger is False:
             return None
-        return cls.beside(out) if ledger is True else cls._at(ledger)
+        return cls.default_for(out) if ledger is True else cls._at(ledger)
 
     def found(self) -> LedgerPlace:
         """Return this place; raises UsageError where it is a file that is not there."""

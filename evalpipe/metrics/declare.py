@@ -473,8 +473,8 @@ def metric(**facts: Unpack[MetricFacts]) -> Callable[[Callable[..., Any]], Metri
 
     def declare(function: Callable[..., Any]) -> Metric:
         title = function.__name__.replace("_", " ").capitalize()
-        own = {"title": title, "swapped": function.__name__}
-        complete: dict[str, Any] = {**own, **facts, "tasks": tasks, "standard": standard}
+        defaults = {"title": title, "swapped": function.__name__}
+        complete: dict[str, Any] = {**defaults, **facts, "tasks": tasks, "standard": standard}
         entry = Metric(name=function.__name__, function=function, **complete)
         registry.add(entry)
         return entry

@@ -128,9 +128,9 @@ def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
     for at, look in enumerate(columns):
         off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR_GAP  # not so of a row without a value
         for other in np.flatnonzero(~off.any(axis=1)):
-            beside = columns[at + 1 + int(other)]
-            if _sum_gap_and_mean([look, beside])[0] <= _PAIR_GAP:
-                summed.append((look.name, beside.name))
+            neighbour = columns[at + 1 + int(other)]
+            if _sum_gap_and_mean([look, neighbour])[0] <= _PAIR_GAP:
+                summed.append((look.name, neighbour.name))
     return summed
 
 
@@ -158,14 +158,14 @@ class KeyLine:
 class ModelChoice:
     """A model as it stands in the spec: its name, its keys, the columns in them, and what a person has to know.
 
-    ``beside`` are columns by which these were recognised.
+    ``recognised_by`` are columns by which these were recognised.
     """
 
     name: str
     lines: tuple[KeyLine, ...]
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    recognised_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

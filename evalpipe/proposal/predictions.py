@@ -113,7 +113,7 @@ def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[st
             model = probability(data, look, "values of")
         else:
             model = percent(data, look) if is_percent(look) else score(data, look)
-        models.append(replace(model, beside=tuple(family.columns.values())))
+        models.append(replace(model, recognised_by=tuple(family.columns.values())))
     for look in data.numeric(used_columns):
         other = next((level for level in data.levels.levels if _mentions_word_level(look.name, level)), None)
         if other is not None and like_prediction(look.name) and other != data.event:

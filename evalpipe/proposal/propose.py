@@ -244,10 +244,10 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     rows_named = id_candidates(looked.columns, used)[:1]
     if not looked.whole:
         # What was seen in the first rows is looked at again in all rows: a level, a limit, a row without a value.
-        beside = [column for model in choices.models for column in model.beside]
-        looked = looked.fully([*used, *beside, *rows_named])
+        recognised_by = [column for model in choices.models for column in model.recognised_by]
+        looked = looked.fully([*used, *recognised_by, *rows_named])
         answered = replace(answers, outcome=outcome.column.name, task=outcome.task)
-        parts = _choose_parts({name: looked.columns[name] for name in (*used, *beside)}, answered)
+        parts = _choose_parts({name: looked.columns[name] for name in (*used, *recognised_by)}, answered)
         if isinstance(parts, Question):
             return parts
         outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)

@@ -42,7 +42,7 @@ def accept(
 
     last = RunFolder(folder)
     kept, by = kept_in(last.path, str(folder)), signer(key)
-    place = LedgerPlace.beside(last.path) if ledger is None else LedgerPlace.of(ledger)
+    place = LedgerPlace.default_for(last.path) if ledger is None else LedgerPlace.of(ledger)
     last.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with held(folder) as target:
         last = RunFolder(folder)

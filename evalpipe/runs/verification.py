@@ -58,9 +58,9 @@ def line_differences(there: str, here: str) -> Iterator[Difference]:
 
 def word_differences(there: PageText, here: PageText) -> Iterator[Difference]:
     """Yield the words that differ; where some are missing, the first place alone, as those that follow have moved."""
-    pairs = zip_longest(there.said, here.said, fillvalue=TextOnPage("", "", "", ""))
+    pairs = zip_longest(there.texts, here.texts, fillvalue=TextOnPage("", "", "", ""))
     differing = ((shown.place, shown.text, expected.text) for shown, expected in pairs if shown != expected)
-    yield from differing if len(there.said) == len(here.said) else islice(differing, 1)
+    yield from differing if len(there.texts) == len(here.texts) else islice(differing, 1)
 
 
 def json_differences(there: bytes, here: bytes) -> Iterator[Difference]:

@@ -89,8 +89,8 @@ class MetricChoice:
     def written(self) -> str | dict[str, object]:
         """Return the choice as it stands in a spec."""
         common = {"average": self.average, "prevalence": self.prevalence}
-        beside = {**self.options, **{key: value for key, value in common.items() if value is not None}}
-        return {"metric": self.metric, **beside} if beside else self.metric
+        options = {**self.options, **{key: value for key, value in common.items() if value is not None}}
+        return {"metric": self.metric, **options} if options else self.metric
 
     def canonical(self) -> str | dict[str, object]:
         """Return the choice under the metric's canonical name, with the defaults of its options.

@@ -310,8 +310,8 @@ class _Explainer:
         allowed, written = self.root.at(loc[len(self.prefix) :]), self.tree.get(*loc)
         if loc[:1] != ("datasets",) or len(loc) != len(("datasets", "name")):
             return allowed
-        own = "sql" if is_query(written) else "path"
-        return replace(allowed, schemas=tuple(form for form in allowed.schemas if own in form.get("properties", ())))
+        source = "sql" if is_query(written) else "path"
+        return replace(allowed, schemas=tuple(form for form in allowed.schemas if source in form.get("properties", ())))
 
     def _unknown_key(self, loc: Loc) -> Problem:
         """Report a key that its mapping does not have; an entry of the metrics that has it wrong is an expression."""

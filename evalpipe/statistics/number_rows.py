@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import present, taken_of
+from evalpipe.statistics.rows import present, rows_at
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
@@ -156,9 +156,9 @@ class NumberRows:
         codes[: len(first)] = np.unique(self.ranking[first], return_inverse=True)[1]
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
 
-    def taken(self, index: Wholes) -> NumberRows:
+    def at(self, index: Wholes) -> NumberRows:
         """Return the rows at these positions; moments are taken about their own mean again."""
-        return replace(taken_of(self, index), about=None)
+        return replace(rows_at(self, index), about=None)
 
     def always(self, truth: float) -> NumberRows:
         """Return the rows as if the truth of all were one number; moments stay about the same pilot."""

@@ -75,15 +75,15 @@ class RowsOfLevels(ABC):
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
         return changed(self, truth=self.truth[index])
 
-    def taken(self, index: Wholes) -> Self:
+    def at(self, index: Wholes) -> Self:
         """Return the rows at these positions; they are not all that the model was fitted to."""
-        return changed(taken_of(self, index), trained_on=False)
+        return changed(rows_at(self, index), trained_on=False)
 
     @cached_property
     def classed(self) -> tuple[Wholes, Self]:
         """The positions of the rows outside the equivocal zone, and these rows; made once for all weights."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
-        return kept, changed(self.taken(kept), reportable=None)
+        return kept, changed(self.at(kept), reportable=None)
 
 
 @dataclass(frozen=True)
@@ -274,13 +274,13 @@ def changed(rows: Held, **values: object) -> Held:
     return replace(rows, **values)  # type: ignore[type-var]
 
 
-def taken_of(rows: Held, index: Wholes) -> Held:
+def rows_at(rows: Held, index: Wholes) -> Held:
     """Return rows of any kind at some positions: those of every array that they hold."""
     arrays = {field.name: getattr(rows, field.name) for field in fields(rows)}  # type: ignore[arg-type]
     return changed(rows, **{name: array[index] for name, array in arrays.items() if isinstance(array, np.ndarray)})
 
 
-def taken(values: Array | None, index: Wholes) -> Array | None:
+def values_at(values: Array | None, index: Wholes) -> Array | None:
     """Return the values at these positions, where there are any."""
     return None if values is None else values[index]  # type: ignore[return-value]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.statistics.grid import EDGES, cut, means
 from evalpipe.statistics.groups import Groups, totals_of_runs
-from evalpipe.statistics.rows import ClassRows, Rows, present, taken
+from evalpipe.statistics.rows import ClassRows, Rows, present, values_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +153,7 @@ def _cells_of_event(
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
-        return groups, rows.taken(groups.first)
+        return groups, rows.at(groups.first)
     stated = rows.probability if rows.stated is None else rows.stated
     scores: Floats | Wholes = rows.scored
     score = rows.scored
@@ -175,5 +175,6 @@ def _cells_of_event(
     first = groups.first
     return groups, Rows(
         rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
-        taken(rows.reportable, first), taken(stated, first), trained_on=rows.trained_on, ranks=taken(ranks, first),
+        values_at(rows.reportable, first), values_at(stated, first), trained_on=rows.trained_on,
+        ranks=values_at(ranks, first),
     )

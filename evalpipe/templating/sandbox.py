@@ -126,14 +126,14 @@ WORDS = (
 class Compiled(BytecodeCache):
     """Compiled templates in memory, by their names and sources, for the cards and formats that follow."""
 
-    def __init__(self, *, own: bool = False) -> None:
-        """Keep the templates of all, or only evalpipe's ``own``: those of others are told by their names."""
-        self.own = own
+    def __init__(self, *, packaged_only: bool = False) -> None:
+        """Keep all templates, or with ``packaged_only`` those of evalpipe alone: others are told by their names."""
+        self.packaged_only = packaged_only
         self.codes: dict[str, bytes] = {}
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         """Return what a template is kept by, empty where it is not kept."""
-        return super().get_cache_key(name, filename) if name.startswith(PACKAGED) or not self.own else ""
+        return super().get_cache_key(name, filename) if name.startswith(PACKAGED) or not self.packaged_only else ""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Take the compiled template, if it is there and of the same source."""
@@ -146,7 +146,7 @@ class Compiled(BytecodeCache):
             self.codes[bucket.key] = bucket.bytecode_to_string()
 
 
-OWN = Compiled(own=True)
+PACKAGED_TEMPLATES = Compiled(packaged_only=True)
 """Evalpipe's own templates as `Bounded` runs them, which is not as they run by themselves."""
 
 
@@ -160,7 +160,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         super().__init__(
             loader=FunctionLoader(_template_finder(templates, packaged)), autoescape=True, finalize=_as_printable,
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-            bytecode_cache=OWN)
+            bytecode_cache=PACKAGED_TEMPLATES)
         self.others = frozenset(templates.pages)
         self.steps = 0
         self.filters = {name: _without_large_numbers(filtered) for name, filtered in self.filters.items()

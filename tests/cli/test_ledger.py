@@ -27,7 +27,7 @@ def run_nights(top: Path) -> None:
     """Run three nights, the second of which misses its gate, and record them in a ledger beside their folder."""
     folder = top / "reports" / "nightly"
     folder.parent.mkdir(parents=True)
-    ledger = Ledger.open(LedgerPlace.beside(folder))
+    ledger = Ledger.open(LedgerPlace.default_for(folder))
     for number, limit in enumerate((0.1, 0.99, 0.1)):
         results = evalpipe.run(spec(top, gates=[{"metric": "accuracy", "min": limit}]), out=folder,
                                overrides=[f"seed={number}", f"as_of=2026-11-{20 + number}", "ledger=false"])
@@ -51,7 +51,7 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "
 
 
 def test_the_table_has_a_line_for_each_run(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hashes = [run["results_sha256"][:8] for run in Ledger.read(LedgerPlace.beside(out)).runs(out)]
+    hashes = [run["results_sha256"][:8] for run in Ledger.read(LedgerPlace.default_for(out)).runs(out)]
 
     assert called(capsys, "reports/nightly", "--metric", "accuracy") == (0, (
         "reports/nightly: 3 runs in reports/ledger.sqlite; accuracy with its interval\n"
@@ -114,7 +114,7 @@ def test_what_is_neither_new_nor_recent_is_removed(
     written = sorted(out.iterdir())
 
     assert called(capsys, "reports/nightly", *arguments, command="gc") == (0, f"reports/ledger.sqlite: {printed}\n", "")
-    runs = Ledger.read(LedgerPlace.beside(out)).runs(out)
+    runs = Ledger.read(LedgerPlace.default_for(out)).runs(out)
     assert [run["as_of"] for run in runs] == [f"2026-11-{day}" for day in days]
     assert all(run["estimates"] for run in runs)
     assert sorted(out.iterdir()) == written

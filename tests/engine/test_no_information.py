@@ -137,7 +137,7 @@ def test_the_exact_mean_follows_the_weights() -> None:
         (small("many", ties=True), [(n, o) for n, o, task in samples.CASES if task == "many"]),
         (numbers(), NUMBERS),
     ):
-        repeated = data.taken(np.repeat(np.arange(N), times))
+        repeated = data.at(np.repeat(np.arange(N), times))
         for name, options in cases:
             filled = samples.filled(registry[name], options, getattr(data, "levels", 2))
             asked = MetricPlan(registry[name], filled, "none", "")

@@ -49,7 +49,7 @@ def spec(folder: Path, **keys: Any) -> Path:
 
 def recorded(out: Path, where: str | None = None) -> list[dict[str, Any]]:
     """Return the runs of an output folder that its ledger, or the one at a place, has."""
-    return Ledger.read(LedgerPlace.beside(out) if where is None else LedgerPlace.of(where)).runs(out)
+    return Ledger.read(LedgerPlace.default_for(out) if where is None else LedgerPlace.of(where)).runs(out)
 
 
 @pytest.fixture

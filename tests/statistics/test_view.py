@@ -134,7 +134,7 @@ def test_a_stack_gives_the_weights_of_its_views(digits: int, weighted: bool, mos
     given, factor = rows(digits), np.random.default_rng(2).gamma(2, 1, N) if weighted else None
     part = np.random.default_rng(5).integers(0, 3, N)
     held = [np.flatnonzero(part == k) for k in range(2)]  # the third part is in no view
-    views = tuple(view(given.taken(at), at, None if factor is None else factor[at]) for at in held)
+    views = tuple(view(given.at(at), at, None if factor is None else factor[at]) for at in held)
     stack, counts = Stack(views), draws()
     found: dict[int, list[Any]] = {0: [], 1: []}
     for number, chosen, weights in stack.weights(Draws(counts), most):

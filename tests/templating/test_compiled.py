@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from evalpipe.card.assets import templates_folder
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE, Templates
-from evalpipe.templating.sandbox import OWN, Bounded
+from evalpipe.templating.sandbox import PACKAGED_TEMPLATES, Bounded
 
 EXTENDING = '{% extends "evalpipe/card.html" %}'
 
 
 def test_own_templates_are_kept_by_their_source_and_those_of_others_are_not() -> None:
-    OWN.codes.clear()
+    PACKAGED_TEMPLATES.codes.clear()
     environment = Bounded(Templates("look", {PAGE: EXTENDING}), templates_folder())
     environment.get_template(PAGE)
-    assert OWN.codes == {}
+    assert PACKAGED_TEMPLATES.codes == {}
 
     environment.get_template(f"{PACKAGED}{BLOCKS}")
-    (kept,) = OWN.codes.values()
+    (kept,) = PACKAGED_TEMPLATES.codes.values()
     Bounded(Templates("look", {PAGE: EXTENDING}), templates_folder()).get_template(f"{PACKAGED}{BLOCKS}")
-    assert list(OWN.codes.values()) == [kept]
+    assert list(PACKAGED_TEMPLATES.codes.values()) == [kept]
 
 
 def test_a_template_of_others_with_the_name_of_an_own_one_is_not_taken_for_it() -> None:

@@ -58,7 +58,7 @@ def figure(*, part: Part, place: int, curves: tuple[str, ...] = ()) -> Callable[
 
 def figure_of(
     kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None,
-    beside: str | None = None,
+    only_with: str | None = None,
 ) -> Callable[[OfCurves[C]], OfCurves[C]]:
     """Declare the decorated function as the figure of a curve, called where a model has it, with all that have.
 
@@ -67,7 +67,7 @@ def figure_of(
     """
 
     def drawn(context: Context) -> list[tuple[Series, C]]:
-        if beside is not None and not context.curves(kind, beside):
+        if only_with is not None and not context.curves(kind, only_with):
             return []
         return context.curves(kind, name) or ([] if instead is None else context.curves(kind, instead))
 

@@ -57,7 +57,7 @@ Values = "Sequence[float]"
 DOTS, DASHES = "1 3", "5 3"
 """Dashes of lines to compare with, such as chance, and of chosen values, such as a threshold."""
 
-BESIDE, BELOW = 7, 18
+TICK_GAP, TICK_DROP = 7, 18
 """Pixels between an axis and the numbers of its ticks, and down to the base line of those beneath."""
 
 
@@ -272,11 +272,11 @@ class Panel:
                 half = width(text) / 2
                 middle = min(max(x, half), self.sheet.width - half)
                 if middle - half > reached + 4:  # a number that would meet the one before is left out
-                    self.sheet.write(middle, self.base + BELOW - 2, text, "muted", "middle")
+                    self.sheet.write(middle, self.base + TICK_DROP - 2, text, "muted", "middle")
                     reached = middle + half
         if up:
             for y, (_, text) in zip(ys, self.y.ticks, strict=True):
-                self.sheet.write(self.left - BESIDE, y + 4.5, text, "muted", "end")
+                self.sheet.write(self.left - TICK_GAP, y + 4.5, text, "muted", "end")
 
 
 def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
@@ -310,7 +310,7 @@ def panel(
     wide = room - margin - 8
     drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, wide, wide if height is None else height)
     drawn.frame(across=last, up=first)
-    sheet.bottom = drawn.base + (BELOW + 2 if last else 4)
+    sheet.bottom = drawn.base + (TICK_DROP + 2 if last else 4)
     if last and x.name:
         _write_axis_name(drawn, left, room)
     return drawn
@@ -346,7 +346,7 @@ def columns(
 
 def side(y: Axis) -> float:
     """Return the pixels that the numbers of a vertical axis need."""
-    return max((width(text) for _, text in y.ticks), default=0.0) + BESIDE + 2
+    return max((width(text) for _, text in y.ticks), default=0.0) + TICK_GAP + 2
 
 
 def grid(sheet: Sheet, axes: Sequence[tuple[Axis, Axis]], titles: Sequence[tuple[str, str]], *, columns: int = 2,
@@ -423,10 +423,10 @@ class RowPanel:
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
 
 
-def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, beside: float = 0.0) -> RowPanel:
+def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, right_margin: float = 0.0) -> RowPanel:
     """Draw the frame of rows with their labels, each high enough for its label and ``many`` marks.
 
-    ``beside`` are pixels that are left free at the right.
+    ``right_margin`` are pixels that are left free at the right.
     """
     room = min(SHARE * sheet.width, max((width(label.text) + label.indent for label in labels if not label.heading),
                                         default=0.0))
@@ -434,7 +434,7 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
     heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), APART * many) + ROOM
                for label, lines in zip(labels, label_lines, strict=True)]
     left = room + 12
-    panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - beside,
+    panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - right_margin,
                   sum(heights))
     panel.frame()
     middles, top, lines_between = [], 0.0, ""
@@ -447,7 +447,7 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")
-    sheet.bottom = panel.base + BELOW + 2
+    sheet.bottom = panel.base + TICK_DROP + 2
     _write_axis_name(panel, 0.0, sheet.width)
     return RowPanel(panel, middles)
 

@@ -39,7 +39,7 @@ MOST = 3
 
 
 @figure_of(Reliability, part="calibration", place=80, name="calibration_uniform", instead="calibration_quantile")
-@figure_of(Reliability, part="appendix", place=90, name="calibration_quantile", beside="calibration_uniform")
+@figure_of(Reliability, part="appendix", place=90, name="calibration_quantile", only_with="calibration_uniform")
 def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
     key = f"d{context.place}-{pairs[0][1].curve.replace('_', '-')}"

@@ -155,7 +155,7 @@ def _blocks_of_all_rows(
             *COLUMNS, Column("Margin", "num", "margin side"), Column("Verdict", style="said"))
         cells = []
         for c in rows:
-            options = names.unsaid(c.metric, c.params)
+            options = names.other_options(c.metric, c.params)
             measure: Cell = (names.measure_of(c), *([Aside(f"({options})", "options")] if options else []),
                              *([Aside(better[c.metric], "definition")] if c.metric in better else []))
             cells.append(Row((measure, names.model_of(c), *measured(c), margin_of(c), verdict_of(c))))

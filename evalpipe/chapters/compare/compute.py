@@ -261,6 +261,6 @@ def flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tu
     """Return whether each row is a success and whether it is a trial, [n] each: as the cell that it falls in is."""
     rows = summary.rows
     _, first, cell = np.unique(rows.codes * rows.levels + rows.predicted_codes, return_index=True, return_inverse=True)
-    counted = Summary(rows.taken(first), np.eye(len(first))).proportion(entry.metric, options)
+    counted = Summary(rows.at(first), np.eye(len(first))).proportion(entry.metric, options)
     successes, trials = (np.asarray(counts)[cell] > 0 for counts in counted)
     return successes, trials

@@ -329,7 +329,7 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).text}." for row in shown)
     sheet = Sheet()
     labels = [RowLabel(names.model_of(row)) for row in shown]
-    placed = rows_of(sheet, labels, unit_axis("Overall desirability D"), beside=44 if drawn else 0)
+    placed = rows_of(sheet, labels, unit_axis("Overall desirability D"), right_margin=44 if drawn else 0)
     for middle, row, label in zip(placed.middles, shown, labels, strict=True):
         line = series.get((row.model, row.variant))
         ink, marker = (line.ink, line.marker) if line is not None else ("muted", "o")

@@ -324,5 +324,5 @@ def _places(goal: GoalPlan, spread: list[float]) -> Floats:
     if goal.shape.get("extrapolate") == "error":
         return np.unique(np.concatenate([steps[1], corners]))
     jumps = goal.rule.kind == "box" or goal.shape.get("extrapolate") == "zero"
-    beside = [np.nextafter(x, side) for x in corners for side in (-np.inf, np.inf)] if jumps else []
-    return np.unique(np.concatenate([*steps, corners, beside]))
+    neighbours = [np.nextafter(x, side) for x in corners for side in (-np.inf, np.inf)] if jumps else []
+    return np.unique(np.concatenate([*steps, corners, neighbours]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text, meant_level
-from evalpipe.chapters.desirability.spec import KINDS, OWN, Custom, goal_names
+from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom, goal_names
 from evalpipe.chapters.prevalence.rules import prevalences
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
@@ -66,13 +66,13 @@ def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list
         here, written = (*loc, "metric"), "metric" in goal.model_fields_set
         message = f"expected the name of a metric, got {draft.tree.spell(*here)}"
         return None, [draft.tree.problem("wrong-type", message, *here)] if written else []
-    strange = [key for key in goal.metric.options if closest(key, OWN) is not None]
+    strange = [key for key in goal.metric.options if closest(key, KEYS) is not None]
     options = {key: item for key, item in goal.metric.options.items() if key not in strange}
     entry, faults = check_measure(draft, loc, replace(goal.metric, options=options))
     if goal.metric.metric in draft.measures:
-        faults += [unknown_key(draft.tree, list(OWN), (*loc, key)) for key in strange]
+        faults += [unknown_key(draft.tree, list(KEYS), (*loc, key)) for key in strange]
     elif strange:
-        faults += misspelt_keys(draft, loc, goal.metric, OWN)
+        faults += misspelt_keys(draft, loc, goal.metric, KEYS)
     if entry is not None:
         faults += one_value(draft, entry, "a goal judges one value of each model")
     return (None if faults else entry), faults
@@ -97,7 +97,7 @@ def _form(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
         message = f"a goal has one form, but this one has {listed(goal.kinds, 'and')}"
         hint = "keep one, or make two goals of it"
         yield draft.tree.problem("goal-form", message, *loc, goal.kinds[1], key=True, hint=hint)
-    elif not goal.kinds and not draft.misspelt(loc, KINDS, OWN):
+    elif not goal.kinds and not draft.misspelt(loc, KINDS, KEYS):
         hint = f"add {listed(KINDS)}"
         yield draft.tree.problem("goal-form", "this goal does not say what is desirable", *loc, hint=hint)
     if "metric" in goal.model_fields_set and goal.category is not None:

@@ -15,7 +15,7 @@ from evalpipe.spec.measures import EXPRESSION_NAME, MetricChoice
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""
 
-OWN = ("characteristic", *KINDS, "weight", "missing")
+KEYS = ("characteristic", *KINDS, "weight", "missing")
 """The keys of a goal that are not of its measure."""
 
 
@@ -99,8 +99,8 @@ class GoalRule(SpecPart):
         """Gather what is the measure's, which stands beside the goal's own keys."""
         if not isinstance(value, Mapping) or "metric" not in value or isinstance(value["metric"], MetricChoice | None):
             return value
-        measure = {key: item for key, item in value.items() if key not in OWN}
-        return {key: item for key, item in value.items() if key in OWN} | {"metric": measure}
+        measure = {key: item for key, item in value.items() if key not in KEYS}
+        return {key: item for key, item in value.items() if key in KEYS} | {"metric": measure}
 
     @model_serializer(mode="wrap")
     def _written(self, handler: Any) -> dict[str, Any]:
@@ -166,8 +166,9 @@ def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
     names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
     measure = {"description": goal["properties"]["metric"].get("description", ""),
                "anyOf": [{"enum": names}, EXPRESSION_NAME]}
-    beside = {key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
-    return {**goal, "properties": {**goal["properties"], **beside, "metric": measure}}
+    options_of_measures = {
+        key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
+    return {**goal, "properties": {**goal["properties"], **options_of_measures, "metric": measure}}
 
 
 class DesirabilityKeys(SpecPart):

@@ -54,7 +54,7 @@ def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
                for place, labels in enumerate(folds.labels)]
     for name, model in sample.models.items():
         rows = rows_of(sample, model)
-        summaries = [Summary(rows.taken(fold.rows), fold.of(sample.weights)) if plan.slices.enough(fold.n) else None
+        summaries = [Summary(rows.at(fold.rows), fold.of(sample.weights)) if plan.slices.enough(fold.n) else None
                      for fold in subsets]
         for entry in plan.metrics:
             if entry.lacking(rows.gives) is None:

@@ -213,14 +213,14 @@ def checks(results: Results) -> Iterator[Check]:
     skipped, with the reason as its message, so that a reader agrees with the exit code of `evalpipe run`.
     """
     names = names_of(results)
-    taken: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for gate in results.gates:
         variant = "" if gate.variant == "original" else f"+{gate.variant}"
         group = f"{gate.dataset}.{gate.model}{variant}"
         inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
         name = f"{_title(names, gate)}{inside}{_class_suffix(gate)}"
-        name += f" (gate {gate.gate})" if (group, name) in taken else ""
-        taken.add((group, name))
+        name += f" (gate {gate.gate})" if (group, name) in seen else ""
+        seen.add((group, name))
         yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate_sentence(names, gate)}")
 
 

@@ -48,8 +48,8 @@ class Numbers:
         """Return the number of a subject of this run less that of the baseline's model, on the same rows."""
         row = self._differences.get(subject.key)
         if row is None:
-            own = self.observed[subject.key]
-            return Observed(None, status=own.status, reason=own.reason)
+            current = self.observed[subject.key]
+            return Observed(None, status=current.status, reason=current.reason)
         baseline = self.observed.get(subject.model_copy(update={"model": row.baseline}).key)
         return Observed(
             row.difference, row.lower, row.upper, row.level, row.method, row.status, row.reason,

@@ -209,9 +209,9 @@ class GateRule(SpecPart):
         """Take the options of a measure that stand beside its name for its own."""
         if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
             return value
-        own = {key: item for key, item in value.items() if key in KEYS}
+        of_gate = {key: item for key, item in value.items() if key in KEYS}
         options = {key: item for key, item in value.items() if key not in KEYS}
-        return own | {"metric": {"metric": value["metric"], **options}} if options else value
+        return of_gate | {"metric": {"metric": value["metric"], **options}} if options else value
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -41,20 +41,20 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
     """Yield the measures of one model: a row each, or one for each class."""
-    own = Summary(rows_of(sample, sample.models[model]), sample.weights)
-    scope, fits = Scope(plan, sample, model, 0, whole(sample), own), sample.bootstrap[model]
+    summary = Summary(rows_of(sample, sample.models[model]), sample.weights)
+    scope, fits = Scope(plan, sample, model, 0, whole(sample), summary), sample.bootstrap[model]
     served = [entry for entry in plan.metrics if scope.serves(entry)]
     places = [_values_of_fit(sample, fit, served) for fit in fits]
     for number, entry in enumerate(served):
         of_fits = np.array([[place[number] for place in fit] for fit in places])  # [B, 3], or [B, 3, K]
-        apparent = values(own, entry)
+        apparent = values(summary, entry)
         for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
-            taken = (apparent, of_fits) if level is None else (apparent[k], of_fits[..., k])
+            measured = (apparent, of_fits) if level is None else (apparent[k], of_fits[..., k])
             bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
             yield Optimism(
                 dataset=sample.dataset, model=model, metric=entry.metric.name, average=entry.average,
                 params=entry.shown if level is None else entry.shown_of(k), class_=level, fits=len(fits),
-                n=scope.seen_by(entry).subset.n, **_fields(plan, entry, float(taken[0]), taken[1], bounds))
+                n=scope.seen_by(entry).subset.n, **_fields(plan, entry, float(measured[0]), measured[1], bounds))
 
 
 def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
@@ -65,7 +65,7 @@ def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPl
     left = np.flatnonzero(fit.drawn == 0)
     summaries = Summary(rows, drawn), Summary(rows, weights)
     within = [[values(summary, entry) for entry in entries] for summary in summaries]
-    outside = Summary(rows.taken(left), weights[left])
+    outside = Summary(rows.at(left), weights[left])
     without = [values(outside, entry) if len(left) else np.full_like(value, np.nan)
                for entry, value in zip(entries, within[ORIGINAL], strict=True)]
     return [*within, without]

@@ -232,7 +232,7 @@ def prevalences_figure(context: Context) -> Drawing | None:
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {_share_text(name, value)}." for name, value in bars)
     sheet = Sheet()
-    drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), beside=10)
+    drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), right_margin=10)
     for middle, (name, value) in zip(drawn.middles, bars, strict=True):
         low, high = limits.get(name, (None, None))
         shape = "s" if name == "declared" else "o"
@@ -240,9 +240,9 @@ def prevalences_figure(context: Context) -> Drawing | None:
             drawn.panel.ranges([middle], [low], [high], "ink", upright=False)
         drawn.panel.marks([value], [middle], "ink", shape)
         drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
-        beside, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
+        offset, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
         end = drawn.panel.across((low if anchor else high) or value)
-        sheet.write(end + beside, drawn.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
+        sheet.write(end + offset, drawn.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
     finding = listed([f"{name}: {_share_text(name, value)}" for name, value in bars])
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])

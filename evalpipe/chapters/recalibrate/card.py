@@ -213,7 +213,7 @@ def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Ite
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     measures: dict[tuple[str, str], list[Comparison]] = {}
     for c in differences:
-        measures.setdefault((names.measure_of(c), names.unsaid(c.metric, c.params)), []).append(c)
+        measures.setdefault((names.measure_of(c), names.other_options(c.metric, c.params)), []).append(c)
     for (measure, options), rows in measures.items():
         tests = {c.test for c in rows if c.test is not None}
         shared = tests.pop() if len(tests) == 1 else None

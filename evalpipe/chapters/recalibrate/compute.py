@@ -19,7 +19,7 @@ from evalpipe.engine.subsets import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream
 from evalpipe.results import Applied, Recalibration
-from evalpipe.statistics.rows import present, taken
+from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _fit_recalibrator(
             yield weights[:, kept]
 
     training = Training(sample.truth[kept], _recalibrator_input(sample, model)[kept], sample.weights[kept],
-                        resampled, taken(_scores_of_fit(model), kept), raw=_is_rank_alone(model))
+                        resampled, values_at(_scores_of_fit(model), kept), raw=_is_rank_alone(model))
     try:
         return registry[variant.method.method].fit(training, **variant.method.options)
     except Unfit as fault:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from evalpipe.calibration import registry
 from evalpipe.chapters.prevalence.rules import check_sum
-from evalpipe.chapters.recalibrate.spec import OWN
+from evalpipe.chapters.recalibrate.spec import COMMON_KEYS
 from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
@@ -98,7 +98,7 @@ def _check_options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodCh
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
     for key in choice.options:
         if key not in known:
-            yield unknown_key(tree, [*known, *OWN], (*loc, key), (f"the method {entry.name} has {has}",))
+            yield unknown_key(tree, [*known, *COMMON_KEYS], (*loc, key), (f"the method {entry.name} has {has}",))
     try:
         entry.options.model_validate({key: item for key, item in choice.options.items() if key in known})
     except ValidationError as error:

@@ -17,7 +17,7 @@ from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, OfRole, Sp
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-OWN = ("method", "name")
+COMMON_KEYS = ("method", "name")
 """The keys of an entry that are no options of its method."""
 
 
@@ -40,7 +40,7 @@ class MethodChoice:
         if isinstance(value, str):
             return cls(value, value)
         if isinstance(value, Mapping) and isinstance(value.get("method"), str):
-            options = {key: item for key, item in value.items() if key not in OWN}
+            options = {key: item for key, item in value.items() if key not in COMMON_KEYS}
             return cls(value["method"], str(value.get("name", value["method"])), MappingProxyType(options))
         raise PydanticCustomError(LEFT_TO_RULES, "a recalibrator is a method, or a mapping with 'method'")
 
@@ -84,10 +84,10 @@ def methods_schema() -> dict[str, Any]:
         options = entry.options.model_json_schema()
         required = options.get("required", [])
         bare += [] if required else [entry.name]
-        own = {"method": {"const": entry.name, "description": entry.definition},
+        common = {"method": {"const": entry.name, "description": entry.definition},
                "name": {"type": "string", "pattern": KEY, "description": "The name of the variant."}}
         forms.append({
-            "type": "object", "title": entry.title, "properties": own | options.get("properties", {}),
+            "type": "object", "title": entry.title, "properties": common | options.get("properties", {}),
             "required": ["method", *required], "additionalProperties": False,
         })
     return {"anyOf": [{"enum": bare}, *forms]}

@@ -19,7 +19,7 @@ from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSu
 from evalpipe.engine.averages import values
 from evalpipe.engine.bootstrap_values import Limited, range_of, smallest_over_largest, together
 from evalpipe.engine.differences import Tested, ratio_limited, tested, two_proportions_test
-from evalpipe.engine.draws import beside
+from evalpipe.engine.draws import all_rows_number
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.subsets import Subset, rows_of, subset_of, summaries_of, whole
@@ -109,7 +109,9 @@ class SliceValues:
     def _reference_values(self, number: int, base: int) -> Drawn:
         """Return the values of the reference; of all rows, those of the replicates that the slice is drawn in."""
         slicing = self.scopes[number].subset.slicing
-        return self.drawn[base] if base or slicing is None else self.drawn.get(beside(slicing), self.drawn[base])
+        if base or slicing is None:
+            return self.drawn[base]
+        return self.drawn.get(all_rows_number(slicing), self.drawn[base])
 
 
 def _is_constant(value: Drawn) -> bool:
@@ -179,7 +181,7 @@ def reference_of(evaluated: Evaluated, number: int) -> tuple[int, str | dict[str
     """
     rules, subsets = evaluated.plan.slices, evaluated.subsets
     if rules.reference == "rest":
-        return next(k for k, other in enumerate(subsets) if other.beside == number), "rest"
+        return next(k for k, other in enumerate(subsets) if other.rest_of == number), "rest"
     labels = rules.reference_labels(tuple(subsets[number].slice or ()))
     levels = [k for k, other in enumerate(subsets) if labels and other.slice == labels]
     return (levels[0], labels) if labels and levels else (0, "overall")
@@ -351,7 +353,7 @@ def _value_and_error(
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
     weights = np.concatenate([weights[None], weights * (1 - left_out / sizes)])
     # The values without each group follow that of all rows, so that the measure is computed in one call.
-    value, without = np.split(values(Summary(summary.rows.taken(subset.rows), weights), entry), [1])
+    value, without = np.split(values(Summary(summary.rows.at(subset.rows), weights), entry), [1])
     return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum()))
 
 

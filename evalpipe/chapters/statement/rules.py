@@ -102,13 +102,13 @@ class _ReferenceCheck:
             hint = f"the names here are {listed([*WHERE, *known], 'and')}"
             yield self.problem("unknown-key", message, closest(name, [*WHERE, *known]), hint)
         try:
-            own = {name: value for name, value in given.items() if name in metric.option_types}
-            metric.options.model_validate(own)
+            options = {name: value for name, value in given.items() if name in metric.option_types}
+            metric.options.model_validate(options)
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_context=False, include_input=False):
-                if detail["type"] != "missing" and detail["loc"][0] in own:
+                if detail["type"] != "missing" and detail["loc"][0] in options:
                     name = str(detail["loc"][0])
-                    message = f"{metric.name} takes no {name} of {quoted(own[name])}"
+                    message = f"{metric.name} takes no {name} of {quoted(options[name])}"
                     hint = f"`evalpipe metrics {metric.name}` says what it takes"
                     yield self.problem("wrong-type", message, None, hint)
 

@@ -200,7 +200,7 @@ def _cuts_of_folds(ruled: _RuledModel, variants: Variants, sample: Sample) -> tu
         if fits is not None:
             unseen = recalibrated(sample.models[model.source or ruled.name], [fits[fold]])
             rows = Rows(sample.truth, None, unseen.probability, unseen.score)
-        rows = rows.taken(others)
+        rows = rows.at(others)
         where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
         place, _ = _best_or_error(ruled.rule, Summary(rows, sample.weights[others]), where)
         cuts.append(cut_values(rows.distinct)[place])

@@ -150,8 +150,8 @@ def _check_choosing_rows(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterat
 def _check_dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
     """Check the dataset whose rows choose."""
     known, shown = draft.role("calibrate"), draft.tree.show(*place)
-    taken = choose(known, "give a dataset 'role: calibrate'")
-    way_out = f"{taken}, or cross-fit: {{folds: 10}}"
+    advice = choose(known, "give a dataset 'role: calibrate'")
+    way_out = f"{advice}, or cross-fit: {{folds: 10}}"
     if name not in draft.spec.datasets:
         yield from refer(draft, place, known, "unknown-dataset", f"no dataset is called {shown}", way_out)
     elif name not in known and draft.readable("datasets", name, "role"):

@@ -228,7 +228,7 @@ def _ledger_place(origins: Origins, where: str | None) -> tuple[LedgerPlace | No
     if where is not None:
         return LedgerPlace.of(where), None, None
     folder = origins.folder.path
-    beside, why = LedgerPlace.beside(folder), LEDGER_UNKNOWN
+    default, why = LedgerPlace.default_for(folder), LEDGER_UNKNOWN
     if origins.spec is not None and origins.spec.is_file():
         manifest = origins.manifest
         overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
@@ -238,7 +238,7 @@ def _ledger_place(origins: Origins, where: str | None) -> tuple[LedgerPlace | No
             return LedgerPlace.named(ledger_named(spec), folder), None, written
         except EvalpipeError as error:
             why = f"the spec, which names it, cannot be read: {error.problems[0].message}"
-    return (beside if beside.file is not None and beside.file.exists() else None), why, None
+    return (default if default.file is not None and default.file.exists() else None), why, None
 
 
 def _against_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:

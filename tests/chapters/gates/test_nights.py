@@ -361,7 +361,7 @@ def test_the_run_again_gives_the_same_bytes_and_tells_that_nights_have_changed(t
     for number in range(3):
         night(tmp_path, number)
     folder = tmp_path / "reports" / f"nightly-{day(2)}"
-    ledger = Ledger.read(LedgerPlace.beside(folder))
+    ledger = Ledger.read(LedgerPlace.default_for(folder))
     before = len(evidence_before(ledger, "nightly", "2027-01-01"))
     assert evalpipe.verify(folder, recompute=True).holds()
     assert len(evidence_before(ledger, "nightly", "2027-01-01")) == before

@@ -32,7 +32,7 @@ def test_the_block_has_every_model_and_every_group() -> None:
     assert [(model.key, model.label, model.look[0]) for model in block.models] == [("0", "p", "m0"), ("1", "q", "m1")]
     assert block.groups == ("All rows", "h = x", "h = z")
     assert [head for _, head in block.columns] == ["Sensitivity", "Specificity", "PPV", "NPV", "Net benefit"]
-    assert block.said == (
+    assert block.description == (
         "Move the threshold and the prevalence, or choose a group. With 95% limits: Clopper-Pearson of sensitivity and "
         "specificity, the delta method of the others, at the prevalence that is set.")
     data = json.loads(block.data)
@@ -53,7 +53,7 @@ def test_costs_and_a_declared_prevalence_are_taken_along() -> None:
 def test_weights_leave_no_limits_and_the_page_says_so() -> None:
     block = explorer(sliced(weight={"column": "heavy", "kind": "importance"}))
     assert json.loads(block.data)["limited"] is False
-    assert block.said.endswith("Without limits: rows are weighted or clustered, so no closed form holds.")
+    assert block.description.endswith("Without limits: rows are weighted or clustered, so no closed form holds.")
 
 
 def test_names_cannot_leave_the_data_and_nothing_but_our_scripts_may_run() -> None:
