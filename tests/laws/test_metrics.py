@@ -147,7 +147,7 @@ def test_a_perfect_forecast_reaches_the_best_value(name: str, options: dict[str,
         return
     expected = entry.best if "epsilon" not in options else -math.log(1 - options["epsilon"])
     assert best == pytest.approx(expected, abs=1e-14), (
-        f"a perfect forecast has {best}: name {name} in SHORT_OF_THE_BOUND if it can reach {expected} in a limit alone")
+        f"a perfect forecast has {best}: if not every one can reach {expected}, name {name} in SHORT_OF_THE_BOUND")
     worst = samples.value(name, options, blind if name in BLIND_TO_SIGN else inverted, np.ones(5))
     assert math.isnan(worst) or (worst > best if entry.direction == "minimize" else worst < best)
 
