@@ -13,6 +13,7 @@ from differences.conftest import write_runs
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.formats import write
 from evalpipe.review.differences.records import read_run
+from few_by_day import by_night
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,8 @@ def page(shared: Callable[[str, Callable[[Path], object]], Path], tmp_path_facto
     return file
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize(("width", "colours"), [
+    (1280, "light"), (390, "dark"), by_night(1280, "dark"), by_night(390, "light")])
 def test_it_fits_loads_nothing_and_is_accessible(browser: Browser, page: Path, width: int, colours: str) -> None:
     asked: list[str] = []
     faults: list[str] = []

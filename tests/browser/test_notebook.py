@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser
 
 
+@pytest.mark.nightly  # by day `test_page.py` looks at what a notebook shows, without the notebook
 def test_a_cell_of_a_notebook_shows_the_card(
     browser: Browser, example: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import evalpipe
-from browser.test_card import AXE_SCRIPT, SCHEMES, violations
+from browser.test_card import AXE_SCRIPT, SCHEMES, in_page, violations
 from evalpipe.results.curves import events
+from few_by_day import by_night
 
 GROUPS = "table.sliced"
 """The tables of groups of the example."""
@@ -41,9 +42,10 @@ def page(tab: Page) -> Page:
     return tab
 
 
-@pytest.mark.parametrize("width", [360, pytest.param(1440, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("width", [360, by_night(1440)])
 def test_axe_finds_no_violation_in_what_scripts_add(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
+    in_page(page, "thin")
     page.evaluate(AXE_SCRIPT)
     assert violations(page, rules={"color-contrast": {"enabled": False}}) == []
     added = {"include": [["#what-if"], ["#view"], [".filter"], [".sort"]]}

@@ -3,11 +3,12 @@ from __future__ import annotations
 import builtins
 import hashlib
 import io
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pypdf import PdfReader
@@ -33,9 +34,36 @@ def small(build: Any) -> Results:
     return build(datasets=1, models=1)
 
 
+class Rendered(NamedTuple):
+    """A card in both formats, the figures that were drawn for each, and what was logged meanwhile."""
+
+    files: dict[str, bytes]
+    for_screen: list[str]
+    for_print: list[str]
+    logged: list[str]
+
+
 @pytest.fixture(scope="module")
-def files(small: Results) -> dict[str, bytes]:
-    return render(small, ["html", "pdf"])
+def rendered(small: Results) -> Rendered:
+    logged, for_screen, for_print = list[str](), list[str](), list[str]()
+    real, handler = svg.Sheet.svg, logging.Handler(logging.WARNING)
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+
+    def counted(self: svg.Sheet, *, printed: bool = False) -> str:
+        (for_print if printed else for_screen).append(written := real(self, printed=printed))
+        return written
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svg.Sheet, "svg", counted)
+        logging.getLogger().addHandler(handler)
+        files = render(small, ["html", "pdf"])
+        logging.getLogger().removeHandler(handler)
+    return Rendered(files, for_screen, for_print, logged)
+
+
+@pytest.fixture(scope="module")
+def files(rendered: Rendered) -> dict[str, bytes]:
+    return rendered.files
 
 
 @pytest.fixture(scope="module")
@@ -49,22 +77,11 @@ def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
     assert files["card.pdf"].startswith(b"%PDF-")
 
 
-def test_each_figure_is_drawn_once_for_both_formats_and_nothing_is_logged(
-    small: Results, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    for_screen: list[str] = []
-    for_print: list[str] = []
-    real = svg.Sheet.svg
-
-    def counted(self: svg.Sheet, *, printed: bool = False) -> str:
-        (for_print if printed else for_screen).append(written := real(self, printed=printed))
-        return written
-
-    monkeypatch.setattr(svg.Sheet, "svg", counted)
-    page = render(small, ["html", "pdf"])["card.html"].decode()
-    assert [svg for svg in for_screen if svg not in page] == []
-    assert page.count('class="chart"') == len(for_screen) == len(for_print) > 10
-    assert [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
+def test_each_figure_is_drawn_once_for_both_formats_and_nothing_is_logged(rendered: Rendered) -> None:
+    page = rendered.files["card.html"].decode()
+    assert [svg for svg in rendered.for_screen if svg not in page] == []
+    assert page.count('class="chart"') == len(rendered.for_screen) == len(rendered.for_print) > 10
+    assert rendered.logged == []
 
 
 def test_no_format_gives_no_file(small: Results) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from engine.runs import read_sample
 from evalpipe.errors import EvalpipeError
+from few_by_day import by_night
 
 ROWS = 24
 GENERATOR = np.random.default_rng(1207)
@@ -73,10 +74,17 @@ def sampled(task: str, names: dict[str, str], values: Any) -> str:
         return repr(replace(sample, files=())).replace("copy", "x")
 
 
-@pytest.mark.parametrize(("task", "first", "second"), [
-    (task, *pair) for task, roles in (("binary", BINARY), ("count", COUNT)) for pair in combinations(roles, 2)])
-def test_a_column_in_two_roles_is_as_two_columns(task: str, first: str, second: str) -> None:
-    for values in VALUES.values():
+PAIRS = [(task, *pair) for task, roles in (("binary", BINARY), ("count", COUNT)) for pair in combinations(roles, 2)]
+OF_DAY = [[list(VALUES)[(place + step) % len(VALUES)] for step in range(2)] for place, _ in enumerate(PAIRS)]
+"""The two values of five that each pair of roles is tried with by day."""
+
+
+@pytest.mark.parametrize(("task", "first", "second", "names"), [
+    *((*pair, names) for pair, names in zip(PAIRS, OF_DAY, strict=True)),
+    *(by_night(*pair, [name for name in VALUES if name not in names])
+      for pair, names in zip(PAIRS, OF_DAY, strict=True))])
+def test_a_column_in_two_roles_is_as_two_columns(task: str, first: str, second: str, names: list[str]) -> None:
+    for values in map(VALUES.__getitem__, names):
         once = sampled(task, {first: "x", second: "x"}, values)
         twice = sampled(task, {first: "x", second: "copy"}, values)
         assert once == twice or any(f"error[{code}]" in once for code in REFUSED)

@@ -20,6 +20,7 @@ from evalpipe.results import Results
 from evalpipe.review.exports import EXPORTS
 from exports import validators
 from exports.conftest import rows, text_of
+from few_by_day import by_night
 from servers import PASSWORD
 
 Run = Callable[[str], Path]
@@ -89,9 +90,10 @@ def exported(form: str, folder: Path, to: Path) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in (to / "written").iterdir()}
 
 
-@pytest.mark.parametrize("form", [
-    name if name in ANYWHERE else pytest.param(name, marks=pytest.mark.nightly) for name in EXPORTS])
-@pytest.mark.parametrize("place", PATHS)
+# By day each form of a run on one database.
+@pytest.mark.parametrize(("place", "form"), [
+    (place, form) if form in ANYWHERE and (number + start) % len(PATHS) == 0 else by_night(place, form)
+    for start, place in enumerate(PATHS) for number, form in enumerate(EXPORTS)])
 def test_the_official_validator_accepts_a_run_on_a_query(place: str, form: str, run: Run, tmp_path: Path) -> None:
     assert validators.VALIDATORS[form].finds(exported(form, run(place), tmp_path), tmp_path) == []
 

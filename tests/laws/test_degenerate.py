@@ -115,13 +115,19 @@ def within(value: float, limits: tuple[float, float]) -> bool:
     return math.isfinite(value) and low <= value <= high
 
 
+@cache
+def plans(task: str) -> list[tuple[str, dict[str, Any], list[MetricPlan]]]:
+    """Return every metric of a task, its options, and the ways in which it is computed."""
+    return [(name, options, planned(registry[name], options, of)) for name, options, of in samples.CASES if of == task]
+
+
 @every_kind
 def test_a_value_is_in_its_range_or_undefined(task: str, kind: str) -> None:
     data = rows(task, kind)
     for weight in weightings(len(data.truth)):
         summary = Summary(data, weight)
-        for name, options, of in samples.CASES:
-            for plan in planned(registry[name], options, of) if of == task else ():
+        for name, options, plans_of_metric in plans(task):
+            for plan in plans_of_metric:
                 found = np.atleast_1d(values(summary, plan))
                 limits = registry[name].bounds(options)
                 strange = [float(one) for one in found if not (np.isnan(one) or within(float(one), limits))]
@@ -141,10 +147,12 @@ def test_a_value_of_numbers_is_in_its_range_or_undefined(kind: str) -> None:
 class Cells:
     """Which cells of the confusion matrix of one class against the rest have weight, and which margins."""
 
-    def __init__(self, data: Rows, weight: Any, options: dict[str, Any] | None = None) -> None:
+    options: dict[str, Any]
+    """Those of the metric whose reason is looked for."""
+
+    def __init__(self, data: Rows, weight: Any) -> None:
         counted = weight > 0
         self.chances, self.hits, self.weight = data.chances[counted], data.truth[counted], weight[counted]
-        self.options = options or {}
         truth, picked = data.truth[counted], data.classes[counted]
         self.tp, self.fp = bool((truth & picked).any()), bool((~truth & picked).any())
         self.fn, self.tn = bool((truth & ~picked).any()), bool((~truth & ~picked).any())
@@ -225,14 +233,22 @@ def summaries() -> list[Summary]:
     return [Summary(data, weight) for data in every for weight in weightings(len(data.truth))]
 
 
+@cache
+def cells_of_summaries() -> list[Cells]:
+    """Return the cells of each of `summaries`."""
+    return [Cells(summary.rows, summary.weights) for summary in summaries()]
+
+
 @pytest.mark.parametrize(("name", "options"), [case[:2] for case in samples.CASES if "binary" in case[2]], ids=[
     identity for identity, case in zip(samples.IDS, samples.CASES, strict=True) if "binary" in case[2]
 ])
 def test_a_metric_is_undefined_for_the_reason_that_it_gives(name: str, options: dict[str, Any]) -> None:
     metric, told = registry[name], []
-    for summary in summaries():
-        found = summary.value(metric, samples.filled(metric, options))
-        because = undefined_because(metric.undefined, Cells(summary.rows, summary.weights, options))
+    filled = samples.filled(metric, options)
+    for summary, cells in zip(summaries(), cells_of_summaries(), strict=True):
+        found = summary.value(metric, filled)
+        cells.options = options
+        because = undefined_because(metric.undefined, cells)
         told.append(because)
         grows = metric.extensive and options.get("scale") != "mean" and name != "hosmer_lemeshow"
         assert np.isnan(found) == (because and not grows), f"{found} {summary.rows} {summary.weights}"
