@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,18 @@ from evalpipe.card.addresses import Addresses
 from evalpipe.errors import UsageError
 from evalpipe.results import Results
 
-Example = Callable[[str], Path]
+Read = Callable[[str], Addresses]
+
+
+@pytest.fixture(scope="module")
+def read(example: Callable[[str], Path]) -> Read:
+    """Return a function that gives the addresses of an example."""
+    return cache(lambda name: Addresses(Results.read(example(name))))
 
 
 @pytest.mark.parametrize("name", ["titanic", "slices", "recalibration", "digits"])
-def test_every_estimate_has_an_address_of_its_own(example: Example, name: str) -> None:
-    addresses = Addresses(Results.read(example(name)))
+def test_every_estimate_has_an_address_of_its_own(read: Read, name: str) -> None:
+    addresses = read(name)
 
     written = [addresses.of(estimate) for estimate in addresses.estimates]
     assert len(set(written)) == len(written) > 20
@@ -41,8 +48,8 @@ def test_every_estimate_has_an_address_of_its_own(example: Example, name: str) -
     ("digits", "forest@precision@7", "evaluation/forest/original/overall/precision/class=7"),
     ("digits", "forest@precision@class=7", "evaluation/forest/original/overall/precision/class=7"),
 ])
-def test_a_short_address_is_understood(example: Example, name: str, short: str, whole: str) -> None:
-    addresses = Addresses(Results.read(example(name)))
+def test_a_short_address_is_understood(read: Read, name: str, short: str, whole: str) -> None:
+    addresses = read(name)
 
     assert addresses.of(addresses.find(short)) == whole
 
@@ -66,22 +73,22 @@ def test_a_short_address_is_understood(example: Example, name: str, short: str, 
     ("titanic", 'roc"auc', ("error[bad-address]: a quote in 'roc\"auc' is not closed\n"
      "  = help: write it as in roc_auc@naive_bayes; `evalpipe show DIR` lists them all")),
 ])
-def test_an_address_of_no_estimate_or_of_several_is_told(example: Example, name: str, address: str, told: str) -> None:
+def test_an_address_of_no_estimate_or_of_several_is_told(read: Read, name: str, address: str, told: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Addresses(Results.read(example(name))).find(address)
+        read(name).find(address)
 
     assert str(caught.value) == told
 
 
-def test_of_many_that_are_meant_some_are_listed(example: Example) -> None:
+def test_of_many_that_are_meant_some_are_listed(read: Read) -> None:
     with pytest.raises(UsageError) as caught:
-        Addresses(Results.read(example("digits"))).find("forest")
+        read("digits").find("forest")
 
     notes = caught.value.problems[0].notes
     assert (len(notes), notes[-1][:4], notes[-1][-5:]) == (13, "and ", " more")
 
 
-def test_names_with_signs_stand_in_quotes(example: Example) -> None:
+def test_names_with_signs_stand_in_quotes(example: Callable[[str], Path]) -> None:
     results = Results.read(example("titanic"))
     rows = [row.model_copy(update={"model": 'A/B "v@2"', "dataset": "recall"}) for row in results.rows[:15]]
     addresses = Addresses(results.model_copy(update={"rows": rows, "diagnostics": []}))
@@ -92,7 +99,7 @@ def test_names_with_signs_stand_in_quotes(example: Example) -> None:
     assert addresses.find(f'{rows[0].metric}@"A/B ""v@2"""') is rows[0]
 
 
-def test_a_dataset_and_a_model_may_exchange_their_names(example: Example) -> None:
+def test_a_dataset_and_a_model_may_exchange_their_names(example: Callable[[str], Path]) -> None:
     results = Results.read(example("titanic"))
     row = results.rows[0]
     rows = [row.model_copy(update={"dataset": dataset, "model": model}) for dataset, model in ("ab", "ba")]
