@@ -176,7 +176,7 @@ def house(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the package with one folder more, and one entry more in the tuple of chapters."""
     house = tmp_path_factory.mktemp("house")
     for room in ("evalpipe", "templates"):
-        shutil.copytree(root / room, house / room, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / room, house / room)  # with what is compiled
     chapters = house / "evalpipe" / "chapters"
     (chapters / "toys").mkdir()
     for name, text in FILES.items():

@@ -52,9 +52,9 @@ def recorded(out: Path, where: str | None = None) -> list[dict[str, Any]]:
     return Ledger.read(LedgerPlace.default_for(out) if where is None else LedgerPlace.of(where)).runs(out)
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Results:
-    return evalpipe.run(spec(tmp_path))
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return evalpipe.run(spec(tmp_path_factory.mktemp("results")))
 
 
 def test_a_run_without_gates_is_recorded_as_one_that_nothing_judged(
