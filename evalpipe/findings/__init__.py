@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters import CHAPTERS
+from evalpipe.errors import UsageError
 from evalpipe.findings.claims import claims_of_plugins, decided, registry
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ def with_findings(results: Results) -> Results:
     return complete
 
 
-def findings(results: Results) -> list[Finding]:
-    """Return what the results say, what matters most first."""
-    families = {rule.name: list(rule.claims(results)) for rule in rules()} | claims_of_plugins(results)
+def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
+    """Return what the results say, what matters most first; raises UsageError where a rule of ``plugins`` fails."""
+    families = {rule.name: list(rule.claims(results)) for rule in rules()}
+    families |= claims_of_plugins(results) if plugins else {}
     error = 1 - results.intervals.level
     code_of = {id(claim): name.replace("_", "-") for name, claims in families.items() for claim in claims}
     claims_of: dict[tuple[str, Say, bool], list[Claim]] = {}
@@ -72,11 +74,15 @@ def findings(results: Results) -> list[Finding]:
 def with_texts(results: Results) -> list[Finding]:
     """Return the findings that results hold, with the sentence of each.
 
-    It is made of the results as it was when they were written. Where another version no longer finds the same, the
-    sentence says what was checked and what came of it.
+    It is made of the results as it was when they were written. Where this version, or a plugin that is gone, no longer
+    finds the same, the sentence says what was checked and what came of it.
     """
+    try:
+        current = findings(results)
+    except UsageError:  # a plugin is not installed here; its own sentences are in the results
+        current = findings(results, plugins=False)
     sentences: dict[tuple[object, ...], list[str]] = {}
-    for finding in findings(results):
+    for finding in current:
         sentences.setdefault(_same_finding(finding), []).append(finding.text)
     return [stated if stated.text else stated.model_copy(update={"text": _text_of(stated, sentences)})
             for stated in results.finding_rows]

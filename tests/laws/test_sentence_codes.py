@@ -179,3 +179,25 @@ def test_a_broken_sentence_is_told_with_its_place(results: Results) -> None:
     del document["warnings"][0]["rows"]
     with pytest.raises(DataError, match=r"warnings\.0.*'clipped' lacks a number"):
         Results.from_json(json.dumps(document))
+
+
+def test_findings_have_sentences_where_a_plugin_of_the_run_is_gone(results: Results) -> None:
+    document = json.loads(results.to_json())
+    document["appearance"]["plugins"] = [
+        {"name": "house", "package": "house-rules", "version": "1.0", "gives": ["findings"]}]
+    document["findings"].append(document["findings"][-1] | {
+        "code": "plugin-house", "plugin": "house", "text": "The plugin's own words."})
+    read = Results.from_json(json.dumps(document))
+    assert [finding.text for finding in read.findings] == [
+        *(finding.text for finding in results.findings), "The plugin's own words."]
+
+
+def test_a_finding_that_this_version_does_not_make_says_what_was_checked(results: Results) -> None:
+    document = json.loads(results.to_json())
+    first = document["findings"][0]
+    document["findings"][0] = first | {"code": "better-than-trivial", "kind": "fails", "estimates": []}
+    document["findings"][1] |= {"code": "of-a-later-version"}
+    texts = [finding.text for finding in Results.from_json(json.dumps(document)).findings]
+    assert texts[:2] == ["Whether predictions are better than a constant prediction: fails.",
+                         f"of-a-later-version: {document['findings'][1]['kind']}."]
+    assert texts[2:] == [finding.text for finding in results.findings[2:]]
