@@ -41,11 +41,15 @@ def run(spec: Path, *overrides: str) -> tuple[str, dict[str, int]]:
     return (out / "results.json").read_text(), json.loads((out / "run.json").read_text())["parts"]
 
 
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Python would keep compiled modules that were cut off at the limit."""
+
+
 def limited(spec: Path, most: int, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the command where no file may be larger than so many bytes: writing more fails as on a full disk."""
     command = [sys.executable, "-m", "evalpipe", "run", str(spec), "--out", str(spec.parent / "out"), *options]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False,
+        command, capture_output=True, text=True, check=False, env=os.environ | NO_BYTECODE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
 
 
