@@ -116,7 +116,8 @@ def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], P
 def each_spline_once() -> Iterator[None]:
     """Fit the spline of a calibration curve once for all runs of a worker on the same events, equal to the last bit.
 
-    It takes half the time of a small run, of which tests do thousands, most of them on the same rows.
+    It takes half the time of a small run, of which tests do thousands, most of them on the same rows. The newest
+    hundreds are kept: a large one holds as many kilobytes.
     """
     from evalpipe.calibration import bands
 
@@ -127,6 +128,8 @@ def each_spline_once() -> Iterator[None]:
         key = b"".join(column.tobytes() for column in table)
         if key not in fits:
             fits[key] = smooth(table)
+            if len(fits) > 400:
+                del fits[next(iter(fits))]
         return fits[key]
 
     with pytest.MonkeyPatch.context() as patch:
