@@ -38,12 +38,12 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 LONGEST = 30 * 24 * 3600
 """The most seconds that may be allowed, 30 days: more is a slip of the keyboard."""
 
-_WRITTEN = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,3})?)(?P<unit>[smh])", re.ASCII)
+_DURATION = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,3})?)(?P<unit>[smh])", re.ASCII)
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds of a duration such as "15m"; raises click.BadParameter for what is none."""
-    parts = _WRITTEN.fullmatch(text)
+    """Return the seconds of a duration such as "15m"; raises click.BadParameter for a text that is no duration."""
+    parts = _DURATION.fullmatch(text)
     if parts is None:
         raise click.BadParameter(f"{text!r} is no duration; write a number and s, m or h, such as 90s, 15m or 2h")
     seconds = float(parts["number"]) * UNITS[parts["unit"]]
@@ -52,8 +52,8 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
-def written(seconds: float) -> str:
-    """Write a duration as it may be given: in the largest unit that it is a whole number of."""
+def duration_text(seconds: float) -> str:
+    """Return a duration as `seconds_of` reads it, such as "15m": in the largest unit that divides it."""
     unit = next((unit for unit in reversed(UNITS) if not seconds % UNITS[unit]), "s")
     return f"{seconds / UNITS[unit]:.10g}{unit}"
 
@@ -67,7 +67,7 @@ ENDINGS = {"SIGINT": ("interrupted", 130), "SIGTERM": ("terminated", 143), "SIGA
 UNCHANGED = "the earlier output is unchanged"
 """What is so of every command that ends before its output is complete."""
 
-_seen: list[int] = []
+_received_signals: list[int] = []
 
 
 def watch() -> None:
@@ -79,18 +79,19 @@ def watch() -> None:
 
 
 def _remember(number: int, _: FrameType | None) -> None:
-    _seen.append(number)
-    if len(_seen) == 1:  # a second would break what is cleared up after the first
+    """Handle a signal: remember its number, and raise KeyboardInterrupt at the first one."""
+    _received_signals.append(number)
+    if len(_received_signals) == 1:  # a second would break what is cleared up after the first
         raise KeyboardInterrupt
 
 
 def ending() -> tuple[str, int]:
-    """Return how the end of the command is called, and its exit code: those of the last signal, or of Ctrl-C."""
-    return ENDINGS[signal.Signals(_seen[-1]).name if _seen else "SIGINT"]
+    """Return the word for how the last signal ends the command, and the exit code; without a signal, for Ctrl-C."""
+    return ENDINGS[signal.Signals(_received_signals[-1]).name if _received_signals else "SIGINT"]
 
 
 def interrupted(error: BaseException) -> int:
-    """Say by what a command was ended, and what became of the output; return the exit code, 128 and the signal."""
+    """Print how a signal ended the command, and what became of its output; return the exit code."""
     word, code = ending()
     cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
     tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
@@ -103,7 +104,7 @@ def leave(code: int) -> NoReturn:
     An interrupt inside the ``exec`` of a text, such as dataclasses and scipy run while they are imported, makes Python
     kill itself by the signal when it ends, although it was caught. So after one it is not left to end by itself.
     """
-    if _seen:
+    if _received_signals:
         leave_at_once(code)
     silence()
     sys.exit(code)
@@ -117,7 +118,7 @@ def leave_at_once(code: int) -> NoReturn:
 
 
 class Guard:
-    """Sees to it that what is done within it ends after a signal, and when its time is over; ``passed`` tells of that.
+    """A context whose block ends after a signal, or when its time is over: ``timed_out`` says whether it was that.
 
     Both raise KeyboardInterrupt in the main thread. Where it does not end within `GRACE`, as in a library that computes
     or waits for a file, a thread calls ``rescue`` with the number of the signal, which has to end the process. Raises
@@ -125,9 +126,9 @@ class Guard:
     """
 
     def __init__(self, seconds: float | None, rescue: Callable[[int], NoReturn]) -> None:
-        """Allow so many seconds; None for any number of them."""
-        self.passed = False
-        self._seconds, self._rescue, self._over = seconds, rescue, threading.Event()
+        """Limit the block to ``seconds``, None for no limit; ``rescue`` ends the process, given the signal."""
+        self.timed_out = False
+        self._seconds, self._rescue, self._block_ended = seconds, rescue, threading.Event()
         self._signals, self._sent = socket.socketpair()
 
     def __enter__(self) -> Self:
@@ -138,29 +139,31 @@ class Guard:
             signal.signal(signal.SIGALRM, self._alarm)
         self._sent.settimeout(0.0)  # as `set_wakeup_fd` asks for
         self._before = signal.set_wakeup_fd(self._sent.fileno(), warn_on_full_buffer=False)
-        threading.Thread(target=self._wait, daemon=True).start()
+        threading.Thread(target=self._rescue_if_stuck, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop the time; an alarm that comes later does nothing."""
-        self._over.set()
+        self._block_ended.set()
         signal.set_wakeup_fd(self._before)
         self._sent.close()
 
     def _alarm(self, number: int, frame: FrameType | None) -> None:
-        if not self._over.is_set():
-            self.passed = True
+        """Handle SIGALRM: interrupt the block, unless it has ended."""
+        if not self._block_ended.is_set():
+            self.timed_out = True
             _remember(number, frame)
 
-    def _wait(self) -> None:
+    def _rescue_if_stuck(self) -> None:
+        """Wait for a signal or the time limit, and call ``rescue`` where the block goes on for `GRACE` seconds."""
         with self._signals:  # open until the end: further signals are written to it
-            number = self._first()
-            if number is not None and not self._over.wait(GRACE):
-                _seen.append(number)
+            number = self._first_signal()
+            if number is not None and not self._block_ended.wait(GRACE):
+                _received_signals.append(number)
                 self._rescue(number)
 
-    def _first(self) -> int | None:
-        """Return the number of the first signal that ends a command, or of the alarm; None where none came."""
+    def _first_signal(self) -> int | None:
+        """Return the number of the first signal that ends a command, SIGALRM at the time limit; None without any."""
         self._signals.settimeout(self._seconds)
         try:
             while byte := self._signals.recv(1):
@@ -173,76 +176,77 @@ class Guard:
 
 
 class Interruptible(Progress):
-    """Progress that raises a remembered interrupt before it passes on what it is told, to several listeners.
+    """Progress that is passed on to several listeners, after an interrupt by a signal that came meanwhile.
 
-    ``at`` is the step that the run is in, and ``holds`` whether it has locked its output folder. ``same`` tells that
-    nothing has changed since the run before, ``moved`` is the file that signatures were moved to.
+    ``current_step`` is the step that the run is in, ``holds_lock`` whether it has locked its output folder.
+    ``unchanged`` tells that nothing has changed since the run before, ``moved_signatures`` is the file that signatures
+    were moved to.
     """
 
     def __init__(self, *listeners: Progress) -> None:
-        """Pass on to ``listeners``."""
+        """Report progress to ``listeners``, and keep for the end of the command how far the run came."""
         self._listeners = listeners
-        self.at = "its beginning"
-        self.holds = self.same = False
-        self.moved: str | None = None
+        self.current_step = "its beginning"
+        self.holds_lock = self.unchanged = False
+        self.moved_signatures: str | None = None
 
     def step(self, number: int, title: str) -> None:
-        """Begin a step."""
-        self._check()
-        self.at, self.holds = f"step {number} ({title})", number > 1
+        """Report that a step begins, and note it."""
+        self._raise_if_interrupted()
+        self.current_step, self.holds_lock = f"step {number} ({title})", number > 1
         for listener in self._listeners:
             listener.step(number, title)
 
     def expect(self, replicates: int) -> None:
-        """Announce replicates."""
+        """Report how many replicates will be drawn."""
         for listener in self._listeners:
             listener.expect(replicates)
 
     def advance(self, replicates: int) -> None:
-        """Count replicates."""
-        self._check()
+        """Report replicates as done."""
+        self._raise_if_interrupted()
         for listener in self._listeners:
             listener.advance(replicates)
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Announce parts."""
-        self._check()
+        """Report the parts that a dataset is read in, how many the cache has, and ``why`` the others are read."""
+        self._raise_if_interrupted()
         for listener in self._listeners:
             listener.expect_parts(dataset, parts, cached, why)
 
     def part_read(self) -> None:
-        """Count a part."""
-        self._check()
+        """Report a part of a dataset as read."""
+        self._raise_if_interrupted()
         for listener in self._listeners:
             listener.part_read()
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Pass on what has changed; note where that is nothing."""
-        self.same = not reasons
+        """Report what has changed since the run before, and note whether that is nothing."""
+        self.unchanged = not reasons
         for listener in self._listeners:
             listener.changed(reasons)
 
     def signatures_moved(self, file: str) -> None:
-        """Keep the name of the file, which is told when the run is done."""
-        self.moved = file
+        """Note the file that signatures of other results were moved to, which is printed when the run is done."""
+        self.moved_signatures = file
 
     @staticmethod
-    def _check() -> None:
-        if _seen:
+    def _raise_if_interrupted() -> None:
+        if _received_signals:
             raise KeyboardInterrupt
 
 
 def annotation(problem: Problem) -> str:
-    """Return a problem as a GitHub workflow command."""
-    place = problem.place
-    parts = [("file", place.file), ("line", place.line), ("col", place.column)] if place else []
-    where = ",".join(f"{key}={value}" for key, value in [*parts, ("title", problem.code)] if value is not None)
+    """Return a problem as a GitHub workflow command: an annotation of a line of the spec."""
+    position = problem.place
+    parts = [("file", position.file), ("line", position.line), ("col", position.column)] if position else []
+    properties = ",".join(f"{key}={value}" for key, value in [*parts, ("title", problem.code)] if value is not None)
     text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-    return f"::{problem.severity} {where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{problem.severity} {properties}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def asked_format(arguments: Sequence[str]) -> str:
-    """Return the value of ``--format`` on a command line that may not parse."""
+    """Return the value of ``--format`` on a command line that may not parse; "text" without one."""
     for i, argument in enumerate(arguments):
         if argument == "--format":
             return arguments[i + 1] if i + 1 < len(arguments) else "text"
@@ -252,7 +256,7 @@ def asked_format(arguments: Sequence[str]) -> str:
 
 
 def tell(*problems: Problem, code: int, form: str) -> int:
-    """Print problems where they belong: on stderr for people; as JSON or annotations on stdout. Returns ``code``."""
+    """Print problems in a format: text on stderr, JSON or GitHub annotations on stdout; return the exit ``code``."""
     if form == "json":
         document = {"ok": False, "exit_code": code, "problems": [problem.as_dict() for problem in problems]}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
@@ -275,11 +279,11 @@ def long_path(error: Exception) -> Problem | None:
 
 
 def fault(error: Exception) -> Problem:
-    """Return the problem of an error that nobody expected, with the line that raised it."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    place = f"{last.tb_frame.f_globals.get('__name__', '?')}, line {last.tb_lineno}" if last else "unknown place"
+    """Return the problem that reports an unexpected error as a fault of evalpipe, with the line that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_globals.get('__name__', '?')}, line {trace.tb_lineno}" if trace else "unknown place"
     return Problem(
         "internal", f"a fault of evalpipe itself: {type(error).__name__}: {error}", notes=(f"raised in {place}",),
         hint="please report it with the spec; EVALPIPE_DEBUG=1 shows the traceback",
@@ -287,7 +291,7 @@ def fault(error: Exception) -> Problem:
 
 
 def code_of(error: BaseException | None) -> int:
-    """Return the exit code of a command that ends with an error; 0 where there is none."""
+    """Return the exit code of a command that ends with ``error``; 0 without one."""
     if error is None:
         return 0
     if isinstance(error, KeyboardInterrupt):
@@ -296,7 +300,7 @@ def code_of(error: BaseException | None) -> int:
 
 
 def problems_of(error: BaseException) -> tuple[Problem, ...]:
-    """Return what an error tells; nothing of an interrupt."""
+    """Return the problems that an error reports; none of an interrupt."""
     if isinstance(error, EvalpipeError):
         return error.problems
     return (fault(error),) if isinstance(error, Exception) else ()

@@ -45,12 +45,17 @@ def export(folder: str, form: str, out: str | None, model: str | None, evaluator
     from evalpipe.review.exports.declare import ExportedRun
 
     chosen = EXPORTS[form]
-    _check(chosen, folder, out, model, evaluator)
+    _refuse_misfit_options(chosen, folder, out, model, evaluator)
     _deliver(chosen, chosen.write(ExportedRun.read(folder, model, evaluator)), out)
 
 
-def _check(chosen: Export, folder: str, out: str | None, model: str | None, evaluator: str | None) -> None:
-    """Raise UsageError for options that do not fit the format, or an output among the files of the report."""
+def _refuse_misfit_options(
+    chosen: Export, source: str, out: str | None, model: str | None, evaluator: str | None
+) -> None:
+    """Raise UsageError for options that do not fit the ``chosen`` format, or ``out`` inside the exported folder.
+
+    ``source`` is the output folder that is exported, or its file of results.
+    """
     if chosen.folder and out is None:
         raise click.UsageError(f"{chosen.name} is a folder of several files; name it with --out")
     if chosen.models == "all" and model is not None:
@@ -58,14 +63,14 @@ def _check(chosen: Export, folder: str, out: str | None, model: str | None, eval
     if not chosen.asks_evaluator and evaluator is not None:
         raise click.UsageError(f"{chosen.name} has no place for --evaluator")
     if out is not None:
-        given, place = (Path(os.path.realpath(path)) for path in (folder, out))
-        report = given.parent if given.is_file() else given
-        if report in (place, *place.parents):
+        report_path, out_path = (Path(os.path.realpath(path)) for path in (source, out))
+        report_folder = report_path.parent if report_path.is_file() else report_path
+        if report_folder in (out_path, *out_path.parents):
             raise click.UsageError(f"'{out}' lies in the output folder, whose files the next run replaces")
 
 
 def _deliver(chosen: Export, files: Files, out: str | None) -> None:
-    """Print the file, or write it, or all files of a folder."""
+    """Print an export of one file, or write it to ``out``; a folder of several files is always written."""
     from evalpipe.cli.output import printing, write_file
 
     if out is None:

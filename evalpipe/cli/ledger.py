@@ -16,23 +16,24 @@ name_option = click.option(
     "--name", help="The nights of this name, in whatever folders.  [default: where FOLDER holds a ledger, the only "
     "name in it]")
 ledger_option = click.option(
-    "--ledger", "where", help="The ledger: a file or a URL.  [default: ledger.sqlite in FOLDER or beside it]")
+    "--ledger", "address", help="The ledger: a file or a URL.  [default: ledger.sqlite in FOLDER or beside it]")
 
 
-def ledger_and_name(folder: str, name: str | None, where: str | None) -> tuple[Ledger, str | None]:
-    """Return the ledger, to read from, and the name whose nights are meant; None for the runs of the folder.
+def ledger_and_name(folder: str, name: str | None, address: str | None) -> tuple[Ledger, str | None]:
+    """Return the ledger opened for reading, and the evaluation name to choose runs by; None to choose by output folder.
 
-    Raises UsageError where there is no ledger, or it has several names and none is chosen.
+    ``folder`` is an output folder, or the folder that holds the ledger: then the only name in it is chosen.
+    ``address`` is a file or a URL. Raises UsageError without a ledger, or for several names and no ``name``.
     """
     from evalpipe.ledger.place import FILE, LedgerPlace
     from evalpipe.ledger.store import Ledger
 
-    out = Path(folder)
-    holds = (out / FILE).is_file()
-    place = LedgerPlace.of(where) if where is not None else (
-        LedgerPlace(file=(out / FILE).absolute()) if holds else LedgerPlace.default_for(out))
-    ledger = Ledger.read(place)
-    return ledger, name or (_only_name(ledger) if holds and where is None else None)
+    folder_path = Path(folder)
+    is_ledger_folder = (folder_path / FILE).is_file()
+    ledger_place = LedgerPlace.of(address) if address is not None else (
+        LedgerPlace(file=(folder_path / FILE).absolute()) if is_ledger_folder else LedgerPlace.default_for(folder_path))
+    ledger = Ledger.read(ledger_place)
+    return ledger, name or (_only_name(ledger) if is_ledger_folder and address is None else None)
 
 
 def _only_name(ledger: Ledger) -> str:
@@ -62,7 +63,7 @@ Run = dict[str, Any]
 @click.option("--last", type=click.IntRange(min=1), default=30, show_default=True, help="How many runs, the newest.")
 @ledger_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def history(folder: str, name: str | None, metric: str | None, last: int, where: str | None, form: str) -> int:
+def history(folder: str, name: str | None, metric: str | None, last: int, address: str | None, form: str) -> int:
     """List the runs of an output folder, the oldest first: day, verdict, and a measure of each model.
 
     Of a FOLDER that holds a ledger and an output folder for each night, it lists the nights of a name: the run of each
@@ -70,7 +71,7 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
     """
     from evalpipe.ledger.nights import nights
 
-    ledger, chosen = ledger_and_name(folder, name, where)
+    ledger, chosen = ledger_and_name(folder, name, address)
     runs = (ledger.runs(Path(folder), last) if chosen is None
             else ledger.with_numbers(nights(ledger, chosen, last=last)))
     of = folder if chosen is None else chosen
@@ -90,12 +91,15 @@ def history(folder: str, name: str | None, metric: str | None, last: int, where:
 
 
 def _verdict(run: Run) -> str:
-    """Return the verdict of a run, which is null in earlier ledgers where nothing was judged."""
+    """Return the verdict of a run; "none" where an earlier ledger has null because nothing was judged."""
     return run["verdict"] or "none"
 
 
-def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str | None) -> None:
-    """Print a line for each run, with the intervals of a measure."""
+def _print_table(subject: str, kind: str, ledger: str, runs: list[Run], metric: str | None) -> None:
+    """Print a line for each run: its day, verdict, the measure ``metric`` of each model, and the results' sha256.
+
+    ``subject`` is the folder or the name whose runs these are, ``kind`` is "run" or "night".
+    """
     from evalpipe.ledger.nights import measure_of, names_now, under_new_names
 
     name = measure_of(runs, metric)
@@ -110,29 +114,29 @@ def _print_table(of: str, kind: str, ledger: str, runs: list[Run], metric: str |
             *(_value_text(values.get(key)) for key in columns), run["results_sha256"][:8]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     several = "" if len(runs) == 1 else "s"
-    click.echo(f"{of}: {len(runs):,} {kind}{several} in {ledger}; {name} with its interval")
+    click.echo(f"{subject}: {len(runs):,} {kind}{several} in {ledger}; {name} with its interval")
     for line in lines:
         click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _series_names(estimates: list[dict[str, Any]]) -> dict[str, str]:
-    """Return what a measure is of, by its key: the model, and what else tells it from others."""
+    """Return a column title for each series of estimates, by `_series_key`: the model, and parts that differ."""
     keys = list(dict.fromkeys(map(_series_key, estimates)))
     parts = [[str(part) for part in json.loads(key)] for key in keys]
-    differing = [0, *(place for place, values in enumerate(zip(*parts, strict=True)) if place and len(set(values)) > 1)]
-    return {key: ", ".join(texts[place] for place in differing if texts[place]) for key, texts in
+    differing = [0, *(index for index, column in enumerate(zip(*parts, strict=True)) if index and len(set(column)) > 1)]
+    return {key: ", ".join(texts[index] for index in differing if texts[index]) for key, texts in
             zip(keys, parts, strict=True)}
 
 
 def _series_key(estimate: dict[str, Any]) -> str:
-    """Return the model with its variant, the dataset, the average and the options, as JSON."""
+    """Return the key of the series that an estimate is in: its model, dataset, average and options as a JSON list."""
     variant = "" if estimate["variant"] == "original" else f"+{estimate['variant']}"
     options = " ".join(f"{key} {value}" for key, value in estimate["params"].items())
     return json.dumps([f"{estimate['model']}{variant}", estimate["dataset"], estimate["average"] or "", options])
 
 
 def _value_text(estimate: dict[str, Any] | None) -> str:
-    """Write a value with its interval."""
+    """Return a value with its interval as text; its status without a value, a dash without an estimate."""
     from evalpipe.words.numbers import decimals, fixed, ranged
 
     if estimate is None or estimate["value"] is None:
@@ -151,7 +155,7 @@ def _value_text(estimate: dict[str, Any] | None) -> str:
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
 @ledger_option
 def gc(
-    folder: str, name: str | None, keep_runs: int | None, keep_days: int | None, where: str | None, *, dry_run: bool
+    folder: str, name: str | None, keep_runs: int | None, keep_days: int | None, address: str | None, *, dry_run: bool
 ) -> int:
     """Remove the runs of an output folder from the ledger that neither --keep-runs nor --keep-days keeps.
 
@@ -167,7 +171,7 @@ def gc(
     if keep_runs is None and keep_days is None:
         raise UsageError.of("usage", "nothing says which runs to keep", "give --keep-runs, --keep-days or both")
     keep = Keep(keep_runs, keep_days)
-    read, chosen = ledger_and_name(folder, name, where)  # which begins none where there is none
+    read, chosen = ledger_and_name(folder, name, address)  # which begins none where there is none
     ledger = Ledger.open(read.place)
     gone, kept = (forget_runs(ledger, Path(folder), keep, dry=dry_run) if chosen is None
                   else forget_nights(ledger, chosen, keep, dry=dry_run))

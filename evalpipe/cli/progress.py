@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Quiet(Progress):
-    """Nothing but why a run was needed."""
+    """Progress of which only the reason for a run is printed."""
 
     def changed(self, reasons: Sequence[str]) -> None:
         """Print what has changed since the run before."""
@@ -27,12 +27,12 @@ class Quiet(Progress):
 
 
 def why(reasons: Sequence[str]) -> str:
-    """Say why a run is needed."""
+    """Return the sentence that says why a run is needed, from what has changed since the run before."""
     return f"runs because {'; '.join(reasons)}"
 
 
 class Lines(Quiet):
-    """One line a step, and one a dataset that is read part by part; it does not count replicates."""
+    """Progress in lines: one for each step, and one for each dataset read in parts; replicates are not counted."""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -46,12 +46,12 @@ class Lines(Quiet):
         click.echo(f"{number}/{len(STEPS)} {title}", err=True)
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Print the dataset's line."""
+        """Print how many parts a dataset has, how many the cache has, and ``why`` the others are read."""
         click.echo(f"    {parts_line(dataset, parts, cached, why)}", err=True)
 
 
 def _terminal() -> TextIO:
-    """Return the standard error under a number of its own, for its usual one is turned aside while files are read."""
+    """Return standard error under a second descriptor, as the usual one is redirected while files are read."""
     try:
         return os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace")
     except (OSError, ValueError):
@@ -95,12 +95,12 @@ class Bar(Progress):
             self._rich.update(self._task, description=self._step, completed=number - 1)
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Print the dataset's line above the bar, and count its parts beside the step."""
+        """Print a dataset's parts, those cached and ``why`` the others are read; count the latter in the bar."""
         self._rich.console.print(parts_line(dataset, parts, cached, why), markup=False, highlight=False)
         self._parts, self._read = parts - cached, 0
 
     def part_read(self) -> None:
-        """Count a part."""
+        """Show one more part as read beside the step."""
         self._read += 1
         if self._task is not None:
             self._rich.update(self._task, description=f"{self._step}: {self._read:,} of {self._parts:,} parts")
@@ -111,10 +111,10 @@ class Bar(Progress):
             self._rich.console.print(why(reasons), markup=False, highlight=False)
 
     def expect(self, replicates: int) -> None:
-        """Let step 4 fill its share of the bar replicate by replicate."""
+        """Note how many replicates fill the share of step 4 in the bar."""
         self._replicates = replicates
 
     def advance(self, replicates: int) -> None:
-        """Move the bar."""
+        """Move the bar by the share of ``replicates`` in all of step 4."""
         if self._task is not None and self._replicates:
             self._rich.advance(self._task, replicates / self._replicates)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
-from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, interrupted, leave_at_once, tell, written
+from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, duration_text, interrupted, leave_at_once, tell
 from evalpipe.cli.log_file import Log
 from evalpipe.cli.output import output_folder, printing
 from evalpipe.cli.progress import Bar, Lines, Quiet
@@ -47,23 +47,23 @@ class RunOptions:
 
 
 class RunOutcome(NamedTuple):
-    """What a run came to, where its output is, and the file that signatures of other results were moved to.
+    """The results of a run, its output folder, and the file there that signatures of other results were moved to.
 
-    ``same`` tells that nothing had changed since the run there, so that nothing was done.
+    ``unchanged`` tells that nothing had changed since the run there, so that nothing was done.
     """
 
     results: Results
     spec: Spec
     folder: Path
-    moved: str | None
-    same: bool
+    moved_signatures: str | None
+    unchanged: bool
 
 
 class Attempt:
     """One run of a spec file, whose time may be limited."""
 
     def __init__(self, path: str, options: RunOptions, log: Log) -> None:
-        """Run the spec at ``path``, and tell ``log`` of it."""
+        """Prepare to run the spec at ``path``, with its progress in ``log``."""
         self._path, self._options, self._log = path, options, log
         self._watched = Interruptible(log)
         self._folder: Path | None = None
@@ -78,11 +78,12 @@ class Attempt:
             with guard, shown as progress:
                 return self._ran(progress)
         except KeyboardInterrupt:
-            if guard.passed:
+            if guard.timed_out:
                 raise self._too_late() from None
             raise KeyboardInterrupt(self._output()) from None
 
     def _ran(self, progress: Progress) -> RunOutcome:
+        """Read the spec and run it into its output folder, which is noted with its state before."""
         from evalpipe.run import load_with_files, run
 
         options = self._options
@@ -93,25 +94,25 @@ class Attempt:
         self._folder, self._before = folder, _stamp(folder)
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
                       if_changed=options.if_changed, key=options.key)
-        return RunOutcome(results, spec, folder, watched.moved, watched.same)
+        return RunOutcome(results, spec, folder, watched.moved_signatures, watched.unchanged)
 
     def _output(self) -> str:
-        """Say what became of the output."""
+        """Say whether the earlier output is unchanged or the new one complete."""
         return UNCHANGED if self._folder is None or _stamp(self._folder) == self._before else COMPLETE
 
     def _too_late(self) -> DataError:
-        """Return the error of a run whose time was over."""
-        allowed = written(self._options.timeout or 0)
-        message = f"the run was ended after {allowed}, in {self._watched.at}"
+        """Return the error of a run that exceeded --timeout, with the step that it was in."""
+        allowed = duration_text(self._options.timeout or 0)
+        message = f"the run was ended after {allowed}, in {self._watched.current_step}"
         hint = "allow more with --timeout; `evalpipe plan` states what a run costs"
         return DataError.of("timeout", message, hint, notes=(self._output(),))
 
     def _rescue(self, number: int) -> NoReturn:
-        """End the process, whose main thread does not answer to a signal, with its error and without litter."""
+        """End the process that goes on after signal ``number``: print the error, remove lock and temporary files."""
         from evalpipe.run import abandon
 
         error = self._too_late() if signal.Signals(number).name == "SIGALRM" else KeyboardInterrupt(self._output())
-        abandon(self._folder if self._watched.holds else None)
+        abandon(self._folder if self._watched.holds_lock else None)
         self._log.end(error)
         if isinstance(error, DataError):
             leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
@@ -119,7 +120,7 @@ class Attempt:
 
 
 def _stamp(folder: Path) -> object:
-    """Return what tells the output of one run from that of another."""
+    """Return a stamp of the output in a folder, which differs after every run; None without output."""
     from evalpipe.runs.folder import RunFolder
 
     return RunFolder(folder).stamp
@@ -152,15 +153,16 @@ def _print(outcome: RunOutcome, form: str) -> None:
         print_summary,
     )
 
-    results, spec, folder, moved, same = outcome
+    results, spec, folder, moved, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
                for name in (*format_files(spec.report.formats, judged=results.judged).values(), RESULTS, *rows)]
     if form == "json":
-        document = run_document(results, written) | {"ran": not same, "signatures_moved": moved and str(folder / moved)}
+        moved_path = moved and str(folder / moved)
+        document = run_document(results, written) | {"ran": not unchanged, "signatures_moved": moved_path}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    if same:
+    if unchanged:
         count = len(results.inputs)
         inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
         alike = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
@@ -175,7 +177,7 @@ def _print(outcome: RunOutcome, form: str) -> None:
         annotate_standards(results, spec)
     if moved is not None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
-    if not same:
+    if not unchanged:
         click.echo("\n" + "\n".join(written))
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.conftest import Command
-from evalpipe.cli.exit import LONGEST, seconds_of, written
+from evalpipe.cli.exit import LONGEST, duration_text, seconds_of
 
 SLOW = ("--set", "intervals.replicates=1000000", "--set", "report.formats=[]")
 QUICK = ("--no-progress", "--set", "report.formats=[]")
@@ -190,7 +190,7 @@ def test_what_is_no_duration_is_refused_with_an_example(command: Command, wrong:
 
 @given(st.integers(1, LONGEST * 1000).map(lambda milliseconds: milliseconds / 1000))
 def test_what_is_written_is_read_again(seconds: float) -> None:
-    assert seconds_of(written(seconds)) == seconds
+    assert seconds_of(duration_text(seconds)) == seconds
 
 
 @given(st.text(max_size=12))
