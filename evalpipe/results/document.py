@@ -51,6 +51,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
     from evalpipe.chapters.appearance.records import AppearanceFields
     from evalpipe.chapters.candidates.records import CandidatesFields
     from evalpipe.chapters.compare.records import CompareFields
@@ -219,6 +222,12 @@ class Warned(Record):
     @model_serializer
     def _document(self) -> dict[str, Any]:
         return self.message.document
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Describe it: a code, and the numbers that its sentence has."""
+        return {"type": "object", "title": cls.__name__, "description": cls.__doc__, "required": ["code"],
+                "properties": {"code": {"type": "string"}}}
 
 
 GONE = ("model-gone", "dataset-gone", "gate-gone")
