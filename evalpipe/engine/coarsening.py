@@ -50,12 +50,12 @@ for measures that search all scores for the largest distance, which they find mo
 
 @dataclass(frozen=True)
 class Coarse:
-    """Rows in cells: ``number`` [n] is the cell of each row, ``sample`` has a row for each cell.
+    """Rows joined in cells: ``cell_of_row`` [n] numbers the cell of each row, ``sample`` has a row for each cell.
 
     ``lost`` is the largest share of the variance of any model's scores that lies within cells.
     """
 
-    number: Wholes
+    cell_of_row: Wholes
     sample: Sample
     lost: float
 
@@ -70,9 +70,9 @@ def obstacle(sample: Sample) -> Sentence | None:
 
 
 def gridded(plan: Plan, sample: Sample, most: int = ROWS) -> bool:
-    """Tell whether replicates are drawn from cells of like rows, and not from the rows, as ``most`` of them are."""
-    wanted = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > most)
-    return wanted and obstacle(sample) is None
+    """Tell whether replicates draw cells of like rows, and not rows; in the mode "auto", of more than ``most`` rows."""
+    prefers_cells = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > most)
+    return prefers_cells and obstacle(sample) is None
 
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
@@ -82,17 +82,17 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
 
 
 def cell_ends(plan: Plan) -> Floats:
-    """Return the probabilities at which cells end: those of every grid, and those that measures compare with."""
+    """Return the probabilities at which cells end: the edges of every grid, and what measures compare them with."""
     return np.union1d(EDGES, edges_at(*edges_of(plan)))
 
 
 def cells_of(
     sample: Sample, ends: Floats = EDGES, *, sliced: int | None = None, most: int | None = None
 ) -> Coarse | None:
-    """Return the rows of a sample in cells; None where there would be more than ``most``, such as half of the rows.
+    """Return the rows of a sample joined in cells; None where there would be more than ``most`` cells.
 
-    Cells end at the probabilities ``ends``; where cells are few, at a choice of those of every grid and at all others.
-    Where slices are drawn, scores are cut in ``sliced`` parts, fewer than for all rows.
+    Cells end at the probabilities ``ends``; where cells are few, at only some of the edges of every grid (`EDGES`) and
+    at all other ends. Where slices are drawn, scores are cut in ``sliced`` parts, fewer than for all rows.
     """
     most = CELLS if most is None else min(most, CELLS)
     models, numeric = originals(sample).values(), sample.task in NUMBERS
@@ -100,73 +100,76 @@ def cells_of(
         numbers = [np.asarray(sample.truth, float), *(np.asarray(model.predicted, float) for model in models)]
     else:
         numbers = [model.score for model in models if model.score is not None]
-    pattern, few_ends = _pattern(sample), np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
+    pattern, coarse_ends = _pattern(sample), np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
     if not numeric and len(numbers) > 1:
-        return _median_cut(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), few_ends)
+        return _median_cut(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), coarse_ends)
     grids: tuple[int, ...] = GRIDS.get(len(numbers), ())
     if sliced and len(numbers) in (1, 2):
         grids = (sliced if len(numbers) == 1 else FINE,)
     for parts in grids:
-        grid = [_cut(sample, values, parts, ends if parts > SEARCHED else few_ends) for values in numbers]
-        number, count = joint(pattern, *grid)
+        grid = [_cut(sample, values, parts, ends if parts > SEARCHED else coarse_ends) for values in numbers]
+        cell_of_row, count = joint(pattern, *grid)
         if count <= most:
-            return Coarse(number, _sample_of_cells(sample, number, grid), 1 / parts**2)
+            return Coarse(cell_of_row, _sample_of_cells(sample, cell_of_row, grid), 1 / parts**2)
     if not numeric:
         return None
-    return _median_cut(sample, pattern, numbers, min(most, JOINED if sliced else most), few_ends)
+    return _median_cut(sample, pattern, numbers, min(most, JOINED if sliced else most), coarse_ends)
 
 
 def _pattern(sample: Sample) -> Wholes:
-    """Number the combinations of truth, predicted classes and fold, which no cell may join: that of each row, [n]."""
-    exact: list[Values] = []
+    """Number the combination of truth, predicted classes and fold of each row, [n]; a cell holds rows of only one."""
+    columns: list[Values] = []
     if sample.task not in NUMBERS:
-        exact = [sample.truth]
-        exact += [model.predicted for model in sample.models.values() if model.predicted is not None]
-        exact += [model.reportable for model in sample.models.values() if model.reportable is not None]
-    codes = [np.asarray(values).astype(np.intp) for values in exact]
+        columns = [sample.truth]
+        columns += [model.predicted for model in sample.models.values() if model.predicted is not None]
+        columns += [model.reportable for model in sample.models.values() if model.reportable is not None]
+    codes = [np.asarray(values).astype(np.intp) for values in columns]
     codes += [model.folds for model in sample.models.values() if model.folds is not None][:1]
     return joint(*codes)[0] if codes else np.zeros(sample.n, np.intp)
 
 
 def originals(sample: Sample) -> dict[str, Predictions]:
-    """Return the models but for variants, whose predictions follow from theirs and the fold of the row."""
+    """Return the models without recalibrated variants, whose predictions follow from these and the fold of the row."""
     return {name: model for name, model in sample.models.items() if model.source is None}
 
 
 def _median_cut(
     sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int, ends: Floats
 ) -> Coarse | None:
-    """Return at most so many cells: rows of one pattern are cut in turn where the numbers vary most; see `alike`."""
+    """Return at most ``most`` cells, of rows of one pattern, by median cut of the numbers; see `alike`.
+
+    None where there are as many patterns.
+    """
     if int(pattern.max()) >= most:
         return None
     # How far predicted numbers are off is what measures are made of.
     varying = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
     codes = [_cut(sample, values, FINE, ends) for values in varying]
     intervals = _probability_intervals(sample, pattern, most, ends)
-    number, lost = alike(joint(pattern, *intervals)[0], codes, most, LOST)
-    scores = [means(values, number, sample.weights) for values in numbers]
+    cell_of_row, lost_share = alike(joint(pattern, *intervals)[0], codes, most, LOST)
+    scores = [means(values, cell_of_row, sample.weights) for values in numbers]
     # Cells of one model's neighbouring scores share a score, so that curves have few points; not across an end.
-    grid = [cut(score, GRIDS[1][0])[number] for score in scores]
+    grid = [cut(score, GRIDS[1][0])[cell_of_row] for score in scores]
     grid = [joint(part, cell)[0] for part, cell in zip(intervals, grid, strict=True)] if intervals else grid
-    return Coarse(number, _sample_of_cells(sample, number, grid), lost)
+    return Coarse(cell_of_row, _sample_of_cells(sample, cell_of_row, grid), lost_share)
 
 
 def _probability_intervals(sample: Sample, pattern: Wholes, most: int, ends: Floats) -> list[Wholes]:
-    """Return the interval of each model's probabilities that each row is in, [n]; none where too few cells are left.
+    """Return the interval of each row's probability [n] for each model; an empty list where there are too many.
 
     The intervals lie between ``ends``, or else are coarse: in the tails one sure and wrong probability has a loss like
     that of many others.
     """
-    chances = [model.probability for model in originals(sample).values() if model.probability is not None]
+    probabilities = [model.probability for model in originals(sample).values() if model.probability is not None]
     for edges in (ends, TENTHS):
-        parts = [np.searchsorted(edges, chance, side="right") for chance in chances]
-        if chances and joint(pattern, *parts)[1] <= most // 2:
+        parts = [np.searchsorted(edges, chance, side="right") for chance in probabilities]
+        if probabilities and joint(pattern, *parts)[1] <= most // 2:
             return parts
     return []
 
 
 def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
-    """Cut one number of a sample into about ``parts`` cells, which also end at the ``edges`` of its probability."""
+    """Return the cell [n] of each of the values, one of about ``parts``, which also end at ``edges`` of probability."""
     if sample.task in NUMBERS:
         return cut(values, parts)
     ends = [(present(model.probability, "probabilities"), edges) for model in originals(sample).values()
@@ -179,23 +182,26 @@ def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
     return cut(values, 1, (values, np.concatenate(inner)), *ends)
 
 
-def _sample_of_cells(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
-    """Return a sample with a row for each cell, its weight the observations; ``grid`` are the cells of each score."""
-    sizes = np.bincount(number, sample.weights).astype(float)
-    first = first_rows(number, len(sizes))
+def _sample_of_cells(sample: Sample, cell_of_row: Wholes, score_cells: list[Wholes]) -> Sample:
+    """Return a sample with a row for each cell, weighted by its observations.
+
+    ``score_cells`` has the cells [n] of each model's score alone, each of which may hold several cells.
+    """
+    sizes = np.bincount(cell_of_row, sample.weights).astype(float)
+    first = first_rows(cell_of_row, len(sizes))
     models: dict[str, Predictions] = {}
     if sample.task in NUMBERS:
-        truth: Values = means(sample.truth, number, sample.weights)
+        truth: Values = means(sample.truth, cell_of_row, sample.weights)
         for name, model in sample.models.items():
-            predicted = means(present(model.predicted, "predictions"), number, sample.weights)
-            ranks, standardised = (None if values is None else means(values, number, sample.weights)
+            predicted = means(present(model.predicted, "predictions"), cell_of_row, sample.weights)
+            ranks, standardised = (None if values is None else means(values, cell_of_row, sample.weights)
                                    for values in (model.ranks, model.standardised))
             models[name] = replace(model, predicted=predicted, folds=values_at(model.folds, first), ranks=ranks,
                                    standardised=standardised)
     else:
-        truth, cells = sample.truth[first], _score_cells(sample, grid)
+        truth, cells_of_model = sample.truth[first], _score_cells(sample, score_cells)
         for name, model in sample.models.items():
-            models[name] = _predictions_of_cells(sample, model, number, first, cells.get(name))
+            models[name] = _predictions_of_cells(sample, model, cell_of_row, first, cells_of_model.get(name))
     return replace(
         sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=(),
         searched=(), parts=MappingProxyType({}), folds=None,
@@ -203,19 +209,20 @@ def _sample_of_cells(sample: Sample, number: Wholes, grid: list[Wholes]) -> Samp
 
 
 def _predictions_of_cells(
-    sample: Sample, model: Predictions, number: Wholes, first: Wholes, cells: Wholes | None
+    sample: Sample, model: Predictions, cell_of_row: Wholes, first: Wholes, score_cells: Wholes | None
 ) -> Predictions:
-    """Return a model's predictions for each cell: the class of its ``first`` row, and means of probabilities.
+    """Return a model's predictions for each cell: the class of its first row, and the mean of its probabilities.
 
-    Its score is the mean of all rows that are in the same of ``cells`` [n], the cells of the score alone.
+    ``first`` [cells] are the positions of the first rows. The score is the mean of all rows in the same one of
+    ``score_cells`` [n], the cells of this model's score alone. Fields that hold of single rows only are cleared.
     """
     score = chance = stated = ranks = None
-    if model.score is not None and cells is not None:
-        score = means(model.score, cells, sample.weights)[cells[first]]
-        ranks = None if model.ranks is None else means(model.ranks, cells, sample.weights)[cells[first]]
-    if model.score is not None and model.probability is not None and cells is not None:
-        chance = means(model.probability, number, sample.weights)
-        stated = means(model.probability, cells, sample.weights)[cells[first]]
+    if model.score is not None and score_cells is not None:
+        score = means(model.score, score_cells, sample.weights)[score_cells[first]]
+        ranks = None if model.ranks is None else means(model.ranks, score_cells, sample.weights)[score_cells[first]]
+    if model.score is not None and model.probability is not None and score_cells is not None:
+        chance = means(model.probability, cell_of_row, sample.weights)
+        stated = means(model.probability, score_cells, sample.weights)[score_cells[first]]
     return replace(
         model, score=score, probability=chance, predicted=values_at(model.predicted, first),
         folds=values_at(model.folds, first), cuts=None, stated=stated, reportable=values_at(model.reportable, first),

@@ -48,20 +48,20 @@ class ClusterView:
     """The cells of a ``view`` and how a draw of clusters becomes their weights.
 
     ``table`` [units, coarse] has the observations of each cluster in each coarse cell. A cell of the view may lie in
-    several of these: ``place`` [parts] is the coarse cell that each part lies in, ``share`` [parts] its share of that
-    coarse cell, and ``starts`` [cells] where the parts of each cell of the view begin.
+    several of these: ``coarse_of_part`` [parts] is the coarse cell that each part lies in, ``share_of_coarse`` [parts]
+    its share of that coarse cell, and ``starts`` [cells] where the parts of each cell of the view begin.
     """
 
     view: View
     table: Floats
-    place: Wholes
-    share: Floats
+    coarse_of_part: Wholes
+    share_of_coarse: Floats
     starts: Wholes
 
     def weights(self, counts: Wholes) -> Floats:
         """Return the weight of each cell [b, cells] when the clusters are drawn ``counts`` [b, units] times."""
         # Whole numbers are summed, which no order of summing changes.
-        parts = np.take(counts.astype(float) @ self.table, self.place, axis=-1) * self.share
+        parts = np.take(counts.astype(float) @ self.table, self.coarse_of_part, axis=-1) * self.share_of_coarse
         return totals_of_runs(parts, self.starts)
 
 
@@ -78,9 +78,9 @@ def all_rows_number(slicing: int) -> int:
 class DrawnPart(ABC):
     """Models and subsets whose replicates are drawn together.
 
-    ``name`` is that of its random stream; ``design`` says how its units are drawn, ``mode`` what these are, ``lost``
-    the largest share of the variance of any model's predictions within a unit, which is 0 of rows. ``slicing`` is the
-    title of the slicing whose slices alone are drawn; None where all rows are.
+    ``name`` names its random stream; ``design`` says how its units are drawn, ``mode`` what these are, ``lost`` is
+    the largest share of the variance of any model's predictions within a unit, 0 where units are rows. ``slicing`` is
+    the title of the only slicing whose slices are drawn; None where all rows are.
     """
 
     name: str
@@ -96,7 +96,7 @@ class DrawnPart(ABC):
 
     @abstractmethod
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
-        """Yield the statistics [scopes, b, …] of some scopes in batches of replicates."""
+        """Yield scopes, a batch of replicates, and the statistics [scopes, b, …] of these scopes in this batch."""
 
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
@@ -120,14 +120,14 @@ class ClustersPart(DrawnPart):
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each scope under all draws."""
-        for scope, seen in self.views.items():
-            yield [scope], slice(None), Summary(seen.view.rows, seen.weights(draws.counts)[None])
+        for scope, clusters in self.views.items():
+            yield [scope], slice(None), Summary(clusters.view.rows, clusters.weights(draws.counts)[None])
 
 
 def clusters_part(
     plan: Plan, sample: Sample, scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> ClustersPart:
-    """Return the one part of a dataset whose clusters are drawn."""
+    """Return the only part of a dataset whose clusters are drawn; ``edges`` are scores by model at which cells end."""
     assert sample.by_cluster is not None  # noqa: S101 - known to the caller
     units, grouped = sample.by_cluster.units, sample.by_cluster.known > sample.by_cluster.units
     models = dict.fromkeys(name for name, _ in scopes)
@@ -137,39 +137,39 @@ def clusters_part(
         subset = divided[name][k]
         part = sample.of(name, subset.slicing)
         assert part.by_cluster is not None  # noqa: S101 - as the sample has them
-        chosen = np.arange(part.n) if subset.rows is None else subset.rows
-        rows = rows_of(part, part.models[name]).at(chosen)
-        cells = view(rows, np.arange(len(chosen)), None, part.weights[chosen], edges.get(name))
-        views[name, k] = cluster_view(part.by_cluster, cells, chosen)
+        row_indices = np.arange(part.n) if subset.rows is None else subset.rows
+        rows = rows_of(part, part.models[name]).at(row_indices)
+        cells = view(rows, np.arange(len(row_indices)), None, part.weights[row_indices], edges.get(name))
+        views[name, k] = cluster_view(part.by_cluster, cells, row_indices)
     lost = max(_variance_within_cells(sample.of(name), name) for name in models)
     return ClustersPart(sample.dataset, Design(units, cluster=np.arange(units)), "groups" if grouped else "clusters",
                         lost, None, views)
 
 
 def cluster_view(clusters: ClusterCounts, view: View, rows: Wholes) -> ClusterView:
-    """Return how clusters are distributed over the cells of a view of some rows, by their positions ``rows`` [k]."""
-    cell = np.repeat(np.arange(len(view.starts)), np.diff(view.starts, append=len(view.unit)))
-    row = rows[view.unit]
-    coarse, place = np.unique(clusters.place[row], return_inverse=True)
-    parts, part = np.unique(cell * len(coarse) + place, return_inverse=True)
-    of_cell, within = np.divmod(parts, len(coarse))
-    share = np.bincount(part, clusters.weight[row]) / clusters.sizes[coarse][within]
+    """Return how many observations each cluster has in each cell of a view of the rows at positions ``rows`` [k]."""
+    cell_of_row = np.repeat(np.arange(len(view.starts)), np.diff(view.starts, append=len(view.unit)))
+    row_indices = rows[view.unit]
+    coarse, coarse_index = np.unique(clusters.place[row_indices], return_inverse=True)
+    part_codes, part_of_row = np.unique(cell_of_row * len(coarse) + coarse_index, return_inverse=True)
+    cell_of_part, coarse_of_part = np.divmod(part_codes, len(coarse))
+    share = np.bincount(part_of_row, clusters.weight[row_indices]) / clusters.sizes[coarse][coarse_of_part]
     kept = np.isin(clusters.cells, coarse)
     table = np.zeros((clusters.units, len(coarse)))
     table[clusters.clusters[kept], np.searchsorted(coarse, clusters.cells[kept])] = clusters.counts[kept]
-    return ClusterView(view, table, within, share, starts_of_runs(of_cell))
+    return ClusterView(view, table, coarse_of_part, share, starts_of_runs(cell_of_part))
 
 
-def _variance_within_cells(part: Sample, name: str) -> float:
+def _variance_within_cells(sample: Sample, name: str) -> float:
     """Return the share of the variance of a model's scores, by rank, that lies within coarse cells."""
-    score, weight = part.models[name].score, part.weights
-    if score is None or part.by_cluster is None:
+    score, weight = sample.models[name].score, sample.weights
+    if score is None or sample.by_cluster is None:
         return 0.0
-    _, place = np.unique(score, return_inverse=True)
-    tied = np.bincount(place, weight)
-    rank = (np.cumsum(tied) - tied / 2)[place] - weight.sum() / 2
+    _, score_index = np.unique(score, return_inverse=True)
+    tied = np.bincount(score_index, weight)
+    rank = (np.cumsum(tied) - tied / 2)[score_index] - weight.sum() / 2
     total = float((weight * rank**2).sum())
-    mean = part.by_cluster.mean(rank)[part.by_cluster.place]
+    mean = sample.by_cluster.mean(rank)[sample.by_cluster.place]
     return float((weight * (rank - mean) ** 2).sum()) / total if total else 0.0
 
 
@@ -195,22 +195,23 @@ class RowsPart(DrawnPart):
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each scope in batches of replicates."""
         for keys, stack in self.stacks:
-            for number, chosen, weights in stack.weights(draws, CELLS):
-                yield keys[number : number + 1], chosen, Summary(self.views[keys[number]].rows, weights[None])
+            for view_index, batch, weights in stack.weights(draws, CELLS):
+                key = keys[view_index]
+                yield [key], batch, Summary(self.views[key].rows, weights[None])
 
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
         """Yield the statistics of each scope under one draw [units], each fold left out in turn."""
-        plain = self.design.cluster is None and self.design.factor is None and few(counts)
-        if not plain or folds * max(len(seen.starts) for seen in self.views.values()) > HELD:
+        draws_plain_rows = self.design.cluster is None and self.design.factor is None and few(counts)
+        if not draws_plain_rows or folds * max(len(rows_view.starts) for rows_view in self.views.values()) > HELD:
             yield from super().without_folds(counts, generator, folds)
             return
-        unit, fold = dealt(generator, counts, folds)
-        for scope, seen in self.views.items():
+        drawn_units, fold_of_drawn = dealt(generator, counts, folds)
+        for scope, rows_view in self.views.items():
             # Straight to the cells: the counts of all units in each fold take far longer to add up.
-            cells = seen.dealt(unit, fold, folds, len(counts))
-            yield [scope], Summary(seen.rows, (cells.sum(axis=0) - cells)[None])
+            cells = rows_view.dealt(drawn_units, fold_of_drawn, folds, len(counts))
+            yield [scope], Summary(rows_view.rows, (cells.sum(axis=0) - cells)[None])
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ class CellsPart(DrawnPart):
     """Some models in some subsets, drawn from cells; all subsets share the cells, so one summary serves them all.
 
     The units are the cells of each of some groups of rows, ``design.sizes`` being [groups x cells]; ``members``
-    [subsets, groups] tells which groups make the subset of each of ``numbers``.
+    [subsets, groups] tells which groups make up each subset, whose numbers are in ``numbers``.
     """
 
     views: Mapping[str, View]
@@ -233,14 +234,14 @@ class CellsPart(DrawnPart):
         """Yield the statistics of each model in all subsets in batches of replicates."""
         groups, times = self.members.shape[1], len(draws.counts)
         by_cell = Draws(draws.counts.reshape(times * groups, -1))
-        for model, seen in self.views.items():
-            (_, _, weights), = Stack((seen,)).weights(by_cell, by_cell.counts.size)
-            drawn = weights.reshape(times, groups, -1)
-            step = max(1, CELLS // (drawn.shape[-1] * len(self.numbers)))
+        for model, cells_view in self.views.items():
+            (_, _, weights), = Stack((cells_view,)).weights(by_cell, by_cell.counts.size)
+            group_weights = weights.reshape(times, groups, -1)
+            step = max(1, CELLS // (group_weights.shape[-1] * len(self.numbers)))
             for first in range(0, times, step):
-                chosen = slice(first, first + step)
-                of_subsets = self._subset_weights(drawn[chosen])
-                yield [(model, k) for k in self.numbers], chosen, Summary(seen.rows, of_subsets)
+                batch = slice(first, first + step)
+                of_subsets = self._subset_weights(group_weights[batch])
+                yield [(model, k) for k in self.numbers], batch, Summary(cells_view.rows, of_subsets)
 
     def _subset_weights(self, weights: Values) -> Values:
         """Return the weights of the cells in each subset [subsets, b, cells], from those in groups [b, groups, cells].
@@ -249,27 +250,27 @@ class CellsPart(DrawnPart):
         """
         total = weights.sum(axis=1)
         of_subsets = np.empty((len(self.members), *total.shape), total.dtype)
-        for of_subset, inside in zip(of_subsets, self.members, strict=True):
-            fewer = inside if 2 * inside.sum() <= len(inside) else ~inside
-            summed = weights[:, np.flatnonzero(fewer)].sum(axis=1)
+        for of_subset, in_subset in zip(of_subsets, self.members, strict=True):
+            summed_groups = in_subset if 2 * in_subset.sum() <= len(in_subset) else ~in_subset
+            summed_weights = weights[:, np.flatnonzero(summed_groups)].sum(axis=1)
             # Counts are whole numbers, so that a difference of them is exact.
-            of_subset[:] = summed if fewer is inside else total - summed
+            of_subset[:] = summed_weights if summed_groups is in_subset else total - summed_weights
         return of_subsets
 
 
 def rows_part(
-    plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats]
+    plan: Plan, sample: Sample, all_subsets: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> RowsPart:
-    """Return the one part of a dataset whose rows are drawn."""
+    """Return the only part of a dataset whose rows are drawn; ``edges`` are scores by model at which cells end."""
     resampling = design(plan, sample)
     views: dict[Scope, View] = {}
     for name, k in scopes:
-        subset, rows = divided[k], rows_of(sample, sample.models[name])
+        subset, rows = all_subsets[k], rows_of(sample, sample.models[name])
         views[name, k] = view(
             rows if subset.rows is None else rows.at(subset.rows), subset.of(resampling.unit),
             subset.of(resampling.factor), subset.of(sample.weight), edges.get(name), exact=plan.mode == "exact",
             ends=cell_ends(plan))
-    slicings = {k: subset.slicing for k, subset in enumerate(divided)
+    slicings = {k: subset.slicing for k, subset in enumerate(all_subsets)
                 if subset.slice is not None and subset.slicing is not None}
     mode: Literal["rows", "clusters"] = "rows" if resampling.cluster is None else "clusters"
     return RowsPart(sample.dataset, resampling, mode, 0.0, None, views, slicings)
@@ -286,20 +287,20 @@ def design(plan: Plan, sample: Sample) -> Design:
 
 def parts_of(
     plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats], *,
-    together: bool,
+    compared: bool,
 ) -> list[DrawnPart]:
     """Return the parts of a dataset that are drawn together: one of all its rows, or several of cells.
 
-    ``scopes`` are the models and subsets that are wanted, ``edges`` the scores at which cells of a model end;
-    ``together`` says that models are compared.
+    ``scopes`` are the models and subsets that need replicates, ``edges`` the scores at which cells of a model end;
+    ``compared`` says that models are compared.
     """
     if sample.by_cluster is not None:
         return [clusters_part(plan, sample, scopes, edges)]
-    if gridded(plan, sample, most_rows(plan) if together else ROWS):
+    if gridded(plan, sample, most_rows(plan) if compared else ROWS):
         cells = cache(partial(_cells_of_models, sample, cell_ends(plan)))
         parts = [
-            _cells_part(plan, sample, alone, numbers, divided, edges, cells)
-            for alone in ([None] if together else originals(sample))
+            _cells_part(plan, sample, single_model, numbers, divided, edges, cells)
+            for single_model in ([None] if compared else originals(sample))
             for numbers in _subsets_drawn_together(
                 divided, sorted({k for _, k in scopes}), plan.slices.reference)]
         if all(part is not None for part in parts):
@@ -307,81 +308,89 @@ def parts_of(
     return [rows_part(plan, sample, divided, scopes, edges)]
 
 
-def _subsets_drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference: object) -> list[list[int]]:
-    """Return the numbers of the subsets in each draw; all rows as drawn with slices have that of `all_rows_number`."""
-    sliced = sorted({part.slicing for k in wanted if (part := divided[k]).slicing is not None})
-    if any(divided[k].slicing is None for k in wanted if k):
-        return [list(wanted)]  # slices that overlap, and all rows that they are compared with
+def _subsets_drawn_together(
+    divided: Sequence[Subset], subset_numbers: Sequence[int], reference: object
+) -> list[list[int]]:
+    """Return the numbers of the subsets in each draw; all rows drawn with slices are numbered by `all_rows_number`."""
+    slicings = sorted({part.slicing for k in subset_numbers if (part := divided[k]).slicing is not None})
+    if any(divided[k].slicing is None for k in subset_numbers if k):
+        return [list(subset_numbers)]  # slices that overlap, and all rows that they are compared with
     return [[0], *(
-        [*(k for k in wanted if divided[k].slicing == slicing),
+        [*(k for k in subset_numbers if divided[k].slicing == slicing),
          *([] if reference == "rest" else [all_rows_number(slicing)])]
-        for slicing in sliced)]
+        for slicing in slicings)]
 
 
 def _cells_part(
-    plan: Plan, sample: Sample, alone: str | None, numbers: Sequence[int], divided: Sequence[Subset],
+    plan: Plan, sample: Sample, single_model: str | None, subset_numbers: Sequence[int], divided: Sequence[Subset],
     edges: Mapping[str, Floats], cells_for: Callable[[str | None, int | None, int | None], Coarse | None],
 ) -> CellsPart | None:
-    """Return some subsets of all models, or of one ``alone``, in cells; None where there would be too many cells."""
-    slicing, all_rows = divided[numbers[0]].slicing, list(numbers) == [0]
-    sliced = None
+    """Return the part of some subsets of all models, or of a ``single_model``, in cells; None where these are too many.
+
+    ``cells_for`` returns cells by model, slicing and number of parts that scores are cut into.
+    """
+    slicing, all_rows = divided[subset_numbers[0]].slicing, list(subset_numbers) == [0]
+    score_parts = None
     if not all_rows:
-        searched = any(leaf.metric.interval in SEARCH for entry in plan.entries for leaf in entry.leaves)
-        sliced = SEARCHED if searched else SLICED
-    cells = cells_for(alone, slicing if sample.streamed else None, sliced)
+        searches_scores = any(leaf.metric.interval in SEARCH for entry in plan.entries for leaf in entry.leaves)
+        score_parts = SEARCHED if searches_scores else SLICED
+    cells = cells_for(single_model, slicing if sample.streamed else None, score_parts)
     if cells is None:
         return None
-    # A dataset that is not held has rows of its own for each model.
-    divided = subsets(plan, sample, alone) if sample.streamed else divided
-    rows = sample.of(alone, slicing)
-    group, members = _groups_of_rows(rows, [divided[max(k, 0)] for k in numbers])
-    joined, count, groups = cells.sample, cells.sample.n, members.shape[1]
-    sizes = np.bincount(group * count + cells.number, rows.weights, groups * count)
-    resampling = design(plan, joined)
+    # A dataset that is read part by part has other rows for each model.
+    divided = subsets(plan, sample, single_model) if sample.streamed else divided
+    rows = sample.of(single_model, slicing)
+    group_of_row, members = _groups_of_rows(rows, [divided[max(k, 0)] for k in subset_numbers])
+    cells_sample, cell_count, groups = cells.sample, cells.sample.n, members.shape[1]
+    sizes = np.bincount(group_of_row * cell_count + cells.cell_of_row, rows.weights, groups * cell_count)
+    resampling = design(plan, cells_sample)
     strata = None if resampling.strata is None else np.tile(resampling.strata, groups)
     resampling = replace(resampling, n=len(sizes), weight=sizes.astype(float), strata=strata)
     views = {
-        model: view(rows_of(joined, joined.models[model]), np.arange(count), None, joined.weight, edges.get(model),
-                    ends=cell_ends(plan))
-        for model in joined.models}
+        name: view(rows_of(cells_sample, model), np.arange(cell_count), None, cells_sample.weight, edges.get(name),
+                   ends=cell_ends(plan))
+        for name, model in cells_sample.models.items()}
     title = None if slicing is None else sample.slicings[slicing].title
-    stream = "/".join([sample.dataset, *([] if alone is None else [alone]),
+    stream = "/".join([sample.dataset, *([] if single_model is None else [single_model]),
                        *([] if all_rows else [title or "slices"])])
-    return CellsPart(stream, resampling, "cells", cells.lost, title, views, tuple(numbers), members)
+    return CellsPart(stream, resampling, "cells", cells.lost, title, views, tuple(subset_numbers), members)
 
 
 def _cells_of_models(
-    sample: Sample, ends: Floats, alone: str | None, slicing: int | None, sliced: int | None
+    sample: Sample, ends: Floats, single_model: str | None, slicing: int | None, score_parts: int | None
 ) -> Coarse | None:
-    """Return the rows in cells, those of all models or of one and its variants; see `cells_of`."""
-    of_rows = sample.of(alone, slicing)
-    models = {name: model for name, model in of_rows.models.items() if alone in (None, name, model.source)}
+    """Return the rows of all models, or of a ``single_model`` and its variants, joined in cells; see `cells_of`."""
+    of_rows = sample.of(single_model, slicing)
+    models = {name: model for name, model in of_rows.models.items() if single_model in (None, name, model.source)}
     most = None if sample.streamed else sample.n // 2
-    return cells_of(replace(of_rows, models=MappingProxyType(models)), ends, sliced=sliced, most=most)
+    return cells_of(replace(of_rows, models=MappingProxyType(models)), ends, sliced=score_parts, most=most)
 
 
 def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
-    """Group rows by the subsets that they are in: each row's group [n], each subset's groups [subsets, groups]."""
-    group = np.zeros(sample.n, np.intp)
+    """Group rows that are in the same subsets; return the group of each row [n], and whether it is in each subset.
+
+    The second is [subsets, groups].
+    """
+    group_of_row = np.zeros(sample.n, np.intp)
     for number, subset in enumerate(subsets, 1):
         if subset.rows is not None and subset.rest_of is None:
-            inside = np.zeros(sample.n, np.intp)
-            inside[subset.rows] = number
+            in_subset = np.zeros(sample.n, np.intp)
+            in_subset[subset.rows] = number
             # Slices of one slicing share no rows; others may.
-            group = group + inside if subset.slicing is not None else joint(group, inside)[0]
-    group, count = joint(group)
-    first = first_rows(group, count)
-    members = np.ones((len(subsets), count), bool)
-    for inside, subset in zip(members, subsets, strict=True):
+            group_of_row = group_of_row + in_subset if subset.slicing is not None else joint(group_of_row, in_subset)[0]
+    group_of_row, group_count = joint(group_of_row)
+    first = first_rows(group_of_row, group_count)
+    members = np.ones((len(subsets), group_count), bool)
+    for in_subset, subset in zip(members, subsets, strict=True):
         if subset.rows is not None:
-            of_rows = np.zeros(sample.n, bool)
-            of_rows[subset.rows] = True
-            inside[:] = of_rows[first]
-    return group, members
+            is_row_inside = np.zeros(sample.n, bool)
+            is_row_inside[subset.rows] = True
+            in_subset[:] = is_row_inside[first]
+    return group_of_row, members
 
 
 def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Draw, ...]:
-    """Return a record of each part that was drawn."""
+    """Return the records of what was drawn, one for each part."""
     return tuple(
         Draw(dataset=sample.dataset, models=sorted({model for model, _ in part.scopes}), slicing=part.slicing,
              mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_why_drawn(plan, sample, part),
@@ -392,8 +401,8 @@ def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Dr
 def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> Sentence:
     """Return why rows, cells or clusters were drawn."""
     if sample.by_cluster is not None:
-        grouped = part.mode == "groups"
-        return (groups_reason(sample.by_cluster.known, sample.by_cluster.units) if grouped
+        are_grouped = part.mode == "groups"
+        return (groups_reason(sample.by_cluster.known, sample.by_cluster.units) if are_grouped
                 else sentence("whole-clusters"))
     if sample.streamed:
         return plan.streaming.reason
@@ -405,8 +414,8 @@ def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> Sentence:
         return sentence("mode-asked", mode="exact")
     if (reason := obstacle(sample)) is not None:
         return reason
-    few = sentence("at-most-rows", rows=sample.n, most=most)
-    return sentence("unlike-patterns") if gridded(plan, sample, most) else few
+    few_rows = sentence("at-most-rows", rows=sample.n, most=most)
+    return sentence("unlike-patterns") if gridded(plan, sample, most) else few_rows
 
 
 def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:

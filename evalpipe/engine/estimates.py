@@ -366,7 +366,7 @@ def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambd
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)
     together = plan.compare is not None or bool(plan.goals)
-    replicates = draw(plan, sample, summaries, divided, advance, together=together)
+    replicates = draw(plan, sample, summaries, divided, advance, compared=together)
     for summary in summaries.values():
         summary.forget()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

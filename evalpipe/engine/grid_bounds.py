@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _BinnedCells:
-    """Cells [n] whose rows lie in bins from the ``first`` to the ``last`` that they may be in.
+    """Cells [n], and the ``first`` and the ``last`` bin [n] that the rows of each cell may lie in.
 
     For bins of equal weight, ``until`` [n] is the weight of all rows up to the end of a cell and ``borders`` [bins + 1]
-    are those of the bins: of a cell, no more may lie in a bin than exceeds its lower border. Both are None for other
-    bins. ``expected`` [bins] are the probabilities that bins stand for, None where they are those of their rows.
+    the weight of all rows up to each end of a bin: of a cell, no more may lie in a bin than exceeds its lower border.
+    Both are None for other bins. ``expected`` [bins] are the probabilities that bins stand for, None where each row
+    keeps its own.
     """
 
     rows: Rows
@@ -48,16 +49,16 @@ class _BinnedCells:
 
 
 def bin_ranges(
-    rows: Rows, weights: Floats, single: Flags, metric: Metric, params: Mapping[str, Any], *, exact: bool
+    rows: Rows, weights: Floats, all_tied: Flags, metric: Metric, params: Mapping[str, Any], *, exact: bool
 ) -> BinRanges:
-    """Return the least and the largest totals that bins may have, from cells [n] and their weights.
+    """Return the least and the largest totals that the bins of a metric may have, from cells [n] and their weights.
 
-    ``single`` [n] tells which share their score with no row that may be ranked apart. ``exact``: the mean probability
-    of each cell is that of its rows.
+    ``all_tied`` [n] tells whether all rows with a cell's score are tied. ``exact`` says that the probability of each
+    cell is just the mean of its rows.
     """
     bins = 0 if metric.even_bins is None else metric.even_bins(params)
     if bins:
-        return _range_of_totals(_bins_of_equal_weight(rows, weights, single, bins), bins, exact=exact)
+        return _range_of_totals(_bins_of_equal_weight(rows, weights, all_tied, bins), bins, exact=exact)
     low, high = present(rows.ends, "ends of cells").T
     if "digits" in params:
         steps = 10 ** params["digits"]
@@ -71,23 +72,26 @@ def bin_ranges(
     return _range_of_totals(_BinnedCells(rows, weights, first, last), params["bins"], exact=exact)
 
 
-def _bins_of_equal_weight(rows: Rows, weights: Floats, single: Flags, bins: int) -> _BinnedCells:
-    """Assign cells to bins of equal weight; a cell whose rows may have different ranks may lie in several bins."""
-    at = totals_of_runs(weights[rows.order], rows.starts)
-    running, place = np.cumsum(at), np.searchsorted(rows.distinct, rows.scored)
-    first = equal_weight(at, bins)
-    # A row that begins just where a cell ends is in the next one.
-    last = np.ceil(bins * running / running[-1] - ROUNDING).astype(np.intp) - 1
-    last = np.where(single[rows.order][rows.starts], first, np.maximum(last, first))
-    borders = running[-1] * np.arange(bins + 1) / bins
-    return _BinnedCells(rows, weights, first[place], last[place], running[place], borders)
+def _bins_of_equal_weight(rows: Rows, weights: Floats, all_tied: Flags, bins: int) -> _BinnedCells:
+    """Return the first and the last bin of equal weight that the rows of each cell [n] may lie in.
+
+    They are the same bin where ``all_tied`` [n] says that all rows with a cell's score are tied.
+    """
+    weight_of_rank = totals_of_runs(weights[rows.order], rows.starts)
+    weight_up_to, rank = np.cumsum(weight_of_rank), np.searchsorted(rows.distinct, rows.scored)
+    first = equal_weight(weight_of_rank, bins)
+    # Of a cell that ends just where a bin does, no row is in the next bin.
+    last = np.ceil(bins * weight_up_to / weight_up_to[-1] - ROUNDING).astype(np.intp) - 1
+    last = np.where(all_tied[rows.order][rows.starts], first, np.maximum(last, first))
+    borders = weight_up_to[-1] * np.arange(bins + 1) / bins
+    return _BinnedCells(rows, weights, first[rank], last[rank], weight_up_to[rank], borders)
 
 
 def _range_of_totals(binned: _BinnedCells, bins: int, *, exact: bool) -> BinRanges:
-    """Return the totals of the bins, with as little and as much of each cell as may lie in them."""
-    events, others, expected, gap, variance = np.zeros((5, 2, bins))
+    """Return the least and the largest totals of the bins, from the cells that may lie in them."""
+    events, non_events, expected, gap, variance = np.zeros((5, 2, bins))
     chances = np.repeat([[1.0], [0.0]], bins, axis=1)
-    ranges = BinRanges(events, others, expected, gap, variance, chances, binned.rows.trained_on)
+    ranges = BinRanges(events, non_events, expected, gap, variance, chances, binned.rows.trained_on)
     certain = binned.first == binned.last
     _add_cells(ranges, binned, np.flatnonzero(certain), 0, exact=exact)
     divided = np.flatnonzero(~certain)
@@ -96,55 +100,55 @@ def _range_of_totals(binned: _BinnedCells, bins: int, *, exact: bool) -> BinRang
     return ranges
 
 
-def _add_cells(ranges: BinRanges, binned: _BinnedCells, chosen: Wholes, step: int, *, exact: bool) -> None:
-    """Add to the ``step``-th bin after their first as little and as much as the ``chosen`` cells may have in it."""
-    rows, place, weight = binned.rows, binned.first[chosen] + step, binned.weights[chosen]
-    mean = rows.chances[chosen]
+def _add_cells(ranges: BinRanges, binned: _BinnedCells, cell_indices: Wholes, step: int, *, exact: bool) -> None:
+    """Add to ``ranges`` the least and the most that some cells may have in the ``step``-th bin after their first."""
+    rows, bin_index, weight = binned.rows, binned.first[cell_indices] + step, binned.weights[cell_indices]
+    mean = rows.chances[cell_indices]
     if binned.expected is not None:
-        low = high = np.asarray(binned.expected[place])
+        low = high = np.asarray(binned.expected[bin_index])
     elif exact:
         low = high = mean
     else:  # the mean of a cell is within its ends but for rounding
-        ends = present(rows.ends, "ends of cells")[chosen]
+        ends = present(rows.ends, "ends of cells")[cell_indices]
         low, high = np.minimum(ends[:, 0], mean), np.maximum(ends[:, 1], mean)
-    divided = binned.first[chosen] < binned.last[chosen]
+    divided = binned.first[cell_indices] < binned.last[cell_indices]
     least, most = weight * ~divided, weight
     if binned.until is not None and binned.borders is not None:
-        below, above = binned.until[chosen] - binned.borders[place], binned.until[chosen] - binned.borders[place + 1]
+        below, above = (binned.until[cell_indices] - binned.borders[bin_index + end] for end in (0, 1))
         most = np.minimum(weight, np.maximum(below, 0.0)) if step else weight
         least = np.where(divided & (step == 0), weight - np.minimum(weight, np.maximum(above, 0.0)), least)
-    truth = rows.truth[chosen]
+    truth = rows.truth[cell_indices]
     gaps = np.where(truth, least * (1 - high), -most * high), np.where(truth, most * (1 - low), -least * low)
     spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end
     added = ((least * truth, most * truth), (least * ~truth, most * ~truth), (least * low, most * high), gaps,
              (least * spread, most / 4))
     all_totals = ranges.events, ranges.others, ranges.expected, ranges.gap, ranges.variance
     for totals, pair in zip(all_totals, added, strict=True):
-        np.add(totals, [np.bincount(place, values, totals.shape[-1]) for values in pair], out=totals)
-    np.minimum.at(ranges.chances[0], place, low)
-    np.maximum.at(ranges.chances[1], place, high)
+        np.add(totals, [np.bincount(bin_index, values, totals.shape[-1]) for values in pair], out=totals)
+    np.minimum.at(ranges.chances[0], bin_index, low)
+    np.maximum.at(ranges.chances[1], bin_index, high)
 
 
 MOST_CELLS = 4096
 """Neighbouring cells are joined to at most so many, for the work grows with their square. The limits stay limits."""
 
 
-def isotonic_distances(rows: Rows, single: Flags, weights: Floats) -> tuple[Floats, Floats]:
-    """Return how near to the isotonic curve each row is at least, and how far at most, both [n]; 0 without weight.
+def isotonic_distances(rows: Rows, all_tied: Flags, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest distance from the isotonic curve that each row may have, both [n].
 
-    ``rows`` are those of cells in order, and ``single`` [n] tells which share their score with no row that may be
-    ranked apart.
+    ``rows`` are cells with scores that rank them, ``all_tied`` [n] tells whether all rows with a cell's score are tied.
+    Distances are 0 where the weight is.
     """
     used = weights > 0
     cell = np.unique(rows.scored[used], return_inverse=True)[1]
-    cells = int(cell.max(initial=-1)) + 1
-    joined = -(-cells // MOST_CELLS) if cells else 1
-    group = cell // joined
-    of_rows = weights[used] * [rows.truth[used], ~rows.truth[used]]
-    events, others = (np.bincount(group, of_kind).astype(float) for of_kind in of_rows)
-    unordered = np.bincount(group, ~single[used]) > 0 if joined == 1 else np.ones(len(events), bool)
-    highest = _highest_isotonic_rates(events, others, unordered)[group]
-    lowest = 1 - _highest_isotonic_rates(others[::-1], events[::-1], unordered[::-1])[::-1][group]
+    cell_count = int(cell.max(initial=-1)) + 1
+    cells_per_group = -(-cell_count // MOST_CELLS) if cell_count else 1
+    group = cell // cells_per_group
+    kind_weights = weights[used] * [rows.truth[used], ~rows.truth[used]]
+    events, non_events = (np.bincount(group, kind_weight).astype(float) for kind_weight in kind_weights)
+    unordered = np.bincount(group, ~all_tied[used]) > 0 if cells_per_group == 1 else np.ones(len(events), bool)
+    highest = _highest_isotonic_rates(events, non_events, unordered)[group]
+    lowest = 1 - _highest_isotonic_rates(non_events[::-1], events[::-1], unordered[::-1])[::-1][group]
     low, high = present(rows.ends, "ends of cells")[used].T
     distances = np.zeros((2, len(weights)))
     distances[0, used] = np.maximum(np.maximum(low - highest, lowest - high), 0.0)
@@ -153,15 +157,15 @@ def isotonic_distances(rows: Rows, single: Flags, weights: Floats) -> tuple[Floa
     return nearest, farthest
 
 
-def _highest_isotonic_rates(events: Floats, others: Floats, unordered: Flags) -> Floats:
+def _highest_isotonic_rates(events: Floats, non_events: Floats, unordered: Flags) -> Floats:
     """Return the largest event rate [cells] of the isotonic curve, in any order of the rows of ``unordered`` cells.
 
     The curve is the least, over the ends of a run of rows, of the largest event rate over its starts (Robertson, Wright
     & Dykstra 1988, section 1.4). Fewer ends can but raise it: here runs end where cells do. A run that starts within a
     cell has the largest rate where it leaves out all others of that cell.
     """
-    total, hits = (np.concatenate([[0.0], np.cumsum(table)]) for table in (events + others, events))
-    start = total[:-1] + np.where(unordered, others, 0.0)
+    total, hits = (np.concatenate([[0.0], np.cumsum(table)]) for table in (events + non_events, events))
+    start = total[:-1] + np.where(unordered, non_events, 0.0)
     highest = np.ones(len(events))
     for end in range(len(events)):
         weight = total[end + 1] - start[: end + 1]
@@ -171,9 +175,9 @@ def _highest_isotonic_rates(events: Floats, others: Floats, unordered: Flags) ->
 
 
 class _CentredCells(NamedTuple):
-    """The log odds of cells, less their mean ``middle``, in standard deviations ``unit``.
+    """Log odds of cells, less their mean ``middle``, in standard deviations ``unit``.
 
-    ``z`` [n] are those that the line was fitted to, ``low`` and ``high`` [n] the ends of the cells.
+    ``z`` [n] are the log odds that the line was fitted to, ``low`` and ``high`` [n] the ends of the cells.
     """
 
     middle: float
@@ -195,25 +199,25 @@ def line_errors(summary: Summary) -> tuple[float, float]:
     below by rows at the ends of their cells, their gradient from above; the fit can move no further than both allow.
     """
     cells, weight, (intercept, slope) = _centred_cells(summary), summary.floats, summary("calibration_line")
-    bend, start = slope * cells.unit, intercept + slope * cells.middle
-    chance, *ends = (rates(start + bend * x).event for x in (cells.z, cells.low, cells.high))
-    information, steeper = weight * chance * (1 - chance), exp(np.abs(bend) * cells.width)
+    slope_per_unit, odds_at_middle = slope * cells.unit, intercept + slope * cells.middle
+    chance, *ends = (rates(odds_at_middle + slope_per_unit * x).event for x in (cells.z, cells.low, cells.high))
+    information, steeper = weight * chance * (1 - chance), exp(np.abs(slope_per_unit) * cells.width)
     terms = [total.sum() for total in (information, information * cells.z, information * cells.z**2)]
     inverse = np.array([[terms[2], -terms[1]], [-terms[1], terms[0]]]) / (terms[0] * terms[2] - terms[1] ** 2)
     # What is left of the information, at worst, where rows lie at the ends of their cells.
-    lost = np.sqrt(inverse[1, 1] * (information * cells.width**2).sum())
-    kept = float(max(1 - lost, 0.0) ** 2 / steeper.max())
-    if not kept > 0:
+    lost_share = np.sqrt(inverse[1, 1] * (information * cells.width**2).sum())
+    information_share = float(max(1 - lost_share, 0.0) ** 2 / steeper.max())
+    if not information_share > 0:
         return np.inf, np.inf
-    inverse /= kept
+    inverse /= information_share
     off, missed = (np.max([np.abs(end - of) for end in ends], axis=0) for of in (chance, summary.rows.truth))
     away = np.maximum(np.abs(cells.low), np.abs(cells.high))
-    moved = (np.abs(bend) * information * steeper * away + weight * missed) * cells.width
+    moved = (np.abs(slope_per_unit) * information * steeper * away + weight * missed) * cells.width
     rest = np.array([(weight * off).sum(), moved.sum()])
     step = np.sqrt((np.abs(inverse) * np.outer(rest, rest)).sum())
 
     def error_at(x: float) -> float:
-        """Return the standard error of the line at a place."""
+        """Return the standard error of the line at the centred log odds ``x``."""
         return float(np.sqrt(inverse[0, 0] + 2 * inverse[0, 1] * x + inverse[1, 1] * x**2))
 
     largest = max(error_at(x) for x in (cells.low.min(), cells.high.max()))
@@ -231,6 +235,7 @@ def widest(summary: Summary) -> float:
 
 
 def _centred_cells(summary: Summary) -> _CentredCells:
+    """Return the log odds of the cells and of their ends, centred and in standard deviations."""
     rows, weight = summary.rows, summary.floats
     fitted = _log_odds(rows.chance_at[np.searchsorted(rows.distinct, rows.scored)])
     low, high = (_log_odds(end) for end in present(rows.ends, "ends of cells").T)
@@ -266,9 +271,9 @@ FEW_SCORES = 20
 
 
 def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrated: bool) -> float | None:
-    """Return how far a measure of cells may be from that of their rows; None where they agree, or rows are held.
+    """Return how far a measure of cells may be from its value on their rows; None where both agree, or without cells.
 
-    ``sliced``: the means of cells are those of all rows, not of the slice. ``recalibrated``: probabilities were mapped
+    ``sliced``: the means of cells are means of all rows, not of the slice. ``recalibrated``: probabilities were mapped
     by a fit to cells. The bound is guaranteed but for smooth curves, recalibrated rows and expressions, which are
     computed with the probabilities of cells at their ends in six ways.
     """
@@ -289,13 +294,16 @@ def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrat
 
 
 def _extreme_values(summary: Summary, entry: MetricPlan, *, of_chances: bool, exact: bool) -> Iterator[float]:
-    """Yield values between the least and the largest of which a measure lies; ``exact``: means of cells are known."""
+    """Yield values of a measure whose least and largest enclose its value on the rows.
+
+    ``of_chances``: the measure depends on probabilities within cells. ``exact``: the means of cells are known.
+    """
     metric, seen = entry.metric, at_prevalence(summary.seen_by(entry.metric), entry)
     if metric.tied_range is not None:
-        ordered, single = _ordered_within_cells(seen.rows)
-        at = Summary(ordered, seen.weights)
-        tables = [at(name, entry.params) for name in metric.takes]
-        yield from map(float, metric.tied_range(*tables, single=single[ordered.order[ordered.starts]]))
+        ordered, all_tied = _ordered_within_cells(seen.rows)
+        ordered_summary = Summary(ordered, seen.weights)
+        tables = [ordered_summary(name, entry.params) for name in metric.takes]
+        yield from map(float, metric.tied_range(*tables, single=all_tied[ordered.order[ordered.starts]]))
     elif metric.of_gaps or (
         metric.binned_range is not None and np.isfinite(_binned_range(seen, entry, exact=exact)).all()
     ):
@@ -305,21 +313,22 @@ def _extreme_values(summary: Summary, entry: MetricPlan, *, of_chances: bool, ex
     elif "curve_distance_at" in metric.takes:
         yield from _curve_distance_values(seen, entry)
     else:
-        yield from (float(values(at, entry)) for at in _extreme_placements(summary, of_chances=of_chances))
+        placements = _extreme_placements(summary, of_chances=of_chances)
+        yield from (float(values(placement, entry)) for placement in placements)
 
 
 def _binned_range(summary: Summary, entry: MetricPlan, *, exact: bool) -> tuple[float, float]:
-    """Return the least and the largest value of a measure of bins."""
-    rows, single = _ordered_within_cells(summary.rows)
+    """Return the least and the largest value that a measure of bins may have on the rows of the cells."""
+    rows, all_tied = _ordered_within_cells(summary.rows)
     metric, params = entry.metric, entry.params
-    ranges = bin_ranges(rows, summary.floats, single, metric, params, exact=exact)
+    ranges = bin_ranges(rows, summary.floats, all_tied, metric, params, exact=exact)
     if metric.binned_range is not None:
         return metric.binned_range(ranges)
     return ranges.distance(metric.norm(params), float(summary.floats.sum()))
 
 
 def _curve_distance_values(summary: Summary, entry: MetricPlan) -> Iterator[float]:
-    """Yield a measure of distances from a calibration curve, with each row as near and as far as it may be."""
+    """Yield a measure of distances from a calibration curve, first with all rows as near as may be, then as far."""
     rows, smooth = summary.rows, entry.params["smooth"]
     if smooth == "isotonic":
         nearest, farthest = isotonic_distances(*_ordered_within_cells(rows), summary.floats)
@@ -330,12 +339,12 @@ def _curve_distance_values(summary: Summary, entry: MetricPlan) -> Iterator[floa
             yield from (0.0, 1.0)
             return
         # As near and as far as with cells at any of their ends; then by as much again as these and the cell vary.
-        tried = [summary, *_extreme_placements(summary, of_chances=True)]
-        away = np.stack([np.asarray(at("curve_distance_at", entry.params))[
-            np.searchsorted(at.rows.distinct, at.rows.scored)] for at in tried])
-        nearest = farthest = away[0]
-        if not np.isnan(away).all():
-            nearest, farthest = np.nanmin(away, axis=0), np.nanmax(away, axis=0)
+        placements = [summary, *_extreme_placements(summary, of_chances=True)]
+        all_distances = np.stack([np.asarray(placement("curve_distance_at", entry.params))[
+            np.searchsorted(placement.rows.distinct, placement.rows.scored)] for placement in placements])
+        nearest = farthest = all_distances[0]
+        if not np.isnan(all_distances).all():
+            nearest, farthest = np.nanmin(all_distances, axis=0), np.nanmax(all_distances, axis=0)
             spread = farthest - nearest + high - low
             nearest, farthest = np.maximum(nearest - spread, 0.0), np.minimum(farthest + spread, 1.0)
     weights = {"events_at": summary.floats * rows.truth, "others_at": summary.floats * ~rows.truth}
@@ -345,41 +354,43 @@ def _curve_distance_values(summary: Summary, entry: MetricPlan) -> Iterator[floa
 
 
 def _order_in_cells(rows: Rows) -> tuple[Wholes, Flags, Floats]:
-    """Return the cell of each row, [n], and of each cell whether the order of its rows is known, and it, [cells].
+    """Return the cell of each row [n], whether the order of rows in each cell is known [cells], and this order.
 
-    The order is 1 where its events are above its other rows, -1 where they are below, 0 where all are tied.
+    The order [cells] is 1 where the events of a cell are above its other rows, -1 where below, 0 where all are tied.
     """
-    cell = np.unique(rows.scored, return_inverse=True)[1]
+    cell_of_row = np.unique(rows.scored, return_inverse=True)[1]
     low, high = present(rows.ends, "ends of cells").T
-    known, of_kind = np.ones(int(cell.max()) + 1, bool), np.full((2, int(cell.max()) + 1), np.nan)
-    known[cell[low < high]] = False
+    cells = int(cell_of_row.max()) + 1
+    is_order_known, score_of_kind = np.ones(cells, bool), np.full((2, cells), np.nan)
+    is_order_known[cell_of_row[low < high]] = False
     for kind in (0, 1):
-        of_kind[kind, cell[rows.truth == kind]] = low[rows.truth == kind]
-    return cell, known, np.nan_to_num(np.sign(of_kind[1] - of_kind[0]))
+        score_of_kind[kind, cell_of_row[rows.truth == kind]] = low[rows.truth == kind]
+    return cell_of_row, is_order_known, np.nan_to_num(np.sign(score_of_kind[1] - score_of_kind[0]))
 
 
 def _ordered_within_cells(rows: Rows) -> tuple[Rows, Flags]:
-    """Return rows with scores that rank the events and others of a cell where their order is known.
+    """Return rows with scores that rank the events of a cell above or below its other rows where this is known.
 
-    The second, [n], tells whether all that share a row's score are tied.
+    Also whether all rows that then share a row's score are tied, [n].
     """
-    cell, known, order = _order_in_cells(rows)
-    return replace(rows, score=3.0 * cell + (order * known)[cell] * rows.truth, stated=None), known[cell]
+    cell_of_row, is_order_known, order = _order_in_cells(rows)
+    score = 3.0 * cell_of_row + (order * is_order_known)[cell_of_row] * rows.truth
+    return replace(rows, score=score, stated=None), is_order_known[cell_of_row]
 
 
 def _extreme_placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
-    """Yield the statistics with the events of each cell above its other rows, and below them, where either may be.
+    """Yield statistics with the events of each cell above its other rows, then below, where their order is unknown.
 
-    ``of_chances`` moves probabilities to the ends of cells too: of events and others apart, all together, and those of
-    the lower half of cells against those of the upper.
+    ``of_chances`` also moves probabilities to an end of their cell: events to one end and other rows to the other, all
+    to the same end, or the lower half of cells to one end and the upper half to the other.
     """
     rows: Rows = summary.rows
     low, high = present(rows.ends, "ends of cells").T
-    cell, known, order = _order_in_cells(rows)
+    cell_of_row, is_order_known, order = _order_in_cells(rows)
     upper = rows.scored > np.median(rows.scored)
     for event_above in (True, False):
-        ranked = np.where(known, order, 1.0 if event_above else -1.0)[cell] * rows.truth
-        score = 3.0 * cell + ranked
+        ranked = np.where(is_order_known, order, 1.0 if event_above else -1.0)[cell_of_row] * rows.truth
+        score = 3.0 * cell_of_row + ranked
         if not of_chances:
             yield Summary(replace(rows, score=score, stated=None), summary.weights)
             continue

@@ -18,24 +18,24 @@ MIDDLE = 0.5
 
 
 def break_ties(values: Floats, ranking: Floats) -> Floats:
-    """Return the values [n], equal ones moved by a few of the smallest steps into the order of ``ranking``.
+    """Return the values [n] with equal ones moved by a few floats, to be in the order of ``ranking`` [n].
 
     A monotone map keeps the order of its arguments, but rounds results near 0 and 1 to the same number. Rows of equal
     rank stay equal.
     """
     order = np.lexsort((ranking, values))
     value, rank = values[order] + 0.0, ranking[order]
-    new = np.r_[True, (value[1:] != value[:-1]) | (rank[1:] != rank[:-1])]
-    steps = _ordinal(value[new].view(np.int64))
+    is_first = np.r_[True, (value[1:] != value[:-1]) | (rank[1:] != rank[:-1])]
+    steps = _ordinal(value[is_first].view(np.int64))
     if (np.diff(steps) > 0).all():
         return values
-    low = int(np.searchsorted(value[new], MIDDLE))
-    place = np.arange(len(steps))
-    up = np.maximum.accumulate(steps[:low] - place[:low]) + place[:low]
-    down = (np.minimum.accumulate((steps - place)[:low - 1 if low else None:-1]) + place[:low - 1 if low else None:-1])
+    low = int(np.searchsorted(value[is_first], MIDDLE))
+    index = np.arange(len(steps))
+    up = np.maximum.accumulate(steps[:low] - index[:low]) + index[:low]
+    down = (np.minimum.accumulate((steps - index)[:low - 1 if low else None:-1]) + index[:low - 1 if low else None:-1])
     moved = np.maximum.accumulate(_ordinal(np.concatenate([up, down[::-1]])).view(np.float64))
     untied = np.empty_like(value)
-    untied[order] = moved[np.cumsum(new) - 1]
+    untied[order] = moved[np.cumsum(is_first) - 1]
     return untied
 
 
@@ -49,7 +49,7 @@ def mid_ranks(values: Floats, weights: Floats) -> Floats:
 
 
 def _ordinal(bits: Wholes) -> Wholes:
-    """Number floats by their bits so that neighbours differ by one; of such numbers, return the bits."""
+    """Return the number of each float from its bits, such that neighbours differ by 1; or its bits from this number."""
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 
 
@@ -57,35 +57,36 @@ ROUNDING = 1e-12
 """A share of all weight by which sums of weights may differ from rounding alone."""
 
 
-def cumulative_groups(summary: Summary, groups: int, *, whole: bool) -> tuple[Floats, Floats]:
+def cumulative_groups(summary: Summary, groups: int, *, counted: bool) -> tuple[Floats, Floats]:
     """Return the weight of the rows, and of the events, down to the end of each group: both [..., groups + 1], from 0.
 
-    Groups of equal weight are cut from the rows in order of score, the highest first. ``whole`` says that weights count
-    observations, which no cut may divide.
+    Groups of equal weight are cut from the rows in order of score, the highest first. ``counted`` says that weights
+    count observations, which no cut may divide.
     """
     events, others = summary("events_from"), summary("others_from")
     selected = events + others
     cuts = selected[..., :1] * np.arange(groups + 1) / groups
-    # Rounded first, so that a cut that is whole but for rounding takes no further row.
-    cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
+    # Rounded first, so that a cut that is an integer but for rounding takes no further row.
+    cuts = np.ceil(np.round(cuts, 9)) if counted else cuts
     flat = zip(*(values.reshape(-1, values.shape[-1]) for values in (cuts, selected, events)), strict=True)
-    captured = [np.interp(at, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for at, x, y in flat]
+    captured = [np.interp(cut_weights, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for cut_weights, x, y in flat]
     return cuts, np.reshape(captured, cuts.shape)
 
 
-def groups_of(score: Floats, weights: Floats, groups: int, *, whole: bool) -> tuple[Wholes, Wholes]:
-    """Return the first and the last group, from 1, that each row, or a row tied with it, has a part in: both [n].
+def groups_of(score: Floats, weights: Floats, groups: int, *, counted: bool) -> tuple[Wholes, Wholes]:
+    """Return the first and the last of ``groups`` of equal weight, from 1, that each row is in: both [n].
 
-    They differ where a cut divides tied rows, or a row of frequency weight above one.
+    Tied rows are in the same groups. First and last differ where a cut divides tied rows, or a row of frequency weight
+    above one. ``counted`` says that weights count observations, which no cut may divide.
     """
-    _, place = np.unique(score, return_inverse=True)
-    at = np.bincount(place, weights)[::-1]  # from the highest score down
-    ends = np.cumsum(at)
+    _, score_index = np.unique(score, return_inverse=True)
+    weight_of_score = np.bincount(score_index, weights)[::-1]  # from the highest score down
+    ends = np.cumsum(weight_of_score)
     cuts = ends[-1] * np.arange(1, groups + 1) / groups
-    cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
+    cuts = np.ceil(np.round(cuts, 9)) if counted else cuts
     # A sum of weights that is a cut but for rounding is that cut.
     slack = ROUNDING * ends[-1]
-    first = np.searchsorted(cuts, ends - at + slack, side="right")
+    first = np.searchsorted(cuts, ends - weight_of_score + slack, side="right")
     last = np.maximum(first, np.searchsorted(cuts, ends - slack, side="left"))
-    of_row = len(at) - 1 - place
-    return np.asarray(first[of_row] + 1), np.asarray(last[of_row] + 1)
+    descending_index = len(weight_of_score) - 1 - score_index
+    return np.asarray(first[descending_index] + 1), np.asarray(last[descending_index] + 1)

@@ -60,14 +60,15 @@ TIMES = 25
 
 @dataclass(frozen=True)
 class Replicates:
-    """The replicates of one dataset.
+    """The bootstrap replicates of one dataset.
 
-    ``metrics[model, subset, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
-    ``curves[model, name]`` those of the heights of a curve [B, points], or of the event rates of reliability bins;
-    where the interval method needs them, ``jackknife`` the values with a group of rows left out [J], ``errors`` the
-    standard error of each replicate [B], and ``error`` that of the value itself; ``shift`` by how much the values of
-    the grid were moved to those of the rows: all replicates have been moved so. The subset `beside` a slicing is all
-    rows, drawn together with its slices. ``draws`` are the records of what was drawn.
+    ``metrics[model, subset, i]`` are the replicates [B] of the plan's i-th metric, [B, K] where it is taken for each
+    class; ``curves[model, name]`` the replicates of the heights of a curve [B, points], or of the event rates of
+    reliability bins; where the interval method needs them, ``jackknife`` has the values with a group of rows left out
+    [J], ``errors`` the standard error of each replicate [B], and ``error`` the standard error of the value itself;
+    ``shift`` is the value of the rows less the value of their cells, which has been added to all replicates. The subset
+    `all_rows_number` of a slicing is all rows, drawn together with its slices. ``draws`` are the records of what was
+    drawn.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -86,66 +87,69 @@ class Replicates:
 
 @dataclass(frozen=True)
 class _Resampling:
-    """The parts of a dataset that are drawn, and of what replicates are wanted.
+    """The parts of a dataset that are drawn, and the measures and curves that need replicates.
 
-    ``wanted`` are the numbers of the measures in the plan, ``heights`` the curves of each model with their places.
+    ``measures`` are the numbers of measures in the plan; ``heights`` has the curves of each model, and the positions
+    [points] at which their heights are taken.
     """
 
     plan: Plan
     sample: Sample
     parts: Sequence[DrawnPart]
-    wanted: Sequence[int]
+    measures: Sequence[int]
     heights: Mapping[str, Mapping[str, tuple[Heights, Floats]]]
     campaign: Campaign | None
 
     def batches(self, sizes: Sequence[int]) -> list[Sequence[Block]]:
-        """Return the blocks of these sizes in batches that are computed together, whatever the number of threads."""
-        several = max(1, TOGETHER // (BLOCK * self.units)) if self.light else 1
+        """Return the blocks of ``sizes`` in batches that are computed together, whatever the number of threads."""
+        blocks_per_batch = max(1, TOGETHER // (BLOCK * self.units)) if self.light else 1
         numbered = list(enumerate(sizes))
-        return [numbered[first : first + several] for first in range(0, len(numbered), several)]
+        return [numbered[first : first + blocks_per_batch] for first in range(0, len(numbered), blocks_per_batch)]
 
     def batch(
-        self, several: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None
+        self, batch_blocks: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None
     ) -> dict[Any, Floats]:
-        """Return the replicates of some blocks by key; ``counts`` are those of `counts`, if they are drawn already."""
+        """Return the replicates of some blocks by kind and key; ``counts`` are those of `counts`, if drawn already."""
         replicates: dict[Any, list[Floats]] = defaultdict(list)
-        priors = np.concatenate([self._priors(number, size) for number, size in several])
-        for part, batches in zip(self.parts, counts or self.counts(several), strict=True):
-            # A stream of its own: the replicates are the same whether or not errors are asked for.
-            folds = stream(self.plan.seed, "folds", part.name, several[0][0]) if self.with_errors else None
+        priors = np.concatenate([self._priors(number, size) for number, size in batch_blocks])
+        for part, batches in zip(self.parts, counts or self.counts(batch_blocks), strict=True):
+            # A separate stream: the replicates are the same whether or not errors are computed.
+            fold_stream = stream(self.plan.seed, "folds", part.name, batch_blocks[0][0]) if self.with_errors else None
             first = 0
-            for drawn in batches:
-                scale, prior = self._scale(part.design, drawn), priors[first : first + len(drawn)]
-                first += len(drawn)
-                for scopes, chosen, summary in part.summaries(Draws(drawn)):
+            for unit_counts in batches:
+                scale, prior = self._scale(part.design, unit_counts), priors[first : first + len(unit_counts)]
+                first += len(unit_counts)
+                for scopes, chosen, summary in part.summaries(Draws(unit_counts)):
                     self._add(replicates, scopes, summary, None if scale is None else scale[chosen],
                               prior[chosen] if len(priors) else None)
-                if folds is not None:
-                    for key, square in (pair for row in drawn for pair in self._squared_errors(part, row, folds)):
+                if fold_stream is not None:
+                    for key, square in (
+                            pair for row in unit_counts for pair in self._squared_errors(part, row, fold_stream)):
                         replicates["error", *key].append(np.sqrt(square)[None])
         return {key: np.concatenate(values) for key, values in replicates.items()}
 
-    def counts(self, several: Sequence[Block]) -> Iterator[Iterable[Wholes]]:
-        """Yield the counts of some blocks for each part: of one in batches that memory holds, of more all together."""
+    def counts(self, batch_blocks: Sequence[Block]) -> Iterator[Iterable[Wholes]]:
+        """Yield the counts [b, units] of some blocks for each part: of one block in batches, of several all at once."""
         for part in self.parts:
             drawn = chain.from_iterable([
-                block_counts(part.design, number, size, self.plan.seed, part.name) for number, size in several])
-            yield drawn if len(several) == 1 else [np.concatenate(list(drawn))]
+                block_counts(part.design, number, size, self.plan.seed, part.name) for number, size in batch_blocks])
+            yield drawn if len(batch_blocks) == 1 else [np.concatenate(list(drawn))]
 
     def _priors(self, number: int, size: int) -> Floats:
-        """Draw the prevalence of each replicate of a block, [size, K], where its distribution is declared; else [0]."""
-        declared = self.plan.prevalence
-        shape = None if declared is None else declared.parameters
-        if shape is None or not any(self.plan.entries[i].uncertain for i in self.wanted):
+        """Draw the prevalence of each replicate of a block, [size, K]; an empty array where it has no distribution."""
+        prevalence = self.plan.prevalence
+        dirichlet_parameters = None if prevalence is None else prevalence.parameters
+        if dirichlet_parameters is None or not any(self.plan.entries[i].uncertain for i in self.measures):
             return np.empty(0)
-        return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
+        return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(dirichlet_parameters, size)
 
     def _scale(self, design: Design, counts: Wholes) -> Floats | None:
-        """Return all rows over the rows drawn [b], for measures that grow with them, where draws vary in size.
+        """Return the weight of all rows over the weight drawn, [b]; None where draws do not vary in size.
 
-        It is of all rows together: how many are in a slice is left to chance, as it is in draws of a fixed size.
+        It scales measures that grow with the rows. All rows together count: how many are in a slice is left to chance,
+        as it is in draws of a fixed size.
         """
-        if not (design.poisson and any(self.plan.entries[i].metric.extensive for i in self.wanted)):
+        if not (design.poisson and any(self.plan.entries[i].metric.extensive for i in self.measures)):
             return None
         return ratio(design.weights(design.sizes[None]).sum(), design.weights(counts).sum(axis=-1))
 
@@ -153,46 +157,46 @@ class _Resampling:
         self, replicates: dict[Any, list[Floats]], scopes: Sequence[tuple[str, int]], summary: Summary,
         scale: Floats | None, prior: Floats | None,
     ) -> None:
-        """Add the values of the measures in some scopes, and of curves where one is all rows."""
+        """Add the values of the measures in some scopes to ``replicates``, and the curves where a scope is all rows."""
         shape = summary.weights.shape[:-1]
         scale = None if scale is None else np.broadcast_to(scale, shape)
         prior = None if prior is None else np.broadcast_to(prior, (*shape, prior.shape[-1]))
-        for key, drawn in self._values(self.wanted, scopes, summary, prior, scale):
-            replicates["metric", *key].append(drawn)
+        for key, value in self._values(self.measures, scopes, summary, prior, scale):
+            replicates["metric", *key].append(value)
         model, subset = scopes[0]
         if subset == 0:
-            for name, (heights, places) in self.heights[model].items():
-                replicates["curve", model, name].append(heights.at(summary, places)[0])
+            for name, (heights, positions) in self.heights[model].items():
+                replicates["curve", model, name].append(heights.at(summary, positions)[0])
             if self.campaign is not None and self.sample.models[model].score is not None:
                 replicates["curve", model, "profit"].append(self.campaign.profits(summary)[0])
 
     def _values(
-        self, wanted: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary, prior: Floats | None = None,
+        self, measures: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary, prior: Floats | None = None,
         scale: Floats | None = None,
     ) -> Iterator[tuple[Key, Floats]]:
-        """Yield the value of each wanted measure in each scope; in slices, not of measures of all rows alone."""
-        for i in wanted:
+        """Yield the key and the value of each of some measures in each scope; in slices, none of all rows only."""
+        for i in measures:
             if scopes[0][1] == 0 or not self.plan.of_all_rows(i):
                 of_scopes = values(summary, self.plan.entries[i], prior, scale)
                 for (model, subset), value in zip(scopes, of_scopes, strict=True):
                     yield (model, subset, i), value
 
     def grid_values(self) -> Iterator[tuple[Key, Floats]]:
-        """Yield the values of the measures from the units that are drawn, as they were observed."""
+        """Yield the values of the measures where each unit counts as often as it was observed."""
         for part in self.parts:
             for scopes, _, summary in part.summaries(Draws(part.design.sizes[None])):
-                for key, value in self._values(self.wanted, scopes, summary):
+                for key, value in self._values(self.measures, scopes, summary):
                     yield key, value[0]
 
     def jackknife_values(self) -> dict[Key, Floats]:
         """Return the values with each group of units left out in turn, of the measures whose limits need them."""
-        wanted = self._needing("jackknife")
+        measures = self._needing("jackknife")
         left_out: dict[Key, list[Floats]] = defaultdict(list)
-        for part in self.parts if wanted else ():
+        for part in self.parts if measures else ():
             generator = stream(self.plan.seed, "jackknife", part.name)
             for counts in jackknife_counts(part.design, generator):
                 for scopes, _, summary in part.summaries(Draws(counts)):
-                    for key, value in self._values(wanted, scopes, summary):
+                    for key, value in self._values(measures, scopes, summary):
                         left_out[key].append(value)
         return {key: np.concatenate(values) for key, values in left_out.items()}
 
@@ -211,14 +215,14 @@ class _Resampling:
         """The numbers of the measures whose limits need the standard error of every replicate."""
         return self._needing("errors")
 
-    def _needing(self, what: str) -> tuple[int, ...]:
-        """Return the numbers of the measures whose interval method needs this."""
-        return tuple(i for i in self.wanted if what in registry[self.plan.entries[i].method].needs)
+    def _needing(self, need: str) -> tuple[int, ...]:
+        """Return the numbers of the measures whose interval method has this ``need``, such as "jackknife"."""
+        return tuple(i for i in self.measures if need in registry[self.plan.entries[i].method].needs)
 
     def _squared_errors(
         self, part: DrawnPart, counts: Wholes, generator: np.random.Generator
     ) -> Iterator[tuple[Key, Floats]]:
-        """Yield the squared standard errors under one draw [units], leaving out `FOLDS` groups of it in turn.
+        """Yield squared standard errors of measures under one draw [units], with `FOLDS` groups of it left out in turn.
 
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
         """
@@ -226,9 +230,9 @@ class _Resampling:
         for scopes, summary in part.without_folds(counts, generator, FOLDS):
             for key, value in self._values(self.with_errors, scopes, summary):
                 fold_values[key].append(value)
-        for key, several in fold_values.items():
-            without = np.concatenate(several)
-            square = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+        for key, values_by_part in fold_values.items():
+            values_without = np.concatenate(values_by_part)
+            square = ((values_without - values_without.mean(axis=0)) ** 2).sum(axis=0)
             yield key, np.asarray((FOLDS - 1) / FOLDS * square)
 
     def value_errors(self) -> dict[Key, Floats]:
@@ -244,27 +248,27 @@ class _Resampling:
 
 def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
-    divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, together: bool = True,
+    divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, compared: bool = True,
 ) -> Replicates:
     """Draw the replicates that the plan asks for.
 
-    ``summaries`` are those of each model in each of the subsets ``divided``, by default the plan's, that is large
-    enough; ``advance`` is told the size of each batch that is done; ``together`` says that models are compared, so that
-    their differences need one draw.
+    ``summaries`` are the statistics of each model in each of the subsets ``divided``, by default the plan's, that is
+    large enough; ``advance`` is called with the size of each batch that is done; ``compared`` says that models are
+    compared, so that their differences need one draw.
     """
     divided = subsets(plan, sample) if divided is None else divided
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
     # fast. It is never written to, so it takes no memory.
     np.empty(KEPT, np.uint8)
-    resampling = _resampling(plan, sample, summaries, divided, together=together)
+    resampling = _resampling(plan, sample, summaries, divided, compared=compared)
     if resampling is None:
         return Replicates()
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0
     batches = resampling.batches(sizes)
-    for several, batch in zip(batches, _in_threads(resampling, batches), strict=True):
-        last = first + sum(size for _, size in several)
-        for key, values_of_batch in batch.items():
+    for batch_blocks, batch_values in zip(batches, _in_threads(resampling, batches), strict=True):
+        last = first + sum(size for _, size in batch_blocks)
+        for key, values_of_batch in batch_values.items():
             # Each in its place at once: lists that are joined at the end would take the memory twice.
             if key not in drawn:
                 drawn[key] = np.empty((sum(sizes), *values_of_batch.shape[1:]), values_of_batch.dtype)
@@ -276,8 +280,8 @@ def draw(
     shift: dict[Key, Floats] = {}
     for (model, subset, i), gridded in resampling.grid_values():
         value = values(summaries[model, max(subset, 0)], plan.entries[i])
-        away = np.nan_to_num(np.asarray(value - gridded))  # 0 where either is undefined
-        shift[model, subset, i] = np.where(np.abs(away) > 1e-12 * np.abs(np.nan_to_num(value)), away, 0.0)
+        distance = np.nan_to_num(np.asarray(value - gridded))  # 0 where either is undefined
+        shift[model, subset, i] = np.where(np.abs(distance) > 1e-12 * np.abs(np.nan_to_num(value)), distance, 0.0)
     jackknife = resampling.jackknife_values()
     return Replicates(
         {key: _shifted(plan, key, value, shift) for key, value in metrics.items()}, curves,
@@ -287,9 +291,9 @@ def draw(
 
 
 def _in_threads(resampling: _Resampling, batches: Sequence[Sequence[Block]]) -> Iterator[dict[Any, Floats]]:
-    """Yield the replicates of the batches in order, from as many threads as the spec allows and as pay.
+    """Yield the replicates of each batch of blocks in order, computed in as many threads as the spec allows and as pay.
 
-    Of light batches, a second thread draws the counts of the next one meanwhile.
+    Where batches are light, a second thread draws the counts of the next batch meanwhile.
     """
     workers = min(workers_of(resampling.plan), len(batches))
     if workers == 1:
@@ -301,35 +305,35 @@ def _in_threads(resampling: _Resampling, batches: Sequence[Sequence[Block]]) -> 
             yield from pool.map(resampling.batch, batches)
         return
 
-    def counts(several: Sequence[Block]) -> list[list[Wholes]]:
-        return [list(drawn) for drawn in resampling.counts(several)]
+    def counts(batch_blocks: Sequence[Block]) -> list[list[Wholes]]:
+        return [list(next_counts) for next_counts in resampling.counts(batch_blocks)]
 
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(counts, batches[0])
-        for number, several in enumerate(batches, 1):
-            drawn = coming.result()
+        pending = pool.submit(counts, batches[0])
+        for number, batch_blocks in enumerate(batches, 1):
+            next_counts = pending.result()
             if number < len(batches):
-                coming = pool.submit(counts, batches[number])
-            yield resampling.batch(several, drawn)
+                pending = pool.submit(counts, batches[number])
+            yield resampling.batch(batch_blocks, next_counts)
 
 
 def _resampling(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary], divided: Sequence[Subset], *,
-    together: bool,
+    compared: bool,
 ) -> _Resampling | None:
-    """Return what is drawn of a dataset and for what; None where nothing needs replicates."""
-    wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
+    """Return the parts of a dataset to draw, with the measures and curves to draw for; None where there are none."""
+    measures = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
     heights = {name: drawn_heights(plan.of_variant(predictions.variant), summaries[name, 0]) if name in scored else {}
                for name, predictions in sample.models.items()}
     campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
-    if not wanted and not any(heights.values()) and campaign is None:
+    if not measures and not any(heights.values()) and campaign is None:
         return None
     edges = {
-        name: np.concatenate(places) for name, kinds in heights.items()
-        if (places := [at for kind, at in kinds.values() if kind.part])}
-    parts = parts_of(plan, sample, divided, list(summaries), edges, together=together)
-    return _Resampling(plan, sample, parts, wanted, heights, campaign)
+        name: np.concatenate(positions) for name, curves in heights.items()
+        if (positions := [curve_positions for height, curve_positions in curves.values() if height.part])}
+    parts = parts_of(plan, sample, divided, list(summaries), edges, compared=compared)
+    return _Resampling(plan, sample, parts, measures, heights, campaign)
 
 
 def _shifted(plan: Plan, key: Key, drawn: Floats, shift: Mapping[Key, Floats]) -> Floats:

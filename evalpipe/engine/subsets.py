@@ -42,12 +42,12 @@ Some = TypeVar("Some", bound="Values | None")
 
 @dataclass(frozen=True)
 class Subset:
-    """All rows of a dataset, a slice of them, or the rest of one.
+    """All rows of a dataset, a slice of them, or the rest of a slice.
 
     ``slice`` are the labels of a slice, None for others; ``slicing`` is the number of its slicing; ``rows`` [m] are the
-    positions of its rows, None for all; ``n`` its observations and ``events`` those that are events, of a binary
-    outcome. ``rest_of`` is the number of the slice of which it is the rest. ``cluster`` are the cluster numbers of all
-    rows of the dataset, if any; ``by_cluster`` the counts of each cluster in each cell, where rows are cells.
+    positions of its rows, None for all; ``n`` counts its observations, ``events`` the events among them, None where the
+    outcome is not binary. ``rest_of`` is the number of the slice whose rest it is. ``cluster`` are the cluster numbers
+    of all rows of the dataset, if any; ``by_cluster`` the counts of each cluster in each cell, where rows are cells.
     """
 
     slice: Mapping[str, str] | None
@@ -67,9 +67,9 @@ class Subset:
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
     def of_each_cluster(self, sample: Sample) -> Iterator[Wholes]:
-        """Yield the positions, among its rows, of those of each of its clusters.
+        """Yield for each cluster the positions of its rows among the rows of the subset.
 
-        Where rows are cells, a cell is of every cluster that has rows in it. ``sample`` is what its positions are of.
+        Where rows are cells, a cell is in every cluster that has rows in it. ``sample`` has the rows of the dataset.
         """
         if sample.by_cluster is not None:
             yield from sample.by_cluster.of_each(self.rows)
@@ -78,19 +78,19 @@ class Subset:
             yield from np.split(groups.order, groups.starts[1:])
 
     def of(self, values: Some) -> Some:
-        """Return the values of its rows, out of those of all rows; None where there are none."""
+        """Return the values of the subset's rows, from ``values`` of all rows of the dataset; None where these are."""
         return values if self.rows is None or values is None else values[self.rows]  # type: ignore[return-value]
 
     def of_level(self, sample: Sample, level: int) -> int:
-        """Return the observations of a level of the outcome."""
+        """Return the number of observations in the subset whose outcome is the given level, numbered from 0."""
         rows = np.flatnonzero(self.of(sample.truth) == level)
         return _observations(sample, rows if self.rows is None else self.rows[rows])
 
 
 def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subset, ...]:
-    """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference.
+    """Return all rows, then the slices of every slicing in turn, then the rest of each where this is their reference.
 
-    Their positions are those in the rows of a ``model``, or of all models together.
+    Rows are numbered as in the sample of a ``model``, or of all models together.
     """
     slices = [
         subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
@@ -104,13 +104,16 @@ def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subse
         others[subset.rows] = False
         rest = subset_of(part, np.flatnonzero(others), None, subset.slicing)
         rests.append(replace(rest, rest_of=number))
-    return whole(sample), *slices, *rests
+    return all_rows_subset(sample), *slices, *rests
 
 
 def summaries_of(
     plan: Plan, sample: Sample, divided: Mapping[str, Sequence[Subset]]
 ) -> dict[tuple[str, int], Summary]:
-    """Return the statistics of each model in each of its subsets, by its number, that is large enough."""
+    """Return the statistics by model and number of its subset, for all subsets that are large enough.
+
+    ``divided`` has the subsets of each model.
+    """
     summaries = {}
     for name in sample.models:
         rows: dict[int, Any] = {}
@@ -125,14 +128,14 @@ def summaries_of(
     return summaries
 
 
-def whole(sample: Sample) -> Subset:
-    """Return the subset of all rows; a coarsened sample has the counts of the sample that it was made of."""
+def all_rows_subset(sample: Sample) -> Subset:
+    """Return the subset of all rows; the counts of a coarsened sample are those of the original sample."""
     return Subset(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster,
                   by_cluster=sample.by_cluster)
 
 
 def subset_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Subset:
-    """Return the subset of a dataset that consists of these rows."""
+    """Return the subset of a dataset that consists of the ``rows`` [m], by their positions."""
     events = _observations(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
     return Subset(labels, slicing, rows, _observations(sample, rows), events, cluster=sample.cluster,
                   by_cluster=sample.by_cluster)

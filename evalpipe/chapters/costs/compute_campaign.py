@@ -40,7 +40,7 @@ class Campaign:
 
     def ranked(self, summary: Summary) -> tuple[Floats, Floats]:
         """Return the rows contacted after each group, and the events among them, each [..., groups + 1]."""
-        return cumulative_groups(summary.ranked, self.terms.groups, whole=self.whole)
+        return cumulative_groups(summary.ranked, self.terms.groups, counted=self.whole)
 
     def earned(self, contacted: Floats, events: Floats) -> Floats:
         """Return the profit of contacting rows of which some are events, of their shape; 0 where none is contacted."""

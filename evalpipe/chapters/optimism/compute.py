@@ -10,7 +10,7 @@ from evalpipe.base.constants import TOLERATED
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope
-from evalpipe.engine.subsets import rows_of, whole
+from evalpipe.engine.subsets import all_rows_subset, rows_of
 from evalpipe.intervals.fits import BEYOND, corrected_limits_of_fits
 from evalpipe.statistics import Summary
 from evalpipe.words.sentences import sentence
@@ -42,7 +42,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
     """Yield the measures of one model: a row each, or one for each class."""
     summary = Summary(rows_of(sample, sample.models[model]), sample.weights)
-    scope, fits = Scope(plan, sample, model, 0, whole(sample), summary), sample.bootstrap[model]
+    scope, fits = Scope(plan, sample, model, 0, all_rows_subset(sample), summary), sample.bootstrap[model]
     served = [entry for entry in plan.metrics if scope.serves(entry)]
     places = [_values_of_fit(sample, fit, served) for fit in fits]
     for number, entry in enumerate(served):

@@ -20,7 +20,7 @@ from evalpipe.engine.curves.bands import roc_heights
 from evalpipe.engine.curves.declare import listed
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
-from evalpipe.engine.subsets import rows_of, summaries_of, whole
+from evalpipe.engine.subsets import all_rows_subset, rows_of, summaries_of
 from evalpipe.errors import DataError
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.measures import FALLBACK
@@ -76,7 +76,7 @@ def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     """Yield the measures of one model's fits on a dataset: one row each, or one for each class."""
     narrow, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
-    subset = whole(fits)
+    subset = all_rows_subset(fits)
     summaries = summaries_of(narrow, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrow, fits, summaries, (subset,))
     scopes = [Scope(narrow, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]

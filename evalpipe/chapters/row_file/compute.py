@@ -75,7 +75,7 @@ def _event_values(
     truth = np.asarray(sample.truth, bool)
     ranking = score if model.ranks is None else model.ranks
     first, last = (None, None) if ranking is None else groups_of(
-        ranking, sample.weights, plan.gain_groups, whole=sample.weight_kind != "importance")
+        ranking, sample.weights, plan.gain_groups, counted=sample.weight_kind != "importance")
     return {
         "truth": _level_names(sample, np.where(truth, 0, 1)),
         "probability": chance,

@@ -22,7 +22,7 @@ from evalpipe.engine.differences import Tested, ratio_limited, tested, two_propo
 from evalpipe.engine.draws import all_rows_number
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.subsets import Subset, rows_of, subset_of, summaries_of, whole
+from evalpipe.engine.subsets import Subset, all_rows_subset, rows_of, subset_of, summaries_of
 from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
 from evalpipe.intervals.noise import range_limits
 from evalpipe.intervals.p_values import benjamini_hochberg, holm
@@ -361,7 +361,7 @@ def _worst_with_limits(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], search: Search
 ) -> Iterator[WorstSlice]:
     """Yield the ranked slices with limits by the method of the measure, and their difference from all rows."""
-    subsets = [whole(sample), *(candidate.subset(sample) for candidate in ranked)]
+    subsets = [all_rows_subset(sample), *(candidate.subset(sample) for candidate in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)

@@ -19,7 +19,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.bootstrap_values import ONE_CLUSTER, Drawn
 from evalpipe.engine.coarsening import coarsened
 from evalpipe.engine.draws import CELLS, design
-from evalpipe.engine.subsets import rows_of, whole
+from evalpipe.engine.subsets import all_rows_subset, rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.resampling import block_counts, blocks
@@ -152,7 +152,7 @@ def _choose_on_all_rows(ruled: _RuledModel, on: Sample) -> _ChosenCut:
 
 def _limits_and_optimism(ruled: _RuledModel, on: Sample, cut: float, measures: Floats) -> dict[str, object]:
     """Return the percentile limits of a chosen threshold, and the optimism of the measures at it."""
-    plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], whole(on).clusters
+    plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], all_rows_subset(on).clusters
     if clusters == 1:
         return {"status": "degenerate", "reason": ONE_CLUSTER}
     cuts, optimism = resampled(plan, on, model, rule)

@@ -42,7 +42,7 @@ def gain_table(summary: Summary, groups: int, *, whole: bool) -> dict[str, Float
     order; ``separation`` the cumulative share of events less that of non-events, whose largest is near the K-S
     statistic.
     """
-    cuts, caught = cumulative_groups(summary, groups, whole=whole)
+    cuts, caught = cumulative_groups(summary, groups, counted=whole)
     total, events = cuts[-1], caught[-1]
     shares = {"population": cuts / total, "captured": caught / events, "others": ratio(cuts - caught, total - events)}
     so_far = {"population": cuts, "captured": caught, "random": cuts * events / total,
