@@ -115,14 +115,15 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
             model: {
                 "files": [shown for fit in (part, *dataset.refits.get(model, ())) for shown in _files(fit)],
                 "fits": 1 + len(dataset.refits.get(model, ())), "columns": list(part.columns),
-                "step": plan.models[model].step, "at": plan.models[model].at,
+                "step": plan.models[model].step, "at": plan.models[model].shown_step,
                 "matched": "position" if plan.id is None else "id", "compared": list(part.compared),
             }
             for model, part in dataset.predictions.items()
         },
         "trained_on": dataset.trained_on,
         "bootstrap": {
-            model: {"files": [shown for part in parts for shown in _files(part)], "drawn": plan.models[model].drawn}
+            model: {"files": [shown for part in parts for shown in _files(part)],
+                    "drawn": plan.models[model].draw_count_column}
             for model, parts in dataset.bootstrap.items()
         },
     }

@@ -134,7 +134,7 @@ def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
 
 def _check_draw_counts(columns: Columns, model: ModelPlan) -> None:
     """Check how often the rows were drawn into the sample of a bootstrap fit: whole numbers, some above zero."""
-    column, loc = str(model.drawn), ("models", model.name, "optimism", "drawn")
+    column, loc = str(model.draw_count_column), ("models", model.name, "optimism", "drawn")
     values = read_once(columns, column, loc, "missing-count", "count")
     if values is None:
         return

@@ -47,7 +47,7 @@ def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple
         return {shown_fit: rows}, problems
     parts = {int(step): part.drop("\0step") for (step,), part in
              rows.frame.with_columns(steps.alias("\0step")).partition_by("\0step", as_dict=True).items()}
-    shown = max(parts) if model.at is None else model.at
+    shown = max(parts) if model.shown_step is None else model.shown_step
     if shown not in parts:
         known = sorted(parts)
         closest = min(known, key=lambda step: (abs(step - shown), step))
@@ -300,7 +300,7 @@ def _models_of_lists(rows: RowBlock) -> Iterator[ModelPlan]:
     """Yield the models whose lists are in these rows: those of a file of predictions, or without one."""
     model_of_file = rows.dataset.table.named.model
     for model in rows.plan.models.values():
-        here = not model.separate if model_of_file is None else model.name == model_of_file
+        here = not model.has_own_files if model_of_file is None else model.name == model_of_file
         if here and model.list_column in rows.frame.columns:
             yield model
 

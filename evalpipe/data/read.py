@@ -88,7 +88,7 @@ def _number_columns(plan: Plan) -> frozenset[str]:
     named = {
         column
         for model in plan.models.values()
-        if not model.separate
+        if not model.has_own_files
         for kind, column in model.columns.items()
         if numbers or kind != "prediction"
     }

@@ -233,7 +233,7 @@ def _prediction_columns(
     for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
         by_kind = _predictions_by_kind(columns, part, model, levels)
         if fit.kind == "bootstrap":
-            by_kind["drawn"] = part.numbers[str(model.drawn)]
+            by_kind["drawn"] = part.numbers[str(model.draw_count_column)]
         named = given if fit.is_shown else further
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return given, further

@@ -33,74 +33,75 @@ _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 """How the names of types begin whose values are not compared."""
 
 
-def columns_named(spec: Spec) -> dict[str, Loc]:
-    """Return the columns that evaluated rows must have, each with the place in the spec that names it first."""
-    named: list[tuple[str | None, Loc]] = [
+def required_columns(spec: Spec) -> dict[str, Loc]:
+    """Return the columns that evaluated rows must have, each with the keys of the spec that name it first."""
+    columns: list[tuple[str | None, Loc]] = [
         (spec.outcome.column, ("outcome", "column")), (spec.id, ("id",)),
         (getattr(spec.weight, "column", None), ("weight", "column")),
         (getattr(spec.exposure, "column", None), ("exposure", "column")), (spec.cluster, ("cluster",)),
     ]
     for name, model in spec.models.items():
-        named += _model_columns_named(spec, name).items() if model.predictions is None else ()
-    named += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
+        columns += _columns_of_model(spec, name).items() if model.predictions is None else ()
+    columns += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
     residuals = residuals_plan(spec)
-    named += [] if residuals is None else [(column, loc) for loc, column in residuals.columns]
-    first: dict[str, Loc] = {}
-    for column, loc in named:
+    columns += [] if residuals is None else [(column, loc) for loc, column in residuals.columns]
+    first_loc: dict[str, Loc] = {}
+    for column, loc in columns:
         if column is not None:
-            first.setdefault(column, loc)
-    return first
+            first_loc.setdefault(column, loc)
+    return first_loc
 
 
-def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
-    """Return the columns that the files of a model's predictions must have, with the places that name them."""
+def prediction_columns(spec: Spec, model: str) -> dict[str, Loc]:
+    """Return the columns that files of a model's predictions must have, with the keys of the spec that name them."""
     identity: dict[str, Loc] = {} if spec.id is None else {spec.id: ("id",)}
     step = spec.models[model].step
     steps: dict[str, Loc] = {} if step is None else {step.column: ("models", model, "step")}
-    return {**_model_columns_named(spec, model), **steps, **identity}
+    return {**_columns_of_model(spec, model), **steps, **identity}
 
 
-def bootstrap_named(spec: Spec, model: str) -> dict[str, Loc]:
-    """Return the columns that the files of a model's bootstrap fits must have, with the places that name them."""
+def bootstrap_columns(spec: Spec, model: str) -> dict[str, Loc]:
+    """Return the columns that files of a model's bootstrap fits must have, with the keys of the spec that name them."""
     optimism = spec.models[model].optimism
     step = spec.models[model].step
-    named = {column: loc for column, loc in predictions_named(spec, model).items()
-             if step is None or column != step.column}
-    return named if optimism is None else {**named, optimism.drawn: ("models", model, "optimism", "drawn")}
+    columns = {column: loc for column, loc in prediction_columns(spec, model).items()
+               if step is None or column != step.column}
+    return columns if optimism is None else {**columns, optimism.drawn: ("models", model, "optimism", "drawn")}
 
 
 def compared_columns(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:
     """Return the columns that must agree row by row where a file of predictions is matched to a dataset by position.
 
-    They are those of both but for the model's predictions, and for lists, mappings and bytes.
+    They are the columns that both have, without the model's predictions and without lists, mappings and bytes.
     """
-    predicted = _model_columns_named(spec, model)
+    predicted = _columns_of_model(spec, model)
     return () if spec.id is not None else tuple(
-        column for column, kind in predictions.columns.items()
+        column for column, dtype_there in predictions.columns.items()
         if column in dataset.columns and column not in predicted
-        and not any(dtype.startswith(_NESTED) for dtype in (kind, dataset.columns[column]))
+        and not any(dtype.startswith(_NESTED) for dtype in (dtype_there, dataset.columns[column]))
     )
 
 
-def _model_columns_named(spec: Spec, name: str) -> dict[str, Loc]:
-    """Return the columns of the data that a model names, each with the place that names it first."""
+def _columns_of_model(spec: Spec, name: str) -> dict[str, Loc]:
+    """Return the columns of the data that a model names, each with the keys of the spec that name it first."""
     from evalpipe.spec.core_keys import Model
 
     model = spec.models[name]
-    named: dict[str, Loc] = {}
+    columns: dict[str, Loc] = {}
     for kind, column in model_columns(spec, model).items():
         of_levels = "probabilities" if model.scores is None else "scores"
         key = kind if kind in Model.model_fields else of_levels
-        named.setdefault(model.list_column if key == of_levels and model.list_column else column, ("models", name, key))
-    return named
+        in_file = model.list_column if key == of_levels and model.list_column else column
+        columns.setdefault(in_file, ("models", name, key))
+    return columns
 
 
 def model_columns(spec: Spec, model: Model) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
     kinds = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
-    what = "score" if model.probabilities is None else "probability"
-    chances = {f"{what} of {level}": column for level, column in level_columns(spec, model).items()}
-    return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
+    quantity = "score" if model.probabilities is None else "probability"
+    columns_of_levels = {f"{quantity} of {level}": column for level, column in level_columns(spec, model).items()}
+    return columns_of_levels | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
 
 
 def level_columns(spec: Spec, model: Model) -> dict[str, str]:
@@ -108,36 +109,37 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
 
     A column of lists is read as one for each level, called "softmax[a]".
     """
-    named = model.probabilities or model.scores
+    column_names = model.probabilities or model.scores
     if model.list_column is not None:
-        return {level: f"{named}[{level}]" for level in levels(spec)}
-    if named is None:
+        return {level: f"{column_names}[{level}]" for level in levels(spec)}
+    if column_names is None:
         return {}
-    if isinstance(named, str):
-        return {level: named.replace("{level}", level) for level in levels(spec)}
-    return {level: named[level] for level in levels(spec)}
+    if isinstance(column_names, str):
+        return {level: column_names.replace("{level}", level) for level in levels(spec)}
+    return {level: column_names[level] for level in levels(spec)}
 
 
-def columns_to_read(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
-    """Return the columns to read: of evaluated rows all, of rows to calibrate on all that are not only to divide them.
+def columns_to_read(spec: Spec, role: str, columns: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
+    """Return the columns to read from a dataset by its role, with the keys of the spec that name them.
 
-    Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
-    to calibrate on. Of those that the prevalence comes from also the weight and the cluster.
+    Of evaluated rows all ``columns``; of rows to calibrate on all but those that only slices, folds and figures use. Of
+    reference rows the identity, and the outcome and its exposure where the table has them; without an identity, as of
+    rows to calibrate on. A reference dataset that gives the prevalence is read with weight and cluster too.
     """
     if role == "evaluate":
-        return dict(named)
+        return dict(columns)
     if role == "calibrate" or spec.id is None:
-        return {column: loc for column, loc in named.items() if loc[0] not in (
+        return {column: loc for column, loc in columns.items() if loc[0] not in (
             "slices", "worst_slices", "folds", "curves")}
     if spec.prevalence is not None and spec.prevalence.from_ == table.named.dataset:
-        return {column: loc for column, loc in named.items() if loc[0] in {"outcome", "id", "weight", "cluster"}}
-    columns = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]
-    outcome = {column: named[column] for column in columns if column in table.columns}
-    return outcome | {spec.id: named[spec.id]}
+        return {column: loc for column, loc in columns.items() if loc[0] in {"outcome", "id", "weight", "cluster"}}
+    of_outcome = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]
+    outcome = {column: columns[column] for column in of_outcome if column in table.columns}
+    return outcome | {spec.id: columns[spec.id]}
 
 
 def column_problems(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
-    """Return a problem for each needed column that a table does not have, or has in a type that cannot be read."""
+    """Return a problem for each needed column that a table lacks, or has in a type that cannot be read."""
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
     strange = {column: loc for column, loc in needed.items() if column in table.unreadable}
     return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
@@ -147,32 +149,32 @@ def column_problems(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> 
 
 
 def _list_type_problems(spec: Spec, table: DataTable, column: str, loc: Loc) -> Iterator[Problem]:
-    """Report a column that is to hold lists, and by its type does not, and the other way round in a query."""
-    kind = table.columns[column]
-    if table.format == "query" and kind.startswith(("List", "Array")) and not _is_list_column(spec, column, loc):
+    """Yield a problem where a column should hold lists and does not, or in a query holds lists and should not."""
+    dtype = table.columns[column]
+    if table.format == "query" and dtype.startswith(("List", "Array")) and not _is_list_column(spec, column, loc):
         message = f"column '{column}' of {table.named.called} ({_first_file(table)}) holds lists, not single values"
         hint = "only 'probabilities' and 'scores' of a model may name a column of lists"
         yield Problem("wrong-type", message, spec.origin.place(*loc) or spec.origin.place(*loc[:1]), hint)
-    if _is_list_column(spec, column, loc) and not kind.startswith(_LISTS):
+    if _is_list_column(spec, column, loc) and not dtype.startswith(_LISTS):
         shown = f"{table.named.called} ({_first_file(table)})"
-        message = f"column '{column}' of {shown} holds values of type {kind}, not lists"
+        message = f"column '{column}' of {shown} holds values of type {dtype}, not lists"
         hint = (f"name the column of each level's {loc[-1]} by a pattern with {{level}}, or by a mapping of level to "
                 "column; a text without {level} is the name of one column of lists")
         yield Problem("wrong-type", message, spec.origin.place(*loc), hint)
 
 
 def _is_list_column(spec: Spec, column: str, loc: Loc) -> bool:
-    """Tell whether a column is named as one of lists, of the probabilities or scores of all levels."""
+    """Tell whether the spec names a column as one of lists, of the probabilities or scores of all levels."""
     return loc[-1] in OF_LEVELS and column == spec.models[str(loc[1])].list_column
 
 
 def _first_file(table: DataTable) -> str:
-    """Return where a table is, for messages: its first file."""
+    """Return the path of a table's first file for messages, or "memory"."""
     return table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
 
 
 def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Problem:
-    """Return the problem of a column that a query returns in a type that cannot be read."""
+    """Return the problem of a column that a query returns in a type that evalpipe does not read."""
     message = f"column '{column}' of {table.named.called} ({table.named.path}) is of type {table.unreadable[column]}"
     another = "double precision[]" if table.unreadable[column] == "numeric[]" else "text"
     hint = f"ask for it in another type, as in CAST({column} AS {another})"
@@ -182,13 +184,14 @@ def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Probl
 
 
 def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
-    close = closest(column, table.columns)
+    """Return the problem of a column, named at ``loc`` in the spec, that a table lacks, with a hint by its key."""
+    similar = closest(column, table.columns)
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
-    hint = f"did you mean '{close}'?" if close else f"name one of the columns of {table.named.called}"
+    hint = f"did you mean '{similar}'?" if similar else f"name one of the columns of {table.named.called}"
     if _is_list_column(spec, column, loc):
         pattern = f"write {{level}} where the level stands in the names, or name one column of lists of {loc[-1]}"
-        hint = pattern if "{" in column or not close else hint
+        hint = pattern if "{" in column or not similar else hint
     elif loc[-1] in OF_LEVELS:
         hint = f"every level needs a column of {loc[-1]}"
     if table.named.model is not None and loc == ("id",):
@@ -204,11 +207,11 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
 class DatasetPlan:
     """The columns to read from one dataset, each once, in reading order.
 
-    ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
-    ``refits`` by model the files of its other fits, in the order of their names, ``bootstrap`` those of its bootstrap
-    fits; ``compared`` the columns that must agree row by row between the two, where their rows are matched by position.
-    ``conditions`` are those on its rows: its own ``where``, and those of slices. ``trained_on`` tells that the models
-    were fitted to these rows.
+    ``predictions`` are, by model, the files of predictions for its rows, and the columns to read from them; ``refits``
+    by model the files of its other fits, in the order of their names, ``bootstrap`` the files of its bootstrap fits;
+    ``compared`` the columns that must agree row by row between a file of predictions and the dataset, where their rows
+    are matched by position. ``conditions`` select rows: the dataset's ``where``, and the conditions of slices.
+    ``trained_on`` tells that the models were fitted to these rows.
     """
 
     name: str
@@ -224,7 +227,7 @@ class DatasetPlan:
 
     @property
     def prediction_files(self) -> dict[Fit, DatasetPlan]:
-        """All that is read of files of predictions, by the fit that they are of."""
+        """The files of predictions with the columns to read, by the fit whose predictions they hold."""
         shown = {Fit(model): part for model, part in self.predictions.items()}
         others = {Fit(model, "other", number): part
                   for model, parts in self.refits.items() for number, part in enumerate(parts, 2)}
@@ -234,28 +237,28 @@ class DatasetPlan:
 
     @property
     def where(self) -> str | None:
-        """The condition that its rows meet."""
+        """The condition that all its rows meet; None without one."""
         return next((condition.text for condition in self.conditions if condition.key == "where"), None)
 
 
 def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
     """Return a problem for each column that a dataset, or a file of predictions, does not have."""
-    named = columns_named(spec)
-    needed = [(table, columns_to_read(spec, spec.datasets[name].role, named, table))
+    required = required_columns(spec)
+    needed = [(table, columns_to_read(spec, spec.datasets[name].role, required, table))
               for name, table in catalog.tables.items()]
-    needed += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
-    needed += [(tables[0], bootstrap_named(spec, model)) for (_, model), tables in catalog.bootstrap.items()]
+    needed += [(table, prediction_columns(spec, model)) for (_, model), table in catalog.predictions.items()]
+    needed += [(tables[0], bootstrap_columns(spec, model)) for (_, model), tables in catalog.bootstrap.items()]
     return [problem for table, columns in needed for problem in column_problems(spec, table, columns)]
 
 
 def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
-    """Return what is read of a dataset, and of the files of predictions for it."""
+    """Return the columns to read from a dataset, and from the files of predictions for it."""
     table, role = catalog.tables[name], spec.datasets[name].role
 
     def of_file(
-        model: str, file: DataTable, named: Callable[[Spec, str], dict[str, Loc]] = predictions_named
+        model: str, file: DataTable, columns_of: Callable[[Spec, str], dict[str, Loc]] = prediction_columns
     ) -> DatasetPlan:
-        return DatasetPlan(name, "predictions", file, tuple(named(spec, model)),
+        return DatasetPlan(name, "predictions", file, tuple(columns_of(spec, model)),
                            compared=compared_columns(spec, model, table, file))
 
     predictions = {
@@ -264,20 +267,20 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
         model: tuple(of_file(model, file) for file in files)
         for (dataset, model), files in catalog.refits.items() if dataset == name}
     bootstrap = {
-        model: tuple(of_file(model, file, bootstrap_named) for file in files)
+        model: tuple(of_file(model, file, bootstrap_columns) for file in files)
         for (dataset, model), files in catalog.bootstrap.items() if dataset == name}
-    several = (part for fits in (refits, bootstrap) for parts in fits.values() for part in parts)
-    parts = (*predictions.values(), *several)
+    refit_parts = (part for fits in (refits, bootstrap) for parts in fits.values() for part in parts)
+    parts = (*predictions.values(), *refit_parts)
     compared = tuple(dict.fromkeys(column for part in parts for column in part.compared))
-    columns = tuple(columns_to_read(spec, role, columns_named(spec), table))
+    columns = tuple(columns_to_read(spec, role, required_columns(spec), table))
     return DatasetPlan(
         name, role, table, columns, MappingProxyType(predictions), compared, tuple(conditions(spec, name)),
         MappingProxyType(refits), MappingProxyType(bootstrap), spec.datasets[name].trained_on)
 
 
 def predictions_dataset(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:
-    """Return the only dataset as one that holds predictions alone, all its columns read, and what it lacks of them."""
+    """Return the only dataset as a file of predictions, with all its columns, and problems of columns that it lacks."""
     (dataset,), (model,) = spec.datasets, spec.models
     table = catalog.tables[dataset]
-    problems = column_problems(spec, table, predictions_named(spec, model))
+    problems = column_problems(spec, table, prediction_columns(spec, model))
     return DatasetPlan(dataset, "predictions", table, tuple(table.columns)), problems

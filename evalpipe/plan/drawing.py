@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class EdgesPlan(NamedTuple):
-    """The numbers of ``bins`` of equal width, of ``digits`` that probabilities are rounded to, and ``thresholds``."""
+    """Where cells of probabilities must end: at edges of ``bins`` of equal width, of ``digits``, and ``thresholds``.
+
+    ``bins`` are numbers of bins, ``digits`` the decimals that probabilities are rounded to.
+    """
 
     bins: tuple[int, ...]
     digits: tuple[int, ...]
@@ -23,7 +26,7 @@ class EdgesPlan(NamedTuple):
 
 
 def edges_of(plan: Plan) -> EdgesPlan:
-    """Return what the measures, curves and models of a plan compare probabilities with."""
+    """Return the bins, digits and thresholds that the measures, curves and models of a plan use."""
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
@@ -44,12 +47,12 @@ GROUPS = 1024
 
 
 def group_error(groups: int) -> float:
-    """Return the standard error, in parts of it, of a variance that random groups tell: Wolter (2007), chapter 2."""
+    """Return the relative standard error of a variance estimated from random groups: Wolter (2007), chapter 2."""
     return math.sqrt(2 / (groups - 1))
 
 
 def groups_reason(clusters: int, groups: int) -> Sentence:
-    """Say why clusters were drawn in groups, and what that costs."""
+    """Return the sentence why clusters were drawn in groups, with the error that this adds."""
     return sentence("groups", clusters=clusters, most=GROUPS, groups=groups, error=100 * group_error(groups))
 
 
@@ -77,7 +80,7 @@ class DrawingPlan:
 
 
 def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
-    """Return why rows with these cannot be joined in cells; None where they can."""
+    """Return why rows cannot be joined in cells, by the first circumstance that is true; None where they can."""
     obstacles = {"whole-clusters": clusters, "unlike-weights": importance, "unlike-exposures": exposure,
                  "unlike-levels": levels, "unlike-left-out": left_out}
     return next((sentence(code) for code, present in obstacles.items() if present), None)
@@ -90,7 +93,7 @@ def most_rows(plan: Plan) -> int:
 
 
 def drawing(plan: Plan) -> DrawingPlan:
-    """Return what replicates of every dataset draw; rows are known when the data are read."""
+    """Return what replicates of every dataset draw, as far as the plan decides it before the data are read."""
     if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
         return DrawingPlan("none", sentence("no-interval"))
     models = plan.models.values()

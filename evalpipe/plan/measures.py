@@ -42,7 +42,7 @@ CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 def choose_interval(
     spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: PriorPlan
 ) -> tuple[str, Sentence]:
-    """Choose the interval method of a metric under some options at a prevalence, and say why."""
+    """Return the interval method of a metric with its options, average and prevalence, and the reason."""
     even = params.get("strategy") == "quantile" or entry.name == "ace"
     possible: dict[Obstacle, bool] = {
         "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
@@ -56,7 +56,7 @@ def choose_interval(
 def choose_expression_interval(
     spec: Spec, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
 ) -> tuple[str, Sentence]:
-    """Choose the interval method of an expression, and say why.
+    """Return the interval method of an expression, and the reason.
 
     ``parts`` are its measures with their options; ``uncertain`` says that each replicate draws a prevalence for them.
     """
@@ -79,48 +79,51 @@ def choose_expression_interval(
 
 
 def _interval_kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a metric is to intervals: the kind that it declares and, of gaps in bins, their norm."""
+    """Return the kinds of measure, as interval methods name them, that a metric is; of gaps in bins also their norm."""
     if entry.interval is None:
         return ()
     return (entry.interval, entry.norm(params)) if entry.of_gaps else (entry.interval,)
 
 
 def proportion_method(spec: Spec) -> str:
-    """Choose the method of a proportion of rows that is part of a curve, such as the event rate of a bin."""
+    """Return the interval method of a proportion of rows in a curve, such as the event rate of a bin."""
     obstacles: list[Obstacle] = ["clusters"] if spec.cluster is not None else []
     chosen = choose(("proportion",), spec.intervals.method, [*obstacles, "weights"] if spec.importance else obstacles)
     return FALLBACK if chosen == CLUSTERED else chosen[0]
 
 
-def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, Sentence]:
-    """Choose among the declared methods, and say why; see `evalpipe.intervals.declare`.
+def choose(kinds: Collection[str], requested: str, obstacles: Collection[Obstacle]) -> tuple[str, Sentence]:
+    """Return the interval method of a measure among those declared, and the reason; see `evalpipe.intervals.declare`.
 
-    ``kinds`` is what the measure is to intervals, ``asked`` the method that the spec names or "auto", ``obstacles``
-    what may keep limits from holding.
+    ``kinds`` are the kinds of the measure, ``requested`` is the method that the spec names or "auto", ``obstacles`` are
+    circumstances in which some methods do not hold.
     """
     methods = [(method, method.for_[kind]) for method in registry.values() for kind in kinds if kind in method.for_]
-    general = registry[asked].for_.get(EVERY) if asked in registry else None
+    general = registry[requested].for_.get(EVERY) if requested in registry else None
     if methods and methods[0][0].name == "none":
         return "none", methods[0][1]
-    if general is not None and asked == "none":
-        return asked, general
+    if general is not None and requested == "none":
+        return requested, general
     drawn = [(method.name, reason) for method, reason in methods if method.drawn]
     closed = [pair for pair in methods if not pair[0].drawn]
     # Before what the spec asks for: noise makes such a measure larger, and other limits would exclude its value.
     if methods and methods[0][0].insists:
         name, reason = _choose_insisting(closed, drawn, obstacles)
-        return name, reason if general is None else sentence("asked-would-miss", because=reason, asked=asked)
+        return name, reason if general is None else sentence("asked-would-miss", because=reason, asked=requested)
     if "uncertain" in obstacles:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
-        return asked, general
-    return drawn[0] if drawn else _choose_closed_form(closed, asked, obstacles)
+        return requested, general
+    return drawn[0] if drawn else _choose_closed_form(closed, requested, obstacles)
 
 
 def _choose_insisting(
     closed: list[tuple[IntervalMethod, Sentence]], drawn: list[tuple[str, Sentence]], obstacles: Collection[Obstacle]
 ) -> tuple[str, Sentence]:
-    """Choose for a measure that no other method than its own holds for: from replicates where none in closed form."""
+    """Return the method of a measure that only its own methods hold for: in closed form, or else from replicates.
+
+    ``closed`` and ``drawn`` are its methods in closed form and from replicates, with reasons.
+    """
     if not closed:
         return drawn[0]
     method, reason = closed[0]
@@ -131,37 +134,37 @@ def _choose_insisting(
 
 
 def _choose_closed_form(
-    closed: list[tuple[IntervalMethod, Sentence]], asked: str, obstacles: Collection[Obstacle]
+    closed: list[tuple[IntervalMethod, Sentence]], requested: str, obstacles: Collection[Obstacle]
 ) -> tuple[str, Sentence]:
-    """Choose limits in closed form where they hold, and else Student's for clusters, percentiles for rows."""
+    """Return a method in closed form where it holds, else Student's for clusters and percentiles for rows."""
     if "clusters" in obstacles:
         return CLUSTERED
     if not closed:
         failure = _why_it_fails(UNLIKE_ROWS, obstacles)
         return FALLBACK, failure or sentence("no-proportion")
-    method, reason = next((pair for pair in closed if pair[0].name == asked), closed[0])
+    method, reason = next((pair for pair in closed if pair[0].name == requested), closed[0])
     failure = _why_it_fails(method.fails, obstacles)
-    if method.effective and method.name == asked and failure == method.fails.get("weights"):
-        return asked, sentence("effective-rows", title=method.short)
+    if method.effective and method.name == requested and failure == method.fails.get("weights"):
+        return requested, sentence("effective-rows", title=method.short)
     return (method.name, reason) if failure is None else (FALLBACK, failure)
 
 
 def _why_it_fails(fails: Mapping[Obstacle, Sentence], obstacles: Collection[Obstacle]) -> Sentence | None:
-    """Return why a method does not hold, by the first of the obstacles that it names; None where it holds."""
+    """Return the reason of the first obstacle for which a method ``fails``; None where it holds."""
     return next((reason for obstacle, reason in fails.items() if obstacle in obstacles), None)
 
 
 RATE = "reportable_rate"
-"""The measure that an equivocal zone brings with it."""
+"""The measure that is added where the spec has an equivocal zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricPlan:
-    """A metric with its checked options and the way its interval is made, with the reason for that.
+    """A metric with its checked options and its interval ``method``, with the ``reason`` for this method.
 
-    ``average`` is how it is brought together over classes: "macro", "macro_weighted", "micro", "none" (one value a
-    class), or None where there is one value to begin with. ``of_class`` holds, for each class, options that differ.
-    ``prior`` is the prevalence at which it is taken. ``parts`` are the measures of an expression, by their names in it.
+    ``average`` is how it is averaged over classes: "macro", "macro_weighted", "micro", "none" (one value a class), or
+    None where there is only one value. ``of_class`` holds the options of each class, some of which differ. ``prior`` is
+    the prevalence at which it is taken. ``parts`` are the measures of an expression, by their names in it.
     """
 
     metric: Metric
@@ -175,7 +178,7 @@ class MetricPlan:
 
     @property
     def leaves(self) -> tuple[MetricPlan, ...]:
-        """The measures that it is computed from, of an expression; else itself alone."""
+        """The measures that an expression is computed from; of any other measure itself."""
         return tuple(part for _, part in self.parts) or (self,)
 
     @property
@@ -183,12 +186,15 @@ class MetricPlan:
         """Whether every replicate draws its own prevalence."""
         return any(entry.prior.uncertain for entry in self.leaves)
 
-    def lacking(self, given: Collection[str]) -> str | None:
-        """Return what it needs and is not among the needs that are ``given``, such as "labels"; None where all are."""
-        return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in given), None)
+    def lacking(self, needs_met: Collection[str]) -> str | None:
+        """Return the first need, such as "labels", that is not among ``needs_met``; None where all are met."""
+        return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in needs_met), None)
 
     def unlimited(self, noise: str) -> Sentence | None:
-        """Return why it can have no limits that do not remove noise: by the code ``noise``, where that adds to it."""
+        """Return why the measure can have no limits that leave noise in; None where it can.
+
+        ``noise`` is the code of the sentence for a measure that noise makes larger.
+        """
         if self.method == "none":
             return self.reason
         return sentence(noise) if any(interval_methods[part.method].insists for part in (self, *self.leaves)) else None
@@ -200,33 +206,33 @@ class MetricPlan:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The options that can be printed beside a value, and the prevalence where it is not that of the sample."""
+        """The options that can be printed beside a value, and the prevalence where the sample's does not apply."""
         return self._printed(self.params)
 
     def shown_of(self, k: int) -> dict[str, Any]:
-        """Return the same of the k-th class."""
+        """Return the options of the k-th class that can be printed beside a value, and the prevalence; see `shown`."""
         return self._printed(self.of_class[k])
 
     def _printed(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        at = {} if self.prior.shown is None else {"prevalence": self.prior.shown}
-        return {name: value for name, value in params.items() if not isinstance(value, tuple)} | at
+        prevalence = {} if self.prior.shown is None else {"prevalence": self.prior.shown}
+        return {name: value for name, value in params.items() if not isinstance(value, tuple)} | prevalence
 
     @property
     def label(self) -> str:
         """The measure with its options, such as ``f_beta(beta=2.0, average=macro)``."""
         options = self.shown if self.average is None else self.shown | {"average": self.average}
-        written = ", ".join(f"{name}={value}" for name, value in options.items())
-        return f"{self.metric.name}({written})" if written else self.metric.name
+        option_texts = ", ".join(f"{name}={value}" for name, value in options.items())
+        return f"{self.metric.name}({option_texts})" if option_texts else self.metric.name
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is measured, as JSON values."""
+        """The metric, options, average and expression as JSON values."""
         expression = {"expression": self.metric.text} if isinstance(self.metric, ExpressionMetric) else {}
         return {"metric": self.metric.name, "params": self.shown, "average": self.average, **expression}
 
     @property
     def words(self) -> str:
-        """What it is, of an expression: ``f2 / recall, with f2 = f_beta(beta=2.0)``; else its label."""
+        """The label; of an expression its text and measures: ``f2 / recall, with f2 = f_beta(beta=2.0)``."""
         if not isinstance(self.metric, ExpressionMetric):
             return self.label
         parts = [f"{name} = {part.label}" for name, part in self.parts if name != part.label]
@@ -234,23 +240,24 @@ class MetricPlan:
 
     @property
     def undefined(self) -> Sentence:
-        """When there is no value."""
-        code = "undefined" if self.prior.shares is None else "undefined-at-prior"
+        """The sentence that says when the measure has no value."""
         if isinstance(self.metric, ExpressionMetric):
             because = sentence("undefined", when=self.metric.undefined)
             return sentence("undefined-expression", expression=self.metric.text, because=because)
+        code = "undefined" if self.prior.shares is None else "undefined-at-prior"
         return sentence(code, when=self.metric.undefined)
 
     def under(self, shares: Floats) -> MetricPlan:
-        """Return it with drawn shares [..., K] of the levels in place of the declared prevalence of its options."""
+        """Return the measure with ``shares`` [..., K] of the levels for the prevalence that its options declare."""
         names = [name for name, key in self.metric.from_spec.items() if key == "prevalence"]
         first_share = dict.fromkeys(names, shares[..., 0])
-        class_options = tuple({**of, **dict.fromkeys(names, shares[..., k])} for k, of in enumerate(self.of_class))
+        class_options = tuple(
+            {**options, **dict.fromkeys(names, shares[..., k])} for k, options in enumerate(self.of_class))
         return replace(self, params={**self.params, **first_share}, of_class=class_options)
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
-    """Return the task's standard set: those that any model of the spec can serve."""
+    """Return the metrics of the task's standard set that any model of the spec can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.core_keys import all_give
     from evalpipe.spec.measures import MetricChoice
@@ -269,8 +276,8 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
 def requested_metrics(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
-    None where there are no predictions. The reportable rate, where there is an equivocal zone, and those of the goals
-    of desirability, of gates and of the trend follow.
+    After them come the reportable rate, where there is an equivocal zone, and the measures of the goals of
+    desirability, of gates and of the trend. Empty where there are no predictions.
     """
     if spec.alone:  # the values of candidates are in their table
         return ()
@@ -278,9 +285,9 @@ def requested_metrics(spec: Spec) -> tuple[MetricPlan, ...]:
     listed = [entry for choice in (*choices, *_reportable_rate(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
     trend = spec.asked_trend
-    shown = [entry for choice in (trend and trend.metrics) or () for entry in entries(spec, choice)]
+    trend_entries = [entry for choice in (trend and trend.metrics) or () for entry in entries(spec, choice)]
     distinct: list[MetricPlan] = []
-    for entry in (*listed, *filter(None, goal_entries(spec)), *gates, *shown):
+    for entry in (*listed, *filter(None, goal_entries(spec)), *gates, *trend_entries):
         distinct += [entry] if entry not in distinct else []
     return tuple(distinct)
 
@@ -304,26 +311,26 @@ def _reportable_rate(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[Met
 
 
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
-    """Yield what an entry of the spec comes to: one for each average and prevalence."""
+    """Yield the measures of one metric that the spec chooses, one for each of its averages and prevalences."""
     entry = spec.measures[choice.metric]
     if isinstance(entry, ExpressionMetric):
         yield _expression_plan(spec, entry)
         return
     classes = levels(spec) if spec.task in MANY else []
-    of_spec = [_options_from_spec(spec, entry, level) for level in classes] or [_options_from_spec(spec, entry, None)]
-    filled = [_all_options(entry, options | dict(choice.options)) for options in of_spec]
-    # What the spec gives may differ by level, as priors do; it is no option of the measure as a whole.
-    differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
-    params = {name: value for name, value in filled[0].items() if name not in differ}
+    spec_options = [_options_from_spec(spec, entry, level) for level in classes or (None,)]
+    by_level = tuple(_all_options(entry, options | dict(choice.options)) for options in spec_options)
+    # What the spec gives may differ by level, as priors do; then it is no option of the measure of all levels.
+    differ = {name for name, value in by_level[0].items() if any(options[name] != value for options in by_level)}
+    params = {name: value for name, value in by_level[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
-    for average, at in product(averages, choice.prevalences):
-        priors = prior_plan(spec, entry, choice, at)
-        method, reason = choose_interval(spec, entry, average, filled[0], priors)
-        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), priors)
+    for average, prevalence in product(averages, choice.prevalences):
+        priors = prior_plan(spec, entry, choice, prevalence)
+        method, reason = choose_interval(spec, entry, average, by_level[0], priors)
+        yield MetricPlan(entry, params, method, reason, average, by_level if average is not None else (), priors)
 
 
 def _expression_plan(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
-    """Return what an expression comes to: the measures that it is of, and how its limits are made."""
+    """Return the plan of an expression: the measures that it is computed from, and its interval method."""
     choices = spec.expressions[entry.name].choices
     parts = tuple((name, next(entries(spec, choice))) for name, choice in choices.items())
     method, reason = choose_expression_interval(
@@ -332,20 +339,20 @@ def _expression_plan(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
     return MetricPlan(entry, {}, method, reason, parts=parts)
 
 
-def _all_options(entry: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a metric; a share that a dataset has yet to give is checked as any share would be."""
-    later = {name: value for name, value in given.items() if isinstance(value, UnreadShares)}
-    return entry.options(**{**given, **dict.fromkeys(later, 0.5)}).model_dump() | later
+def _all_options(entry: Metric, declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a metric with defaults filled in; a share that is still unread is checked as 0.5."""
+    unread = {name: value for name, value in declared.items() if isinstance(value, UnreadShares)}
+    return entry.options(**{**declared, **dict.fromkeys(unread, 0.5)}).model_dump() | unread
 
 
 def _options_from_spec(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
-    """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
+    """Return the options of a metric that stand elsewhere in the spec: costs, and the prevalence of a ``level``."""
     options: dict[str, Any] = {}
     for option, key in entry.from_spec.items():
         if key == "costs" and (costs := costs_plan(spec)) is not None:
             options[option] = costs.matrix
         elif key == "prevalence" and spec.prevalence is not None:
-            mean, place = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
-            options[option] = unread_prevalence(spec, place) or (
+            mean, level_index = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
+            options[option] = unread_prevalence(spec, level_index) or (
                 mean if level is None or not isinstance(mean, dict) else mean[level])
     return options

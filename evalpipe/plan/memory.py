@@ -33,8 +33,8 @@ BANDS, LIMITS = 3600, 80 * 10**6
 CLUSTERED = 25 * 10**6
 """Bytes that the clusters of rows that are read part by part take for each model, in parts and in replicates."""
 
-HELD = 100
-"""Bytes that each value of a column takes where all rows are held, at the highest point of a run."""
+IN_MEMORY = 100
+"""Bytes that each value of a column takes where all rows are in memory, at the highest point of a run."""
 
 READ = 60
 """Bytes that each value takes of the rows that are read at once and counted."""
@@ -56,7 +56,7 @@ def bytes_from_text(text: str) -> int:
 
 
 def replicate_bytes(plan: Plan) -> int:
-    """Return what a replicate takes: of each measure and curve of all rows, for each dataset, model and variant.
+    """Return the bytes of a replicate of all measures and curves of all rows, for each dataset, model and variant.
 
     Slices are not counted, as how many there are is not known before data are read.
     """
@@ -70,27 +70,27 @@ def replicate_bytes(plan: Plan) -> int:
 
 
 def replicates_bytes(plan: Plan) -> int:
-    """Return what the replicates of a plan take that are more than the `USUAL` ones, which the program has."""
+    """Return the bytes of the replicates of a plan beyond the `USUAL` number, which `PROGRAM` includes."""
     return LIMITS + replicate_bytes(plan) * (plan.replicates - USUAL) if plan.replicates > USUAL else 0
 
 
 def replicates_within(plan: Plan, memory: int) -> int:
-    """Return how many replicates can be kept in so much memory, without the rows."""
+    """Return how many replicates fit into ``memory`` bytes, without the rows."""
     return max(0, memory - PROGRAM - LIMITS) // max(1, replicate_bytes(plan)) + USUAL
 
 
-def held_bytes(datasets: list[DatasetPlan]) -> float:
-    """Return what it takes to hold all rows of datasets; those whose rows are not known count nothing."""
-    return PROGRAM + HELD * sum((dataset.table.rows or 0) * len(dataset.columns) for dataset in datasets)
+def rows_in_memory_bytes(datasets: list[DatasetPlan]) -> float:
+    """Return the bytes of a run with all rows of the datasets in memory; unknown numbers of rows count as 0."""
+    return PROGRAM + IN_MEMORY * sum((dataset.table.rows or 0) * len(dataset.columns) for dataset in datasets)
 
 
 def program_bytes(plan: Plan) -> int:
-    """Return what the program takes to read part by part, without the rows."""
+    """Return the bytes of a run that reads part by part, without the rows."""
     return PROGRAM + replicates_bytes(plan) + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
 
 
 def batch_bytes(plan: Plan, datasets: list[DatasetPlan], batch: int, workers: int) -> float:
-    """Return what it takes to count so many rows at once in each of some workers."""
+    """Return the bytes of a run that counts ``batch`` rows at once in each of its ``workers``."""
     read = READ * batch * max((len(dataset.columns) for dataset in datasets), default=1)
     text = any(dataset.table.format not in BINARY for dataset in datasets)
     return program_bytes(plan) + workers * max(read, TEXT if text else 0)
@@ -107,7 +107,7 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
 
 
 ROWS = 20_000_000
-"""Rows beyond which a dataset is not held unless the spec asks for it."""
+"""Rows beyond which a dataset is not read into memory unless the spec asks for it."""
 
 SEPARATED = ("csv", "tsv")
 """Formats that are text, in which no file says what its columns are."""
@@ -120,10 +120,10 @@ DIGITS = 2
 
 
 def streaming_plan(plan: Plan) -> StreamingPlan:
-    """Decide whether rows are read part by part; raises SpecError where the spec asks for what cannot be.
+    """Decide whether rows are read part by part; raises SpecError where the spec asks for the impossible.
 
     That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
-    a cluster where nothing is read part by part.
+    a Dask cluster where nothing is read part by part.
     """
     if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
         raise SpecError(_too_many_replicates(plan, plan.memory))
@@ -132,26 +132,26 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     if plan.mode == "grid" and blockers:
         raise SpecError(*(_needs_all_rows(plan, loc, what) for loc, what in blockers))
     most = max((dataset.table.rows or 0 for dataset in stored), default=0)
-    needed_bytes = held_bytes(list(plan.datasets)) + replicates_bytes(plan)
+    needed_bytes = rows_in_memory_bytes(list(plan.datasets)) + replicates_bytes(plan)
     fits = plan.memory is None or needed_bytes <= plan.memory
-    must_hold = bool(blockers) or plan.mode == "exact" or not stored
+    must_be_in_memory = bool(blockers) or plan.mode == "exact" or not stored
     reason = None
     if stored and plan.mode == "grid":
         reason = sentence("mode-asked", mode="grid")
-    elif must_hold and not fits:
+    elif must_be_in_memory and not fits:
         raise SpecError(_rows_too_large(plan, needed_bytes, most, blockers[0][1] if blockers else "engine.mode: exact"))
-    elif not must_hold and not fits:
+    elif not must_be_in_memory and not fits:
         reason = sentence("too-large", rows=most, bytes=needed_bytes)
-    elif not must_hold and most > ROWS:
+    elif not must_be_in_memory and most > ROWS:
         reason = sentence("too-many", rows=most, most=ROWS)
-    decided = StreamingPlan(_why_held(plan, most, blockers)) if reason is None else StreamingPlan(
+    decided = StreamingPlan(_why_in_memory(plan, most, blockers)) if reason is None else StreamingPlan(
         reason, _batch(plan, stored))
     _check_cluster(plan, decided, stored)
     return decided
 
 
-def _why_held(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> Sentence:
-    """Return why rows are held, of which a dataset has so many at most."""
+def _why_in_memory(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> Sentence:
+    """Return why all rows are in memory; ``most`` is the number of rows of the largest dataset."""
     if all(dataset.table.format == "memory" for dataset in plan.datasets):
         return sentence("in-memory")
     if plan.mode == "exact":
@@ -190,6 +190,7 @@ def _check_cluster(plan: Plan, decided: StreamingPlan, stored: list[DatasetPlan]
 
 
 def _too_many_replicates(plan: Plan, memory: int) -> Problem:
+    """Return the problem of replicates that take more than the ``memory`` in bytes that the plan allows."""
     needed = bytes_text(PROGRAM + replicates_bytes(plan))
     message = f"engine.memory is {bytes_text(memory)}, but {plan.replicates:,} replicates take about {needed}"
     hint = f"allow {needed}, or at most {replicates_within(plan, memory):,} intervals.replicates"
@@ -198,6 +199,7 @@ def _too_many_replicates(plan: Plan, memory: int) -> Problem:
 
 
 def _rows_too_large(plan: Plan, needed_bytes: float, rows: int, blocker: str) -> Problem:
+    """Return the problem of rows that exceed the memory allowed and that the ``blocker`` needs all at once."""
     message = (f"engine.memory is {bytes_text(plan.memory or 0)}, but to hold {rows:,} rows takes about "
                f"{bytes_text(needed_bytes)}, and {blocker.rstrip(',')} needs them all at once")
     hint = "allow more, or remove it, so that rows are read part by part"
@@ -205,6 +207,7 @@ def _rows_too_large(plan: Plan, needed_bytes: float, rows: int, blocker: str) ->
 
 
 def _needs_all_rows(plan: Plan, loc: Loc, blocker: str) -> Problem:
+    """Return the problem of a ``blocker``, at ``loc`` in the spec, that needs all rows while engine.mode is grid."""
     place = plan.places.place(*loc) or plan.places.place("engine", "mode")
     message = f"{blocker} needs all rows at once, but engine.mode is grid, which reads them part by part"
     hint = "remove it, or set engine.mode to auto or exact, which hold the rows"
@@ -212,7 +215,7 @@ def _needs_all_rows(plan: Plan, loc: Loc, blocker: str) -> Problem:
 
 
 def workers_of(plan: Plan) -> int:
-    """Return how many threads work at once."""
+    """Return the number of threads that a plan allows: as declared, or the processors that this process may use."""
     if plan.workers != "auto":
         return plan.workers
     # Not `os.cpu_count`, which also counts processors that this process may not use.
@@ -220,7 +223,7 @@ def workers_of(plan: Plan) -> int:
 
 
 def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
-    """Yield what needs all rows at once: the place of its key, and what messages call it."""
+    """Yield the features of a plan that need all rows at once: the keys in the spec, and what messages call them."""
     if plan.task != "binary":
         yield ("task",), f"the task {plan.task}"
     yield from _row_blockers(plan)
@@ -242,6 +245,7 @@ def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 
 def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield the features of weights, clusters and columns that need all rows at once; see `streaming_blockers`."""
     if plan.importance:
         yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
@@ -255,7 +259,7 @@ def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 
 def _cluster_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
-    """Yield what needs more of a cluster than the counts of its rows in about 330 cells of a score."""
+    """Yield the features that need more of each cluster of rows than its counts in about 330 cells of a score."""
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     growing = next((entry for entry in measures if plan.draws(entry) and entry.metric.extensive), None)
     if growing is not None:
@@ -273,8 +277,9 @@ def _cluster_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 
 def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
+    """Yield the features of a model that need all rows at once; see `streaming_blockers`."""
     model = plan.models[name]
-    if model.separate:
+    if model.has_own_files:
         yield ("models", name, "predictions"), f"the file of predictions of model '{name}'"
     if model.level_columns:
         of_levels = "scores" if model.scores else "probabilities"
@@ -287,6 +292,7 @@ def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
 
 
 def _dataset_blockers(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
+    """Yield the features of a dataset that need all rows at once; see `streaming_blockers`."""
     if dataset.role == "reference" and plan.gives_prevalence(dataset.name):
         yield ("prevalence", "from"), f"the prevalence of the reference dataset '{dataset.name}'"
     if dataset.role == "reference" and plan.id is None:

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 class ModelPlan:
     """One model.
 
-    ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
-    probabilities of all levels, or of their raw ``scores`` where that is set. Where one ``list_column`` has lists of
-    these, they are its parts, and ``order`` are the levels as its lists hold them. ``percents`` are those of
-    probabilities that are in percent. ``norm`` is what the score is divided by. ``separate`` tells whether they are in
-    files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
-    the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
-    drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
-    the equivocal zone of its own classes, ``variant_zone`` that of classes made of recalibrated probabilities. ``was``
-    is the name that it had before.
+    ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` the columns
+    of probabilities of all levels, or of their raw ``scores`` where that is set. Where one ``list_column`` has lists of
+    these, they are its parts, and ``order`` are the levels in the order of the lists. ``percents`` are the columns of
+    probabilities in percent. ``norm`` is what the score is divided by. ``has_own_files`` tells whether the columns are
+    in files of predictions; ``step`` is the column there that numbers the steps of a fit, where they hold these, and
+    ``shown_step`` the step that the card shows, None for the last; ``draw_count_column`` is the column of its bootstrap
+    fits that says how often a row was drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
+    the equivocal zone of its own classes, ``variant_zone`` the zone of classes made of recalibrated probabilities.
+    ``former_name`` is the name that it had before.
     """
 
     name: str
@@ -48,16 +48,16 @@ class ModelPlan:
     scale: Literal["logit", "margin"] | None
     norm: float | None
     renormalise: bool
-    separate: bool
+    has_own_files: bool
     step: str | None
-    at: int | None
-    drawn: str | None
+    shown_step: int | None
+    draw_count_column: str | None
     gives: frozenset[str]
     threshold: ThresholdPlan
     zone: ZonePlan | None
     variant_zone: ZonePlan | None
     characteristics: Mapping[str, str | bool | float]
-    was: str | None
+    former_name: str | None
 
     @property
     def probability(self) -> str | None:
@@ -91,21 +91,21 @@ class ModelPlan:
 
     @property
     def raw(self) -> bool:
-        """Whether it gives a score that is a rank alone."""
+        """Whether its score only ranks rows: no scale turns it into a probability."""
         return self.score is not None and self.scale is None
 
     def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
-        """Return the measures that the model cannot serve, for which it has no value; those of the standard set."""
+        """Return those of some measures for which the model has no value, as it lacks what they need."""
         return tuple(entry for entry in metrics if entry.lacking(self.gives) is not None)
 
 
 def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
-    """Return the models of a spec by name, in order; raises SpecError where two take a column in two ways."""
+    """Return the models of a spec by name, in order; raises SpecError for a column in percent for only one of two."""
     models = {name: _model_plan(spec, name) for name in spec.models}
     for name, model in models.items():
         for other in models.values():
             twice = sorted(model.percents & ({*other.columns.values()} - other.percents))
-            if twice and not model.separate and not other.separate:
+            if twice and not model.has_own_files and not other.has_own_files:
                 message = (f"the column '{twice[0]}' is in percent for the model '{name}', and is not for the model "
                            f"'{other.name}'")
                 hint = "say the same of both, or give each a column of its own"
@@ -114,6 +114,7 @@ def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
 
 
 def _model_plan(spec: Spec, name: str) -> ModelPlan:
+    """Resolve a model of the spec: its columns, scale, threshold and zones, with defaults filled in."""
     from evalpipe.spec.core_keys import gives
 
     model = spec.models[name]
@@ -125,17 +126,21 @@ def _model_plan(spec: Spec, name: str) -> ModelPlan:
         list_column=model.list_column,
         order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
         percents=frozenset(percents), scale=_scale(spec, model), norm=model.norm,
-        renormalise=model.renormalise, separate=model.predictions is not None,
-        step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
-        drawn=None if model.optimism is None else model.optimism.drawn,
+        renormalise=model.renormalise, has_own_files=model.predictions is not None,
+        step=None if model.step is None else model.step.column,
+        shown_step=None if model.step is None else model.step.at,
+        draw_count_column=None if model.optimism is None else model.optimism.drawn,
         gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone_plan(spec, model),
         variant_zone=probability_zone_plan(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
-        was=model.was,
+        former_name=model.was,
     )
 
 
 def _scale(spec: Spec, model: Model) -> Literal["logit", "margin"] | None:
-    """Return how the score of the event becomes a probability; of two scores their difference is the log odds."""
+    """Return how the score of the event becomes a probability; None where it does not.
+
+    Of raw scores of both levels the difference is the log odds.
+    """
     if spec.task == "binary" and model.scores is not None:
         return "logit"
     return None if model.scale == "percent" else model.scale

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class OutcomePlan:
     """The column of the outcome and its levels, as texts.
 
-    ``levels`` are the declared levels, of a binary outcome the event first, and ``written`` the same in the order of
-    the spec; both are empty where none are declared. ``event`` is the event of a binary outcome, ``unit`` that of
-    numbers.
+    ``levels`` are the declared levels, of a binary outcome the event first, and ``written`` the same levels in the
+    order of the spec; both are empty where none are declared. ``event`` is the event of a binary outcome, ``unit`` the
+    unit of numbers.
     """
 
     column: str

@@ -39,7 +39,7 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class StreamingPlan:
-    """The ``reason`` why rows are read part by part, ``batch`` of them at once, and never held; or held (None)."""
+    """How rows are read: ``batch`` of them at once, or all into memory (None), and the ``reason``."""
 
     reason: Sentence
     batch: int | None = None
@@ -50,28 +50,28 @@ class StreamingPlan:
         return self.batch is not None
 
 
-HELD = StreamingPlan(sentence("nothing-in-parts"))
+IN_MEMORY = StreamingPlan(sentence("nothing-in-parts"))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that will be done. What a spec may leave out is None, or empty, without its keys.
+    """All decisions about an evaluation. Options that the spec leaves out are None, or empty.
 
-    ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
-    interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
-    prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
-    ``permutations`` are the random pairings behind values without information, 0 where none are asked for.
+    ``interval_method`` is "auto", "none" or the name of the method that the spec requests; ``level`` the confidence
+    level of every interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether
+    rows that lack a prediction are left out. ``places`` has the line of each key of the spec, for errors of data.
+    ``permutations`` is the number of random pairings behind values without information, 0 where none are requested.
     ``memory`` are the bytes that a run may take, None for any.
-    ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
-    that findings rest on, of all rows alone; the measures of goals, gates and the trend are among ``metrics``.
+    ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` are
+    measures of all rows only that findings rest on; the measures of goals, gates and the trend are among ``metrics``.
     ``bins`` is the interval method of the event rate in the bins of a reliability diagram, ``calibration`` the settings
     of such figures; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that limits of the profit are;
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
-    are those of probabilities, and what is shown of numbers beyond what they always have.
-    ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
-    of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the URI of the
-    ledger, True for that beside the output folder, False for none.
-    ``parts`` are what chapters decide that no other step but theirs asks for: see `part`.
+    are the figures of residuals of probabilities, and those of numbers beyond the standard ones.
+    ``streaming`` says whether all rows are in memory; ``dask`` is the address of the scheduler of the Dask cluster that
+    reads parts of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the
+    URI of the ledger, True for a ledger beside the output folder, False for none.
+    ``parts`` are decisions of chapters that only their own steps use: see `part`.
     """
 
     name: str
@@ -119,15 +119,15 @@ class Plan:
     compare: Compare | None
     goals: tuple[GoalPlan, ...]
     parts: Mapping[Callable[..., object], Any]
-    streaming: StreamingPlan = HELD
+    streaming: StreamingPlan = IN_MEMORY
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:
-        """The metrics, and after them those that only disparities and findings are computed from."""
+        """The metrics, and after them the measures that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
 
     def part(self, resolve: Callable[..., Part]) -> Part:
-        """Return what a chapter decided, named by the function of its `plan.py` that did: ``plan.part(gates_plan)``."""
+        """Return a chapter's part of the plan, by the function that resolved it: ``plan.part(gates_plan)``."""
         return cast("Part", self.parts[resolve])
 
     def gives_prevalence(self, dataset: str) -> bool:
@@ -135,17 +135,17 @@ class Plan:
         return self.prevalence is not None and self.prevalence.dataset == dataset
 
     def of_variant(self, variant: str) -> Plan:
-        """Return the plan of what is drawn of a variant of a model: recalibrated ones may have windows of their own."""
+        """Return the plan for the curves of a variant of a model: recalibrated ones may have other windows."""
         calibration = self.calibration.of_variant(variant)
         return self if calibration is self.calibration else replace(self, calibration=calibration)
 
     def left_to_variants(self, model: str, need: str) -> bool:
-        """Tell whether a model lacks what its variants have: of a raw score, probabilities and classes."""
+        """Tell whether a model lacks a ``need`` that its recalibrated variants meet, as a raw score does."""
         raw = model in self.models and self.models[model].raw
         return raw and bool(self.recalibrate.methods) and need in ("probabilities", "labels")
 
     def of_all_rows(self, number: int) -> bool:
-        """Tell whether an entry, by its number, is taken on all rows alone, and in no slice."""
+        """Tell whether a measure, by its number in `entries`, is taken on all rows only, and in no slice."""
         return number >= len(self.metrics) + len(self.behind)
 
     @property
@@ -156,11 +156,11 @@ class Plan:
     @property
     def renamed(self) -> dict[str, str]:
         """The former names of models, by their names."""
-        return {name: model.was for name, model in self.models.items() if model.was is not None}
+        return {name: model.former_name for name, model in self.models.items() if model.former_name is not None}
 
     @property
     def differs(self) -> bool:
-        """Whether differences are asked for, between models or between slices, which need replicates of all."""
+        """Whether differences between models or slices are computed, which need replicates of all measures."""
         sliced = bool(self.slices.slicings) or self.slices.worst is not None
         return sliced or self.compare is not None or bool(self.recalibrate.methods)
 
@@ -175,7 +175,7 @@ class Plan:
 
     @property
     def cost(self) -> int | None:
-        """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known.
+        """Rows x bootstrap replicates x models that will be summed up; None where the number of rows is unknown.
 
         Of rows that are read part by part replicates draw cells, so that each row is summed up once for each model.
         """

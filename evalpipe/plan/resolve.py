@@ -63,29 +63,29 @@ QUICK = sentence("for-findings")
 def diagnostic_measures(
     spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]
 ) -> tuple[MetricPlan, ...]:
-    """Return the measures of the task's diagnostics, and those that thresholds keep to, that are not asked for."""
-    wanted: list[MetricPlan] = []
+    """Return the measures of the task's diagnostics and of bounds on thresholds that are not among ``metrics``."""
+    candidates: list[MetricPlan] = []
     # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit.
     independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
     for choice in _diagnostics(spec) if models else ():
         for entry in entries(spec, choice):
-            quick = independent and entry.metric.name in LINE
+            is_quick = independent and entry.metric.name in LINE
             if entry.prior == SAMPLE:
-                wanted.append(replace(entry, method="information", reason=QUICK) if quick else entry)
+                candidates.append(replace(entry, method="information", reason=QUICK) if is_quick else entry)
     for model in models.values():
         rules = [rule for rule in (model.threshold.rule, model.threshold.variant_rule) if rule is not None]
-        wanted += [entry for rule in rules for entry, _, _ in rule.bounds]
+        candidates += [entry for rule in rules for entry, _, _ in rule.bounds]
     # Measures that differ in their limits alone are one.
     listed = [replace(entry, method="", reason=None) for entry in metrics]
     distinct: list[MetricPlan] = []
-    for entry in wanted:
+    for entry in candidates:
         if entry not in distinct and replace(entry, method="", reason=None) not in listed:
             distinct.append(entry)
     return tuple(distinct)
 
 
 def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
-    """Yield the diagnostics of the task, and those for which there are reference data, several datasets, or keys."""
+    """Yield the diagnostics of the task, and further ones for reference data, several datasets, costs and residuals."""
     from evalpipe.spec.measures import MetricChoice
 
     yield from map(MetricChoice, DIAGNOSTICS[spec.task])
@@ -154,16 +154,16 @@ def _resolved(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -
     )
 
 
-def _parts(**decided: Any) -> Mapping[Callable[..., object], Any]:
-    """Return what chapters decide by themselves: each of their `PARTS` is given what its parameters name."""
+def _parts(**resolved: Any) -> Mapping[Callable[..., object], Any]:
+    """Return the parts of the plan that chapters resolve, by resolver; its parameters name keys of ``resolved``."""
     declared: tuple[Any, ...] = functions("plan", "PARTS")
     resolvers: list[Callable[..., object]] = [resolve for parts in declared for resolve in parts]
-    arguments = {resolve: {name: decided[name] for name in signature(resolve).parameters} for resolve in resolvers}
+    arguments = {resolve: {name: resolved[name] for name in signature(resolve).parameters} for resolve in resolvers}
     return MappingProxyType({resolve: resolve(**arguments[resolve]) for resolve in resolvers})
 
 
 def ledger_named(spec: Spec) -> DatabaseUri | bool:
-    """Return the file or the URI of the ledger; True for that beside the output folder, False for none."""
+    """Return the file or the URI of the ledger; True for a ledger beside the output folder, False for none."""
     uri = spec.ledger_uri
     if uri is None:
         return bool(spec.ledger)

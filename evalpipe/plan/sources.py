@@ -30,7 +30,7 @@ FitKind = Literal["shown", "step", "other", "bootstrap"]
 class Fit(NamedTuple):
     """A fit of a model: the one that the card shows, another step of it, another fit, or a bootstrap fit.
 
-    ``number`` tells those of one kind apart: the step, or the place of its file in the order of names.
+    ``number`` tells fits of one kind apart: the step, or the index of its file in the order of names.
     """
 
     model: str
@@ -45,7 +45,7 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CsvPlan:
-    """How separated text is written: the texts of a missing value, types of columns, and what separates.
+    """The format of separated text: the texts of a missing value, types of columns, and the separator.
 
     ``null`` are texts of all columns, or a mapping of column to its texts. ``encoding`` is None for UTF-8. ``declared``
     tells whether the spec has the key `csv`.
@@ -65,9 +65,9 @@ class CsvPlan:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files that a spec names: the rows of a dataset or, where ``model`` is one, that model's predictions for them.
+    """Files that a spec names: the rows of a dataset or, with a ``model``, that model's predictions for them.
 
-    ``path`` is the path as it is written at ``loc`` in the spec.
+    ``path`` is the path as written in the spec, at the keys ``loc``.
     """
 
     dataset: str
@@ -78,7 +78,7 @@ class Source:
 
     @property
     def csv_loc(self) -> Loc:
-        """Where the spec says how separated text is written."""
+        """The keys of the spec under which the format of separated text is declared."""
         return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
 
     @property
@@ -96,9 +96,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class QuerySource(Source):
-    """A query of a database, whose rows are those of a dataset; ``path`` is what the database may be called.
+    """A query of a database, which returns the rows of a dataset; ``path`` is a name of the database without secrets.
 
-    ``text`` is one statement that returns rows, as it is ``written`` but for the semicolon that may end it;
+    ``text`` is one statement that returns rows: the spec's text, ``written``, without the semicolon that may end it.
     ``parameters`` are the values bound to its marks, ``driver`` is the ADBC driver where the scheme of the ``uri`` does
     not say, ``timeout`` the seconds that reading may take.
     """
@@ -122,7 +122,7 @@ class CandidatesSource(Source):
 
     @property
     def csv_loc(self) -> Loc:
-        """Where the spec says how separated text is written."""
+        """The keys of the spec under which the format of separated text is declared."""
         return ("candidates", "csv")
 
     @property
@@ -133,7 +133,7 @@ class CandidatesSource(Source):
 
 @dataclass(frozen=True, slots=True)
 class FitSource(Source):
-    """One file of several that each hold the predictions of a fit of the same model; ``path`` is that of the file."""
+    """One file of several that each hold the predictions of a fit of the same model; ``path`` is its own path."""
 
     @property
     def called(self) -> str:
@@ -153,7 +153,7 @@ class BootstrapSource(FitSource):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
+    """A condition on a dataset's rows: ``key`` is "where" or "slice <name>", ``called`` what messages call it."""
 
     key: str
     text: str
@@ -163,7 +163,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class DatasetSource:
-    """A dataset as it is named: its files, the conditions on its rows, and by model the files of predictions.
+    """The sources of a dataset: its files or query, the conditions on its rows, and the predictions by model.
 
     ``bootstrap`` are, by model, the files of fits to bootstrap samples of its rows.
     """
@@ -176,14 +176,14 @@ class DatasetSource:
 
     @property
     def named_files(self) -> tuple[Source, ...]:
-        """All that names files: the dataset itself, unless it is a query, and predictions for its rows."""
+        """The sources that are files: of the dataset itself, unless it is a query, and of predictions for its rows."""
         files = () if isinstance(self.source, QuerySource) else (self.source,)
         return (*files, *self.predictions.values(), *self.bootstrap.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """All datasets by name, the column of the outcome, where keys stand in the spec, and the table of candidates."""
+    """All datasets by name, the column of the outcome, the lines of keys in the spec, and the table of candidates."""
 
     datasets: Mapping[str, DatasetSource]
     outcome: str
@@ -192,30 +192,31 @@ class Sources:
 
 
 def sources(spec: Spec) -> Sources:
-    """Return where the data of a spec are."""
+    """Return the sources of all data that a spec names."""
     datasets = {name: _dataset_source(spec, name) for name in spec.datasets}
     return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin, candidates_source(spec))
 
 
 def named_files(draft: Draft, in_memory: Container[str]) -> Iterator[Source]:
-    """Yield what names files in a spec that may be wrong, but for the datasets that are ``in_memory``."""
+    """Yield the files that a draft of a spec names, which may be wrong; not of the datasets that are ``in_memory``."""
     spec = draft.spec
-    named: list[tuple[str, str | None, object, Loc]] = [
+    files_named: list[tuple[str, str | None, object, Loc]] = [
         (name, None, getattr(dataset, "path", None), (*loc, "path"))
         for loc, dataset in draft.entries(spec.datasets, "datasets") if (name := str(loc[-1])) not in in_memory]
     for model, keys in draft.models.items():
         loc: Loc = ("models", model, "predictions")
         by_dataset = keys.predictions if isinstance(keys.predictions, Mapping) else {}
-        named += [("", model, keys.predictions, loc),
-                  *((name, model, path, (*loc, name)) for name, path in by_dataset.items())]
+        files_named += [("", model, keys.predictions, loc),
+                        *((name, model, path, (*loc, name)) for name, path in by_dataset.items())]
     if spec.candidates is not None:
-        named.append(("candidates", None, spec.candidates.path, ("candidates", "path")))
-    for dataset, by, path, loc in named:
+        files_named.append(("candidates", None, spec.candidates.path, ("candidates", "path")))
+    for dataset, owner, path, loc in files_named:
         if isinstance(path, str) and path and draft.readable(*loc) and not draft.tree.secret(*loc):
-            yield Source(dataset, by, path, loc, CsvPlan())
+            yield Source(dataset, owner, path, loc, CsvPlan())
 
 
 def _dataset_source(spec: Spec, name: str) -> DatasetSource:
+    """Return the sources of a dataset: its rows, their conditions, and files of predictions and bootstrap fits."""
     dataset = spec.datasets[name]
     predictions = {} if dataset.role == "reference" else {
         model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
@@ -230,15 +231,16 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
 
 
 def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
-    """Return a query as it is asked."""
+    """Return the source of a dataset read by an SQL query: address, statement, parameters, driver and timeout."""
     uri = spec.uris[name]
-    return QuerySource(name, None, uri.shown or str(declared.driver), ("datasets", name, "sql"), CsvPlan(),
-                       query_text(declared.sql).body, declared.sql, uri, declared.driver, declared.parameters,
-                       declared.timeout)
+    return QuerySource(
+        name, model=None, path=uri.shown or str(declared.driver), loc=("datasets", name, "sql"), csv=CsvPlan(),
+        text=query_text(declared.sql).body, written=declared.sql, uri=uri, driver=declared.driver,
+        parameters=declared.parameters, timeout=declared.timeout)
 
 
 def candidates_source(spec: Spec) -> DatasetSource | None:
-    """Return where the table of candidates is; None where there is none."""
+    """Return the source of the table of candidates; None where the spec has none."""
     candidates = spec.candidates
     if candidates is None:
         return None
@@ -260,7 +262,7 @@ def _predictions_source(spec: Spec, model: str, dataset: str) -> Source | None:
 
 
 def _csv_plan(keys: Dataset | Model | CandidateTable) -> CsvPlan:
-    """Return how separated text is written: as declared, or as usual."""
+    """Return the format of separated text that the keys declare, with defaults for the rest."""
     csv = keys.csv or Csv()
     null = csv.null if isinstance(csv.null, tuple) else MappingProxyType(dict(csv.null))
     utf8 = keys.encoding is None or codecs.lookup(keys.encoding).name in ("utf-8", "utf-8-sig")

@@ -40,7 +40,7 @@ class DataTable:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What could be looked at, and what is wrong with the rest.
+    """The tables of data that could be read, and the problems of the others.
 
     ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model,
     ``refits`` the files of the other fits of a model by the same, in the order of their names, ``candidates`` the
