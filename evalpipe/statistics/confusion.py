@@ -169,15 +169,15 @@ def ranked_pairs(summary: Summary) -> Floats:
 
 
 def _weight_of_wins(score: Floats, of_i: Wholes, of_j: Wholes, weights: Floats) -> Floats:
-    """Return the weight [...] of the pairs in which a row of ``of_i`` is scored above one of ``of_j``; ties by half.
+    """Return the weight [...] of the pairs in which a row of ``of_i`` is scored above one of ``of_j``; ties count half.
 
     ``score`` [n] and ``weights`` [..., n] are of all rows, ``of_i`` and ``of_j`` are positions among them.
     """
     order = of_j[np.argsort(score[of_j], kind="stable")]
     # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row
     sums = np.cumsum(np.take(weights, order, axis=-1), axis=-1)
-    below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), sums], axis=-1)
+    total_below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), sums], axis=-1)
     ordered = score[order]
-    less, at_most = (np.searchsorted(ordered, score[of_i], side=side) for side in ("left", "right"))
-    under = np.take(below, less, axis=-1) + np.take(below, at_most, axis=-1)
-    return np.asarray((np.take(weights, of_i, axis=-1) * under).sum(axis=-1) / 2)
+    below_index, up_to_index = (np.searchsorted(ordered, score[of_i], side=side) for side in ("left", "right"))
+    won = np.take(total_below, below_index, axis=-1) + np.take(total_below, up_to_index, axis=-1)
+    return np.asarray((np.take(weights, of_i, axis=-1) * won).sum(axis=-1) / 2)

@@ -26,7 +26,7 @@ FIRST = -16
 """The exponent of the unit of window 0: numbers below 128, as probabilities and their logarithms are, begin there."""
 
 KEPT = 3
-"""The windows that are kept, from that of the largest term down: at least 48 bits below it."""
+"""The windows that are kept, from the window of the largest term down: at least 48 bits below it."""
 
 MOST = 2**28
 """Terms after which totals are carried into the window above: each is less than 2^24 units."""
@@ -37,22 +37,22 @@ FEW = 16
 
 @dataclass(frozen=True)
 class Parts:
-    """What windows hold of terms: ``windows`` by their number, from that of the largest term down; ``cut`` [k, n]."""
+    """Terms [n] cut at the borders of ``windows``, from the largest term's down: ``cut`` [k, n] is what each takes."""
 
     windows: range
     cut: Floats
 
     @classmethod
     def of(cls, values: Floats) -> Self:
-        """Cut finite values [n]."""
+        """Cut finite values [n] at the borders of windows, which add up to them down to the lowest window."""
         first = _first_window(float(np.abs(values).max(initial=0.0)))
         windows, cut, rest = range(first, first - KEPT, -1), np.empty((KEPT, len(values))), values
-        for place, window in enumerate(windows):
+        for index, window in enumerate(windows):
             # Adding this number rounds to the unit, for a float of its size holds no smaller bits.
             large = 1.5 * 2.0 ** (_exponent(window) + 52)
-            np.add(rest, large, out=cut[place])
-            cut[place] -= large
-            rest = rest - cut[place]
+            np.add(rest, large, out=cut[index])
+            cut[index] -= large
+            rest = rest - cut[index]
         return cls(windows, cut)
 
 
@@ -77,9 +77,10 @@ class Members:
 
 @dataclass
 class ExactSums:
-    """The totals of terms in ``size`` groups: ``windows``, by their number, [size], multiples of the window's unit.
+    """The totals of terms in ``size`` groups: by window, totals [size] that are multiples of the window's unit.
 
-    ``top`` is the window of the largest term, None without terms; ``terms`` are how many may be in a total uncarried.
+    ``top`` is the window of the largest term, None without terms; ``terms`` counts terms since totals were last
+    carried into the window above.
     """
 
     size: int
@@ -88,15 +89,15 @@ class ExactSums:
     terms: int = 0
 
     def add(self, values: Floats, groups: Wholes | None = None, counts: Values | None = None) -> Self:
-        """Add finite ``values`` [n] to the totals of ``groups`` [n], or all to the only one; return the totals.
+        """Add finite ``values`` [n] to the totals of ``groups`` [n], or all to the only group; return itself.
 
-        ``counts`` [n], whole numbers, say how often each value is added.
+        ``counts`` [n], integers, say how often each value is added.
         """
         members = Members(np.zeros(len(values), np.intp) if groups is None else groups, self.size)
         return self.add_parts(Parts.of(values), members, counts)
 
     def add_parts(self, parts: Parts, members: Members, counts: Values | None = None) -> Self:
-        """Add terms that are cut into windows already, where several totals have the same terms; return the totals."""
+        """Add terms that are cut into windows already, as where several totals have the same terms; return itself."""
         rows = parts.cut.shape[1]
         terms = rows if counts is None else int(counts.sum())
         if not terms:
@@ -114,7 +115,7 @@ class ExactSums:
         return self
 
     def merge(self, other: ExactSums) -> Self:
-        """Add the totals of the same groups."""
+        """Add other totals of the same groups; return itself."""
         if other.top is not None:
             self.top = other.top if self.top is None else max(self.top, other.top)
         for window, totals in other.windows.items():
@@ -123,7 +124,7 @@ class ExactSums:
         return self
 
     def grow(self, size: int) -> None:
-        """Make room for further groups, whose totals are 0, until there are ``size``."""
+        """Add groups with totals of 0 until there are ``size`` groups."""
         if size > self.size:
             further = np.zeros(size - self.size)
             self.windows = {window: np.append(totals, further) for window, totals in self.windows.items()}
@@ -147,8 +148,8 @@ class ExactSums:
         self.terms += terms
         if self.terms > MOST:
             for window in sorted(self.windows):
-                large = 1.5 * 2.0 ** (_exponent(window + 1) + 52)
-                carried = (self.windows[window] + large) - large
+                rounder = 1.5 * 2.0 ** (_exponent(window + 1) + 52)
+                carried = (self.windows[window] + rounder) - rounder
                 above = self.windows.get(window + 1)
                 if above is None and not carried.any():
                     continue
@@ -160,7 +161,7 @@ class ExactSums:
 
 
 def unit(window: int) -> float:
-    """Return the unit of a window: all totals in it are whole multiples."""
+    """Return the unit of a window: all totals in it are multiples of it."""
     return 2.0 ** _exponent(window)
 
 
@@ -169,7 +170,7 @@ def _exponent(window: int) -> int:
 
 
 def _first_window(largest: float) -> int:
-    """Return the window that terms of at most this size begin in: they are no more than half a unit of the next one."""
+    """Return the highest window that terms up to ``largest`` reach: they are at most half a unit of the next one."""
     if largest == 0:
         return -KEPT
     exponent = math.frexp(largest)[1]  # largest < 2^exponent

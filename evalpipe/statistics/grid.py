@@ -39,22 +39,22 @@ SPARSE = 8
 def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
     """Return the cell of each value, shape [n], numbered upwards from 0 by value.
 
-    About ``cells`` cells of equally many values, ended besides as ``ends`` say: each has numbers [n] that never fall as
-    the values rise, and the edges among these at which a cell ends, which belong to the cell above. Equal values always
-    share a cell, and every cell holds a value.
+    There are about ``cells`` cells of equally many values, which also end where ``ends`` say: each has numbers [n] that
+    never fall as the values rise, and edges among these numbers at which a cell ends. A value at an edge belongs to the
+    cell above. Equal values always share a cell, and every cell holds a value.
     """
     # Sorted once, so that each edge is looked for among the values, and not each value among the edges.
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     # Quantiles as edges: many values that are equal give fewer, fuller cells, and none is cut in two.
-    inner = ordered[(np.arange(1, cells) * len(ordered)) // cells]
-    begins = [np.searchsorted(ordered, inner)]
-    begins += [np.searchsorted(numbers[order], edges) for numbers, edges in ends]
-    new = np.zeros(len(values) + 1, np.intp)
-    new[np.concatenate(begins)] = 1
-    new[0] = 0
+    quantile_edges = ordered[(np.arange(1, cells) * len(ordered)) // cells]
+    starts = [np.searchsorted(ordered, quantile_edges)]
+    starts += [np.searchsorted(numbers[order], edges) for numbers, edges in ends]
+    is_first = np.zeros(len(values) + 1, np.intp)
+    is_first[np.concatenate(starts)] = 1
+    is_first[0] = 0
     cell = np.empty(len(values), np.intp)
-    cell[order] = np.cumsum(new[:-1])
+    cell[order] = np.cumsum(is_first[:-1])
     return cell
 
 
@@ -66,12 +66,12 @@ def rounding_edges(digits: int) -> Floats:
         near[NEIGHBOURS + step + 1] = np.nextafter(near[NEIGHBOURS + step], 1)
         near[NEIGHBOURS - step - 1] = np.nextafter(near[NEIGHBOURS - step], 0)
     # Numbers are multiplied before they are rounded, and halves go to the even number: the last bits decide.
-    up = np.rint(np.round(near, digits) * steps) > np.arange(steps)
-    return np.asarray(near[up.argmax(axis=0), np.arange(steps)])
+    is_rounded_up = np.rint(np.round(near, digits) * steps) > np.arange(steps)
+    return np.asarray(near[is_rounded_up.argmax(axis=0), np.arange(steps)])
 
 
 def edges_at(bins: Sequence[int], digits: Sequence[int], thresholds: Sequence[float]) -> Floats:
-    """Return the edges in (0, 1) of so many bins of equal width, of rounding, and thresholds: ascending, each once."""
+    """Return the edges in (0, 1) of numbers of ``bins`` of equal width and of rounding, and thresholds, ascending."""
     edges = [np.arange(1, count) / count for count in bins] + [rounding_edges(places) for places in digits]
     listed = np.unique(np.concatenate([*edges, np.array(thresholds, float)]))
     return np.asarray(listed[(listed > 0) & (listed < 1)])
@@ -80,8 +80,7 @@ def edges_at(bins: Sequence[int], digits: Sequence[int], thresholds: Sequence[fl
 def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats:
     """Return the mean of the values in each cell, [cells], where ``cells`` [n] is the cell of each of ``values`` [n].
 
-    It is kept between the smallest and the largest value, so that rounding does not part a cell of equal values from
-    their value.
+    It is kept between the smallest and the largest value of the cell, so that rounding changes no cell of equal values.
     """
     count = int(cells.max()) + 1
     weight = np.ones(len(values)) if weight is None else weight
@@ -101,86 +100,90 @@ def first_rows(cells: Wholes, count: int) -> Wholes:
 
 
 def joint(*codes: Wholes) -> tuple[Wholes, int]:
-    """Number the combinations of codes that occur, in order of the first code, then the next: [n] and their count."""
+    """Return the number of each row's combination of codes, [n], ordered by the first code, then the next; and a count.
+
+    Only combinations that occur are numbered, from 0, and counted.
+    """
     combined = np.zeros(len(codes[0]), np.intp)
     count = 1
     for code in codes:
-        several = int(code.max()) + 1
-        combined, count = _renumbered(combined * several + code, count * several)
+        code_count = int(code.max()) + 1
+        combined, count = _renumbered(combined * code_count + code, count * code_count)
     return combined, count
 
 
 def _renumbered(codes: Wholes, most: int) -> tuple[Wholes, int]:
-    """Number the codes that occur upwards from 0, and count them; all lie below ``most``."""
+    """Return each code's number [n] among the codes that occur, from 0, and how many occur; all lie below ``most``."""
     if most > SPARSE * len(codes):
         values, numbers = np.unique(codes, return_inverse=True)
         return numbers, len(values)
-    used = np.zeros(most, np.intp)
-    used[codes] = 1
-    place = np.cumsum(used)
-    return (place - 1)[codes], int(place[-1])
+    is_used = np.zeros(most, np.intp)
+    is_used[codes] = 1
+    number = np.cumsum(is_used)
+    return (number - 1)[codes], int(number[-1])
 
 
 def alike(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> tuple[Wholes, float]:
-    """Return the cell of each row, [n], numbered from 0, and the share of variance of any number that lies in cells.
+    """Return the cell of each row, [n], numbered from 0, and the largest share of a number's variance within cells.
 
-    Cells hold rows of one ``pattern`` [n]. ``codes`` are the numbers, each as its place [n] among ascending parts.
-    Cells are cut in two where that removes most of the variance of places, until at most the share ``lost`` lies within
-    cells, or there are ``most`` of them. Cells depend only on how often each combination occurs, not on the order of
-    rows. The idea is median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
+    Cells hold rows of one ``pattern`` [n]. ``codes`` are the numbers, each as the index [n] of its ascending part.
+    Cells are cut in two where that removes most of the variance of indices, until at most the share ``lost`` lies
+    within cells, or there are ``most`` of them. Cells depend only on how often each combination occurs, not on the
+    order of rows. The idea is median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
     """
     combination, count = joint(pattern, *codes)
     weight = np.bincount(combination, minlength=count).astype(float)
-    member = np.zeros(count, np.intp)
-    member[combination] = np.arange(len(pattern))
-    places = [code[member] for code in codes]
-    cell = pattern[member]
-    whole = [_best_cuts(np.zeros(count, np.intp), place, weight, 1).within[0] for place in places]
+    row_of_combination = np.zeros(count, np.intp)
+    row_of_combination[combination] = np.arange(len(pattern))
+    positions = [code[row_of_combination] for code in codes]
+    cell = pattern[row_of_combination]
+    total_within = [_best_cuts(np.zeros(count, np.intp), position, weight, 1).within[0] for position in positions]
     while True:
         cells = int(cell.max()) + 1
-        parts = [_best_cuts(cell, place, weight, cells) for place in places]
+        best_cuts = [_best_cuts(cell, position, weight, cells) for position in positions]
         shares = np.array([
-            part.within / total if total > 0 else np.zeros(cells) for part, total in zip(parts, whole, strict=True)])
-        left = shares.sum(axis=1)
-        # What is left of a number that is settled needs no further cut.
-        wanted = np.where(left[:, None] > lost, shares, 0.0)
-        largest = wanted.max(axis=0, initial=0.0)
-        chosen = np.argsort(-largest, kind="stable")[: max(most - cells, 0)]
-        chosen = chosen[largest[chosen] > lost / cells]
-        if not len(chosen):
-            return cell[combination], float(left.max(initial=0.0))
+            best.within / total if total > 0 else np.zeros(cells)
+            for best, total in zip(best_cuts, total_within, strict=True)])
+        remaining_shares = shares.sum(axis=1)
+        # A number with little variance within cells needs no further cut.
+        open_shares = np.where(remaining_shares[:, None] > lost, shares, 0.0)
+        largest = open_shares.max(axis=0, initial=0.0)
+        divided_cells = np.argsort(-largest, kind="stable")[: max(most - cells, 0)]
+        divided_cells = divided_cells[largest[divided_cells] > lost / cells]
+        if not len(divided_cells):
+            return cell[combination], float(remaining_shares.max(initial=0.0))
         # Each is cut by the number that varies most; what lies above the cut is a new cell.
-        by, new_cell = wanted.argmax(axis=0), np.full(cells, -1)
-        new_cell[chosen] = cells + np.arange(len(chosen))
+        number_to_cut, new_cell = open_shares.argmax(axis=0), np.full(cells, -1)
+        new_cell[divided_cells] = cells + np.arange(len(divided_cells))
         divided = cell.copy()
-        for number, (place, part) in enumerate(zip(places, parts, strict=True)):
-            above = (new_cell[cell] >= 0) & (by[cell] == number) & (place > part.cut[cell])
+        for number, (position, best) in enumerate(zip(positions, best_cuts, strict=True)):
+            above = (new_cell[cell] >= 0) & (number_to_cut[cell] == number) & (position > best.cut[cell])
             divided[above] = new_cell[cell[above]]
         cell = divided
 
 
 class BestCuts(NamedTuple):
-    """The sum of squares within each cell, and the place at which a cut leaves the least of it; both [cells]."""
+    """The sum of squares within each cell, and the code after which a cut leaves the least of it; both [cells]."""
 
     within: Floats
     cut: Wholes
 
 
-def _best_cuts(cell: Wholes, place: Wholes, weight: Floats, cells: int) -> BestCuts:
-    """Return the best cut of each cell by a number, from the place and the weight of each combination."""
-    width = int(place.max()) + 1
-    table = np.bincount(cell * width + place, weight, cells * width).reshape(cells, width)
-    at = np.arange(width)
-    below, low = np.cumsum(table, axis=1), np.cumsum(table * at, axis=1)
-    total, sums = below[:, -1:], low[:, -1:]
-    within = (table * at**2).sum(axis=1) - sums[:, 0] ** 2 / total[:, 0]
-    above = total - below
+def _best_cuts(cell: Wholes, position: Wholes, weight: Floats, cells: int) -> BestCuts:
+    """Return the best cut of each cell by one number, from each combination's cell, code ``position`` and weight."""
+    width = int(position.max()) + 1
+    table = np.bincount(cell * width + position, weight, cells * width).reshape(cells, width)
+    positions = np.arange(width)
+    weight_below, sum_below = np.cumsum(table, axis=1), np.cumsum(table * positions, axis=1)
+    total, sums = weight_below[:, -1:], sum_below[:, -1:]
+    within = (table * positions**2).sum(axis=1) - sums[:, 0] ** 2 / total[:, 0]
+    weight_above = total - weight_below
     with np.errstate(divide="ignore", invalid="ignore"):
-        gained = low**2 / below + (sums - low) ** 2 / above
-    parts = (below > 0) & (above > 0)
+        gain = sum_below**2 / weight_below + (sums - sum_below) ** 2 / weight_above
+    is_cut = (weight_below > 0) & (weight_above > 0)
     # A cell of one place has nothing but rounding within it.
-    within = np.where(parts.any(axis=1), np.maximum(within, 0.0), 0.0)
-    return BestCuts(within, np.where(parts, gained, -np.inf).argmax(axis=1))
+    within = np.where(is_cut.any(axis=1), np.maximum(within, 0.0), 0.0)
+    return BestCuts(within, np.where(is_cut, gain, -np.inf).argmax(axis=1))
 
 
 EVEN = 2**16
@@ -203,28 +206,28 @@ HALF = 1 + _TAIL_CELLS + int(EVEN * (0.5 - TAIL)) + 1
 
 
 UNITS = 2**30
-"""The parts of a cell's width in which places in it are told, so that 2^33 rows of a cell fit a whole number."""
+"""The parts of a cell's width in which positions in it are counted, so that sums over 2^33 rows fit an integer."""
 
 _FINER = (1 << _SHIFT) - 1  # the bits of a float that tell where in its cell it is
 
 
 def _cells_of_distances(distance: Floats) -> tuple[Wholes, Floats]:
-    """Return the cell of each distance from an end, from 0 to 1/2, and where in it the distance lies.
+    """Return the cell of each distance [n] from 0 or 1, which is at most 1/2, and the position of the distance in it.
 
-    Cells are numbered upwards from 0, places are in `UNITS` of the cell's width, rounded down.
+    Cells are numbered upwards from 0, positions are in `UNITS` of the cell's width, rounded down.
     """
     scaled = distance * EVEN
     even = np.floor(scaled)
-    inside = np.floor((scaled - even) * UNITS)
+    part_of_cell = np.floor((scaled - even) * UNITS)
     cell = even.astype(np.int32) + np.int32(1 + _TAIL_CELLS - int(EVEN * TAIL))
-    near = np.flatnonzero(distance < TAIL)
-    if len(near):
-        bits = distance[near].view(np.int64)
+    tail_indices = np.flatnonzero(distance < TAIL)
+    if len(tail_indices):
+        bits = distance[tail_indices].view(np.int64)
         tail_cell = np.maximum((bits >> _SHIFT) - (_LOWEST - 1), 0)
-        nearest = np.floor(distance[near] * 2.0**-NEAREST * UNITS)
-        cell[near] = tail_cell
-        inside[near] = np.where(tail_cell > 0, (bits & _FINER) // ((_FINER + 1) // UNITS), nearest)
-    return cell, inside
+        nearest = np.floor(distance[tail_indices] * 2.0**-NEAREST * UNITS)
+        cell[tail_indices] = tail_cell
+        part_of_cell[tail_indices] = np.where(tail_cell > 0, (bits & _FINER) // ((_FINER + 1) // UNITS), nearest)
+    return cell, part_of_cell
 
 
 def _cell_starts() -> Floats:
@@ -236,7 +239,7 @@ def _cell_starts() -> Floats:
 
 @dataclass(frozen=True)
 class ScoreGrid:
-    """The grid, with further ``edges``: probabilities in ascending order at which a cell ends, which begin the next."""
+    """The fixed grid of probabilities, with further ``edges``, ascending: at each a cell ends and the next begins."""
 
     edges: tuple[float, ...] = ()
 
@@ -250,30 +253,30 @@ class ScoreGrid:
         return self.placed(values)[0]
 
     def placed(self, values: Floats) -> tuple[Wholes, Floats]:
-        """Return the cell of each probability [n], and how far the value lies into it, from the nearer of 0 and 1.
+        """Return the cell of each probability [n], and its position in the cell, from the end nearer to 0 or 1.
 
-        That is in whole `UNITS` of the width of the cell, or of the cell without further edges that it is a part of.
+        Positions are in whole `UNITS` of the width of the cell, or of the cell that further edges have divided.
         """
         return self._placed_distances(np.minimum(values, 1 - values), values >= 0.5)
 
     def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Floats]:
-        """Return the same as `placed` of the probabilities with log odds [n]."""
+        """Return the cell of each probability, and its position in the cell, from log odds [n]; see `placed`."""
         return self._placed_distances(distances(scores), scores >= 0)
 
     def _placed_distances(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
-        """Return the same as `placed` from the distances to the nearer of 0 and 1; ``upper`` where that is 1."""
-        plain, inside = _cells_of_distances(np.ascontiguousarray(distance))
+        """Return cells and positions as `placed` does, from distances [n] to 0 or, where ``upper`` [n], to 1."""
+        plain_cell, part_of_cell = _cells_of_distances(np.ascontiguousarray(distance))
         # The same as where(upper, last - plain, plain), with -1 for the upper half: its bits are all ones.
         flipped = -upper.astype(np.int32)
-        plain = (plain ^ flipped) + (flipped & np.int32(2 * HALF))
+        plain_cell = (plain_cell ^ flipped) + (flipped & np.int32(2 * HALF))
         if not self.edges:
-            return plain, inside
-        numbers = self._with_edges.take(plain)
-        parted = np.flatnonzero(numbers < 0)
-        if len(parted):
-            away = np.where(upper[parted], 1 - distance[parted], distance[parted])
-            numbers[parted] = ~numbers[parted] + np.searchsorted(self.edges, away, side="right")
-        return numbers, inside
+            return plain_cell, part_of_cell
+        numbers = self._with_edges.take(plain_cell)
+        edge_indices = np.flatnonzero(numbers < 0)
+        if len(edge_indices):
+            away = np.where(upper[edge_indices], 1 - distance[edge_indices], distance[edge_indices])
+            numbers[edge_indices] = ~numbers[edge_indices] + np.searchsorted(self.edges, away, side="right")
+        return numbers, part_of_cell
 
     @cached_property
     def ends(self) -> Floats:
@@ -289,7 +292,7 @@ class ScoreGrid:
 
     @cached_property
     def spans(self) -> tuple[Floats, Floats]:
-        """How near to 0 or 1 each cell begins, [cells], and how wide it is; of a part of a cell, those of the whole."""
+        """The distance of each cell from 0 or 1 and its width, both [cells]; of a divided cell, before the division."""
         near = _cell_starts()
         width = np.diff(near, append=0.5)
         plain = np.stack([np.concatenate([side, side[::-1]]) for side in (near, width)])
@@ -298,7 +301,7 @@ class ScoreGrid:
 
     @cached_property
     def _edge_cells(self) -> Wholes:
-        """The cell of the grid without further edges that each of these is in."""
+        """The cell of the grid without further edges that each further edge is in."""
         return ScoreGrid().of_probabilities(np.array(self.edges))
 
     @cached_property

@@ -15,7 +15,7 @@ FEW = 16
 
 
 def starts_of_runs(*keys: Values) -> Wholes:
-    """Return where a run of neighbours that are equal in all ``keys`` [n] begins, shape [m]."""
+    """Return the indices at which runs of neighbours that are equal in all ``keys`` [n] begin, shape [m]."""
     new = np.zeros(len(keys[0]), bool)
     new[:1] = True
     for key in keys:
@@ -24,7 +24,7 @@ def starts_of_runs(*keys: Values) -> Wholes:
 
 
 def runs_within(ascending: Floats, edges: Floats) -> tuple[Wholes, Wholes]:
-    """Return where the run of ascending values [n] in each interval that holds any begins, and its number, [used].
+    """Return the first index of ascending values [n] in each interval that has any, and the interval's number: [used].
 
     Interval k is from ``edges[k]``, ascending, up to the next edge, which is not in it; the last has no end. Values
     below all edges are in interval -1.
@@ -35,7 +35,7 @@ def runs_within(ascending: Floats, edges: Floats) -> tuple[Wholes, Wholes]:
 
 
 def totals_of_runs(values: Values, starts: Wholes) -> Floats:
-    """Return the totals [..., m] of ``values`` [..., n] in runs of neighbours, which begin at ``starts`` [m].
+    """Return the totals [..., m] of ``values`` [..., n] in runs of neighbours that begin at ``starts`` [m].
 
     Values are floats or counts. Counts are totalled as differences of running sums, which is exact and several times
     faster than adding up each run; of floats these differences would cancel.

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
 
 SAME = 1e-13
-"""The part of a count up to which it and an expected count are the same but for rounding."""
+"""The relative difference up to which a count and an expected count are the same but for rounding."""
 
 
 @dataclass(frozen=True)
 class Merge:
-    """One level of a merge sort, free of weights: where each cell of a right half belongs among those of its left half.
+    """One level of a merge sort, without weights: where each cell of a right half belongs among those of its left half.
 
-    ``left`` [cells / 2] are the cells of all left halves, ascending by prediction within each. Their running totals,
-    laid out flat from [blocks, half + 1], hold at ``less`` and ``at_most`` [cells / 2] the smaller predictions, and the
-    smaller or equal ones, of each cell of the right halves.
+    ``left`` [cells / 2] are the cells of all left halves, ascending by prediction within each. In their running totals,
+    flattened from [blocks, half + 1], ``less`` and ``at_most`` [cells / 2] index the total of smaller predictions, and
+    of smaller or equal ones, for each cell of the right halves.
     """
 
     half: int
@@ -157,7 +157,7 @@ class NumberRows:
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
 
     def at(self, index: Wholes) -> NumberRows:
-        """Return the rows at these positions; moments are taken about their own mean again."""
+        """Return the rows at the positions ``index``; moments are then taken about the mean of these rows."""
         return replace(rows_at(self, index), about=None)
 
     def always(self, truth: float) -> NumberRows:

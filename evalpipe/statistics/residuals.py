@@ -63,6 +63,7 @@ def standard_moments(summary: Summary) -> Floats:
 
 
 def _moments(summary: Summary, p: Floats) -> Floats:
+    """Return the totals [..., 6] of 1, y, p, y y, p p and y p, with y the deviation of the truth and ``p`` [n]."""
     y = summary.rows.deviation
     terms = (np.ones(len(y)), y, p, y * y, p * p, y * p)
     return np.stack([(summary.weights * term).sum(axis=-1) for term in terms], axis=-1)
@@ -278,17 +279,17 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
 
 
 def possible(truth: Floats, power: float) -> Flags:
-    """Tell which truths can come of a Tweedie distribution: zero only below power 2."""
+    """Tell which truths a Tweedie distribution can have: zero only below power 2."""
     return truth >= 0 if power < 2 else truth > 0
 
 
 def _quotient_or_zero(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide values [n]; zero where the denominator is zero."""
+    """Return quotients [n]; zero where the denominator is zero."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
 def logarithm(values: Floats) -> Floats:
-    """Take natural logarithms, giving zero for what has none."""
+    """Return natural logarithms of values, 0 where a value is zero or less."""
     return log(np.where(values > 0, values, 1.0))
 
 
@@ -417,7 +418,7 @@ def concordant(summary: Summary) -> Floats:
 
 
 def _concordant_weight(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
-    """Return the total weight [b] of the pairs of ``cells`` [b, m] that the merges rank rightly."""
+    """Return the total weight [b] of the pairs of cells that the merges rank rightly, from weights ``cells`` [b, m]."""
     padded = np.zeros((len(cells), 2 ** len(merges)))
     padded[:, : cells.shape[-1]] = cells
     totals = np.zeros(len(cells))
@@ -425,9 +426,9 @@ def _concordant_weight(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
         running = np.zeros((len(cells), len(merge.left) // merge.half, merge.half + 1))
         left = np.take(padded, merge.left, axis=-1).reshape(len(cells), -1, merge.half)
         np.cumsum(left, axis=-1, out=running[..., 1:])
-        flat = running.reshape(len(cells), -1)
+        running_totals = running.reshape(len(cells), -1)
         # The mean of "smaller" and "smaller or equal" counts an equal prediction by half; the halving is done last.
-        below = np.take(flat, merge.less, axis=-1) + np.take(flat, merge.at_most, axis=-1)
+        below = np.take(running_totals, merge.less, axis=-1) + np.take(running_totals, merge.at_most, axis=-1)
         right = padded.reshape(len(cells), -1, 2, merge.half)[:, :, 1].reshape(len(cells), -1)
         totals += (right * below).sum(axis=-1) / 2
     return totals

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Array = TypeVar("Array", bound="Values")
-Held = TypeVar("Held")
+AnyRows = TypeVar("AnyRows")
 
 
 class RowsOfLevels(ABC):
@@ -43,12 +43,12 @@ class RowsOfLevels(ABC):
 
     @cached_property
     def codes(self) -> Wholes:
-        """The place of each row's class among the levels, the event first: shape [n]."""
+        """The index of each row's true class among the levels, the event first: shape [n]."""
         return _level_codes(self.truth)
 
     @cached_property
     def predicted_codes(self) -> Wholes:
-        """The place of each row's predicted class, shape [n]."""
+        """The index of each row's predicted class among the levels, shape [n]."""
         return _level_codes(self.classes)
 
     @cached_property
@@ -68,7 +68,7 @@ class RowsOfLevels(ABC):
 
     @cached_property
     def by_shortfall(self) -> Groups:
-        """The rows grouped by that distance."""
+        """The rows grouped by how far the probability of the true class is below 1."""
         return Groups.by(self.shortfall)
 
     def paired(self, index: Wholes) -> Self:
@@ -81,7 +81,7 @@ class RowsOfLevels(ABC):
 
     @cached_property
     def classed(self) -> tuple[Wholes, Self]:
-        """The positions of the rows outside the equivocal zone, and these rows; made once for all weights."""
+        """The positions of the rows outside the equivocal zone, and these rows; computed once for all weights."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, changed(self.at(kept), reportable=None)
 
@@ -113,12 +113,15 @@ class Rows(RowsOfLevels):
     trained_on: bool = False
     ranks: Floats | None = None
 
-    def always(self, place: int) -> Rows:
-        """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
-        return replace(self, truth=np.full(len(self.truth), place == 0), remainders=None)
+    def always(self, level: int) -> Rows:
+        """Return the rows as if all of them were events (``level`` 0), or all non-events (``level`` 1)."""
+        return replace(self, truth=np.full(len(self.truth), level == 0), remainders=None)
 
     def exactly(self, name: str, options: Mapping[str, object], values: Values) -> Values:
-        """Return the values [n] of a statistic, with what cells leave out of it added where that is known exactly."""
+        """Return the values [n] of a statistic of cells plus their exact remainders, where these are known.
+
+        ``values`` [n] are computed at the cells, ``name`` and ``options`` tell of which statistic.
+        """
         remainder = (self.remainders or {}).get((name, tuple(options.items())))
         return values if remainder is None else values + remainder[present(self.group, "groups")]
 
@@ -141,7 +144,7 @@ class Rows(RowsOfLevels):
     def by_rank(self) -> Rows:
         """The rows as measures of ranking see them: with ``ranks`` as scores, where they have any.
 
-        The probabilities at them are those of all rows in the order of the ranks, so that as many rows lie above each.
+        The probabilities of all rows are sorted into the order of the ranks, so that as many rows lie above each.
         """
         return self if self.ranks is None else self._by_rank
 
@@ -216,14 +219,14 @@ class Rows(RowsOfLevels):
 
     @cached_property
     def _runs(self) -> tuple[Wholes, Floats]:
-        """`starts` and `distinct`, which come of one pass over the scores in their order."""
+        """The arrays `starts` and `distinct`, both [m], from one pass over the sorted scores."""
         ordered = self.scored[self.order]
         starts = starts_of_runs(ordered)
         return starts, _first_of_runs(ordered, starts)
 
     @property
     def starts(self) -> Wholes:
-        """The first position, in that order, of each distinct score, shape [m]."""
+        """The first position of each distinct score in `order`, shape [m]."""
         return self._runs[0]
 
     @property
@@ -246,47 +249,50 @@ class Rows(RowsOfLevels):
 
     @cached_property
     def places(self) -> dict[bool, tuple[Wholes, Wholes]]:
-        """The events (True) and the non-events by score: their positions, and the place of each among the scores."""
+        """The positions of events (True) and of non-events by ascending score, and the index of each one's score.
+
+        The index is among the distinct scores.
+        """
         truth = self.truth[self.order]
-        members = {event: np.flatnonzero(truth == event) for event in (True, False)}
+        indices = {event: np.flatnonzero(truth == event) for event in (True, False)}
         steps = np.zeros(len(self.order), np.intp)
         steps[self.starts[1:]] = 1
-        place = np.cumsum(steps)
-        return {event: (self.order[at], place[at]) for event, at in members.items()}
+        score_index = np.cumsum(steps)
+        return {event: (self.order[index], score_index[index]) for event, index in indices.items()}
 
     def by_score(self, ordered: Values) -> Floats:
-        """Return the totals [..., m] at each distinct score of values [..., n] that are in the order of score."""
+        """Return the totals [..., m] at each distinct score, of values [..., n] sorted by score as in `order`."""
         return totals_of_runs(ordered, self.starts)
 
 
 def _level_codes(values: Values) -> Wholes:
-    """Return the places of levels: of flags of an event 0 where they are set and 1 elsewhere, in a byte each."""
+    """Return the indices of levels [n]: of flags of an event 0 where set and 1 elsewhere, as int8; else the values."""
     return np.asarray(~values).view(np.int8) if values.dtype.kind == "b" else values
 
 
 def _first_of_runs(ordered: Floats, starts: Wholes) -> Floats:
-    """Return the first value of each run, which begin at ``starts`` [m]; where each run is of one value, all [n]."""
+    """Return the first value [m] of each run of ``ordered`` values [n], which begin at ``starts`` [m]."""
     return ordered if len(starts) == len(ordered) else ordered[starts]
 
 
-def changed(rows: Held, **values: object) -> Held:
+def changed(rows: AnyRows, **values: object) -> AnyRows:
     """Return rows of any kind with other values in some fields."""
     return replace(rows, **values)  # type: ignore[type-var]
 
 
-def rows_at(rows: Held, index: Wholes) -> Held:
-    """Return rows of any kind at some positions: those of every array that they hold."""
+def rows_at(rows: AnyRows, index: Wholes) -> AnyRows:
+    """Return rows of any kind at the positions ``index``, which select from each of their arrays."""
     arrays = {field.name: getattr(rows, field.name) for field in fields(rows)}  # type: ignore[arg-type]
     return changed(rows, **{name: array[index] for name, array in arrays.items() if isinstance(array, np.ndarray)})
 
 
 def values_at(values: Array | None, index: Wholes) -> Array | None:
-    """Return the values at these positions, where there are any."""
+    """Return the values at the positions ``index``; None where there are no values."""
     return None if values is None else values[index]  # type: ignore[return-value]
 
 
 def present(values: Array | None, called: str) -> Array:
-    """Return values that a statistic needs; raises TypeError where the model does not give them."""
+    """Return values that a statistic needs; raises TypeError, with what they are ``called``, where they are None."""
     if values is None:
         raise TypeError(f"these rows have no {called}")
     return values
@@ -342,9 +348,9 @@ class ClassRows(RowsOfLevels):
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
         # By scores where there are any: the softmax rounds to ties what these tell apart.
         values = self.chances if self.scores is None else self.scores
-        true = values[np.arange(len(self.truth)), self.truth][:, None]
-        earlier = np.arange(self.levels) < self.truth[:, None]
-        return np.asarray(((values > true) | ((values == true) & earlier)).sum(axis=1))
+        true_value = values[np.arange(len(self.truth)), self.truth][:, None]
+        is_earlier = np.arange(self.levels) < self.truth[:, None]
+        return np.asarray(((values > true_value) | ((values == true_value) & is_earlier)).sum(axis=1))
 
     @property
     def ranking(self) -> Floats:
@@ -383,9 +389,9 @@ class ClassRows(RowsOfLevels):
         """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
         return np.asarray((values * self.chances).sum(axis=1))
 
-    def always(self, place: int) -> ClassRows:
-        """Return the rows as if all of them were of one level."""
-        return replace(self, truth=np.full(len(self.truth), place))
+    def always(self, level: int) -> ClassRows:
+        """Return the rows as if the true class of all of them were one ``level``, by its index."""
+        return replace(self, truth=np.full(len(self.truth), level))
 
     def against(self, level: int) -> Rows:
         """Return the rows with one level as the event and all others as its opposite."""
@@ -399,9 +405,9 @@ class ClassRows(RowsOfLevels):
     @property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
-        place = np.arange(len(self.truth)), self.classes
-        score = None if self.scores is None else self._log_odds_of_each[place]
-        return Rows(self.truth == self.classes, None, self.chances[place], score)
+        own_index = np.arange(len(self.truth)), self.classes
+        score = None if self.scores is None else self._log_odds_of_each[own_index]
+        return Rows(self.truth == self.classes, None, self.chances[own_index], score)
 
     def beyond(self, level: int) -> Rows:
         """Return the rows with every level above this one as the event."""

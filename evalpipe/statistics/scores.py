@@ -96,16 +96,16 @@ def log_odds_at(summary: Summary) -> Floats:
 
 
 def _binned(summary: Summary, values: Floats, bins: int) -> Floats:
-    """Return the totals [..., b] of values [..., m] at each distinct score, in the intervals that hold any of these.
+    """Return the totals [..., b] of values [..., m] at distinct scores, in each interval of the probability with any.
 
-    The intervals are ``bins`` of equal width, closed below; the last holds 1 too.
+    The intervals are ``bins`` of equal width, closed below; the last includes 1.
     """
     starts, _ = runs_within(summary.rows.chance_at, np.arange(bins) / bins)
     return totals_of_runs(values, starts)
 
 
 def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
-    """Return the totals [..., g] of values [..., m] at each distinct score, where rounded probabilities are equal."""
+    """Return the totals [..., g] of values [..., m] at distinct scores, for each distinct rounded probability."""
     rounded = np.round(summary.rows.chance_at, digits)
     return np.add.reduceat(values, starts_of_runs(rounded), axis=-1)
 
@@ -113,7 +113,7 @@ def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
 def _total_from_above(values: Floats) -> Floats:
     """Return the totals [..., m] of values [..., m] at or above each score.
 
-    Of counts, what lies below is taken from the whole, which is exact and runs forwards in memory.
+    Of counts, the total below is taken from the overall total, which is exact and runs forwards in memory.
     """
     if values.dtype.kind == "f":
         return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]

@@ -47,6 +47,10 @@ statistics: dict[str, Statistic] = {}
 
 
 def _declare(function: Declared, *, of_rows: bool, of_pairs: bool = False) -> Declared:
+    """Add a function to `statistics` under its name and return it; its keyword-only parameters are the options.
+
+    ``of_rows``: it gives a value for each row, to be totalled. ``of_pairs``: it totals over pairs of rows.
+    """
     parameters = inspect.signature(function).parameters.values()
     options = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
     statistics[function.__name__] = Statistic(function, of_rows, options, of_pairs)
@@ -74,7 +78,7 @@ KEPT = 10_000
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of ``rows`` under ``weights`` [..., n], floats or whole numbers, each computed once, when needed.
+    """The statistics of ``rows`` under ``weights`` [..., n], floats or integers, each computed once, when needed.
 
     ``rows`` are `Rows`, `ClassRows` or `NumberRows`; only statistics that these have the columns for may be called.
     """
@@ -82,31 +86,32 @@ class Summary:
     rows: Any  # one of the three kinds, and each statistic is declared for those that have what it reads
     weights: Floats
     _computed: dict[tuple[str, tuple[object, ...]], Floats] = field(default_factory=dict)
-    _at: dict[object, tuple[object, Summary]] = field(default_factory=dict, repr=False, compare=False)
+    _reweighted: dict[object, tuple[object, Summary]] = field(default_factory=dict, repr=False, compare=False)
 
     def at(self, shares: tuple[float, ...] | Floats) -> Summary:
-        """Return the same rows with each class weighed to have its share of the total weight, which stays.
+        """Return the statistics of the same rows, reweighted so that each class has its share of the total weight.
 
-        ``shares`` of the classes are [K], as a tuple, or an array [..., K] with a row for each row of weights; made
-        once for each. A class that is absent stays so; see `lacks`. Saerens, Latinne & Decaestecker (2002), eq. 2.4.
+        ``shares`` of the classes are [K], as a tuple, or an array [..., K] with a row for each row of weights; results
+        are cached by ``shares``. An absent class stays absent; see `lacks`. Saerens, Latinne & Decaestecker (2002), eq.
+        2.4.
         """
         # Arrays cannot be keys by value; the same array is asked for again and again.
         key = shares if isinstance(shares, tuple) else id(shares)
-        if key not in self._at:
+        if key not in self._reweighted:
             occurring = self("occurring")
-            wanted = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
-            factors = np.divide(wanted, occurring, out=np.zeros_like(occurring), where=occurring > 0)
+            wanted_weight = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
+            factors = np.divide(wanted_weight, occurring, out=np.zeros_like(occurring), where=occurring > 0)
             weights = self.weights * np.take(factors, self.rows.codes, axis=-1)
-            self._at[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
-        return self._at[key][1]
+            self._reweighted[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
+        return self._reweighted[key][1]
 
     def lacks(self, shares: tuple[float, ...] | Floats) -> Flags:
-        """Tell whether a class with a share above 0 is absent, [...]: then nothing is known at these shares."""
+        """Tell whether a class with a share above 0 is absent, [...]: then no value is defined at these shares."""
         return np.asarray(((np.asarray(shares) > 0) & (self("occurring") == 0)).any(axis=-1))
 
     @cached_property
     def by_score(self) -> tuple[Floats, Floats]:
-        """Events and non-events at each distinct score, each [..., m]; whole numbers where the weights are."""
+        """The weight of events and of non-events at each distinct score, each [..., m]; integers where weights are."""
         rows = self.rows
         if len(rows.starts) == len(rows.order):  # each score is of one row
             weights, truth = np.take(self.weights, rows.order, axis=-1), rows.truth[rows.order]
@@ -114,21 +119,21 @@ class Summary:
             return np.where(truth, weights, nothing), np.where(truth, nothing, weights)
         return self._at_scores(*rows.places[True]), self._at_scores(*rows.places[False])
 
-    def _at_scores(self, members: Wholes, place: Wholes) -> Floats:
-        """Return the weight [..., m] at each of the m distinct scores of the rows at the positions ``members`` [k].
+    def _at_scores(self, row_indices: Wholes, score_index: Wholes) -> Floats:
+        """Return the weight [..., m], at each of m distinct scores, of the rows at the positions ``row_indices`` [k].
 
-        ``place`` [k] is the number of each one's score, ascending.
+        ``score_index`` [k] is the index of each of these rows' scores among the distinct ones, ascending.
         """
-        weights = np.take(self.weights, members, axis=-1)
+        weights = np.take(self.weights, row_indices, axis=-1)
         totals = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
-        starts = starts_of_runs(place)
-        totals[..., place[starts]] = totals_of_runs(weights, starts)
+        starts = starts_of_runs(score_index)
+        totals[..., score_index[starts]] = totals_of_runs(weights, starts)
         return totals
 
     def shares_from(self, *names: str) -> Floats:
-        """Return the share of the total of some tables, such as "events_from", at or above each score, after a 0.
+        """Return the share of the rows that some tables count, such as "events_from", at or above each score.
 
-        From the highest score down, [..., m + 1]; NaN where the total is 0. Computed once.
+        From 0 above the highest score down, [..., m + 1]; NaN where the total is 0. Computed once.
         """
         key = ("shares_from", names)
         if key not in self._computed:
@@ -163,7 +168,7 @@ class Summary:
             del self._computed[key]
         for name in ("by_score", "floats", "_reportable", "_ranked", "classes", "pooled"):
             self.__dict__.pop(name, None)
-        self._at.clear()
+        self._reweighted.clear()
 
     @property
     def reportable(self) -> Summary:
@@ -185,9 +190,9 @@ class Summary:
         return Summary(self.rows.by_rank, self.weights)
 
     def seen_by(self, metric: Metric) -> Summary:
-        """Return the statistics that a metric sees.
+        """Return the statistics of the rows that a metric uses.
 
-        One of predicted classes sees the rows that have one alone, one of ranking sees rows by their ranks.
+        A metric of predicted classes uses only rows that have one, a metric of ranking orders rows by their ranks.
         """
         if metric.of_reportable:
             return self.reportable
@@ -199,7 +204,7 @@ class Summary:
         return tuple(self._one_against_rest(level) for level in range(self.rows.levels))
 
     def _one_against_rest(self, level: int) -> Summary:
-        """Return the statistics of one level against the rest, with its four cells from the whole confusion matrix."""
+        """Return the statistics of one level against the rest, with its four cells from the matrix of all levels."""
         cells: dict[str, Floats] = {}
         if self.rows.predicted is not None:
             matrix = self("confusion")
@@ -221,7 +226,7 @@ class Summary:
         return Summary(type(parts[0]).stacked(parts), np.tile(self.weights, self.rows.levels))
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
-        """Return the statistic ``name``, or the fit; of ``options`` it takes those that it declares."""
+        """Return the statistic or the shared fit ``name`` [...] or [..., m], with the ``options`` that it declares."""
         declared = shared_fits[name] if name in shared_fits else statistics[name]
         own_options = {key: (options or {})[key] for key in declared.options}
         key = (name, tuple(own_options.values()))
@@ -238,7 +243,7 @@ class Summary:
             weights = self.weights if values.dtype.kind == "b" else self.floats
             self._computed[key] = np.asarray((weights * values).sum(axis=-1), dtype=float)
         else:
-            # Counts stay whole while they are summed; a metric multiplies them, where whole numbers would overflow.
+            # Counts stay integers while they are summed; a metric multiplies them, where integers would overflow.
             self._computed[key] = np.asarray(declared.function(self, **own_options), dtype=float)
         return self._computed[key]
 
@@ -247,11 +252,11 @@ class Summary:
         return metric(*self.inputs(metric, options), **options)
 
     def proportion(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
-        """Return successes and trials of a proportion."""
+        """Return the successes and the trials of a proportion on these statistics, each [...]."""
         return metric.proportion(*self.inputs(metric, options), **options)
 
     def gaps(self, metric: Metric, options: Mapping[str, object]) -> Gaps:
-        """Return the bins of a metric of `Gaps`."""
+        """Return the events, non-events and gaps of each bin of a metric of `Gaps`."""
         return metric.gaps(*self.inputs(metric, options), **options)
 
     def inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:

@@ -26,26 +26,26 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
     """Return the statistics of scored `Rows` under every cut of the score, with the cuts as last leading axis.
 
     The cuts are the m distinct scores in ascending order, at or above which a row is predicted as the event, and last
-    one above them all; ``cuts`` chooses some by their places among these m + 1.
+    one above them all; ``cuts`` chooses some by their indices among these m + 1.
     """
     return _swept(_cells(summary), slice(None) if cuts is None else cuts)
 
 
 def of_cells(summary: Summary) -> Summary:
-    """Return statistics of the four cells, which are all that measures of predicted classes see of `Rows`."""
+    """Return the statistics of the four cells `CELLS`, which have all that measures of predicted classes use."""
     matrix = summary("confusion")
     return Summary(CELLS, matrix.reshape(*matrix.shape[:-2], 4), {("confusion", ()): matrix})
 
 
 def swept_in_parts(summary: Summary, cuts: Wholes, most: int) -> Iterator[Summary]:
-    """Yield the statistics of some cuts, at most so many at a time, which then fit the processor's cache."""
+    """Yield the statistics of some cuts as `sweep` does, ``most`` cuts at a time, to fit the processor's cache."""
     cells = _cells(summary)
     for first in range(0, len(cuts), most):
         yield _swept(cells, cuts[first : first + most])
 
 
 def _swept(cells: Sequence[Floats], cuts: Wholes | slice) -> Summary:
-    """Return the statistics of some cuts from the weights of the four cells at each, [..., m + 1]."""
+    """Return the statistics of some cuts, by index, from the weights of the four cells at all cuts, [..., m + 1]."""
     weights = np.stack([cell[..., cuts] for cell in cells], axis=-1).astype(float)
     # The four weights are the matrix already; to group the four rows again for each cut would cost far more.
     return Summary(CELLS, weights, {("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)})
@@ -58,10 +58,10 @@ def _cells(summary: Summary) -> list[Floats]:
     """
     events, others = summary.by_score
     cells: list[Floats] = []
-    for at, from_above in ((events, summary("events_from")), (others, summary("others_from"))):
+    for weight_at, from_above in ((events, summary("events_from")), (others, summary("others_from"))):
         above = np.concatenate([from_above, np.zeros_like(from_above[..., :1])], axis=-1)
-        below = np.zeros((*at.shape[:-1], at.shape[-1] + 1), at.dtype)
-        np.cumsum(at, axis=-1, out=below[..., 1:])
+        below = np.zeros((*weight_at.shape[:-1], weight_at.shape[-1] + 1), weight_at.dtype)
+        np.cumsum(weight_at, axis=-1, out=below[..., 1:])
         cells += [above, below]
     return cells
 

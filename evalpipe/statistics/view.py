@@ -65,17 +65,18 @@ class View:
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
-    def dealt(self, unit: Wholes, fold: Wholes, folds: int, units: int) -> Wholes:
-        """Return the weight of each cell [folds, cells] in each fold, from the unit and the fold of each observation.
+    def dealt(self, drawn_units: Wholes, fold_of_drawn: Wholes, folds: int, units: int) -> Wholes:
+        """Return the weight of each cell in each fold, [folds, cells], from the unit and the fold of each observation.
 
-        Each of the ``units`` is at most one row here, which weighs 1.
+        Each of the ``units`` is at most one row of the view, of weight 1.
         """
         cells = len(self.starts)
         cell_of_unit = np.full(units, -1)
         cell_of_unit[self.unit] = np.repeat(np.arange(cells), np.diff(self.starts, append=len(self.unit)))
-        cell = cell_of_unit[unit]
-        inside = cell >= 0
-        return np.bincount(fold[inside] * cells + cell[inside], minlength=folds * cells).reshape(folds, cells)
+        cell_of_drawn = cell_of_unit[drawn_units]
+        is_inside = cell_of_drawn >= 0
+        cell_in_fold = fold_of_drawn[is_inside] * cells + cell_of_drawn[is_inside]
+        return np.bincount(cell_in_fold, minlength=folds * cells).reshape(folds, cells)
 
 
 
@@ -87,15 +88,16 @@ class Stack:
     _matrices: dict[type[np.floating], csc_array] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Values]]:
-        """Yield the number of a view, some of the replicates, and the weights of its cells [b, cells] in them.
+        """Yield the index of a view, a batch of replicates, and the weights [b, cells] of the view's cells in it.
 
-        A batch holds about ``most`` numbers. Where a cell holds many rows, all replicates are totalled at once, reading
+        A batch has about ``most`` weights. Where a cell holds many rows, all replicates are totalled at once, reading
         the counts in their order, which takes a fraction of the time.
         """
-        many = GATHERED * sum(len(view.starts) for view in self.views) < sum(len(view.unit) for view in self.views)
-        totals = self._totals(draws) if many else None
+        cells, rows = sum(len(view.starts) for view in self.views), sum(len(view.unit) for view in self.views)
+        totals_at_once = GATHERED * cells < rows
+        totals = self._totals(draws) if totals_at_once else None
         end = 0
-        for number, view in enumerate(self.views):
+        for view_index, view in enumerate(self.views):
             begin, end = end, end + len(view.starts)
             weights: Values | None = None
             if totals is not None:
@@ -103,38 +105,38 @@ class Stack:
                 weights = weights.astype(np.intp) if view.factor is None else weights
             step = max(1, most // len(view.starts))
             for first in range(0, len(draws.counts), step):
-                chosen = slice(first, first + step)
-                yield number, chosen, view.weights(draws.counts[chosen]) if weights is None else weights[chosen]
+                batch = slice(first, first + step)
+                yield view_index, batch, view.weights(draws.counts[batch]) if weights is None else weights[batch]
 
     def _totals(self, draws: Draws) -> Floats:
         """Return the weight [cells, b] of all cells in each replicate, one view after the other."""
         weighted = any(view.factor is not None for view in self.views)
         columns = draws.columns.astype(float) if weighted else draws.columns
-        kind = columns.dtype.type
-        if kind not in self._matrices:
+        dtype = columns.dtype.type
+        if dtype not in self._matrices:
             from scipy.sparse import csr_array
 
             # The product of this sparse matrix [cells, units], stored by units, with counts is the cells' weight.
             unit = np.concatenate([view.unit for view in self.views])
             factors = [np.ones(len(view.unit)) if view.factor is None else view.factor for view in self.views]
             ends = np.cumsum(np.concatenate([np.diff(view.starts, append=len(view.unit)) for view in self.views]))
-            factor = np.concatenate(factors).astype(kind)
+            factor = np.concatenate(factors).astype(dtype)
             by_cell = csr_array((factor, unit, np.append(0, ends)), shape=(len(ends), len(columns)))
-            self._matrices[kind] = by_cell.tocsc()
-        return np.asarray(self._matrices[kind] @ columns)
+            self._matrices[dtype] = by_cell.tocsc()
+        return np.asarray(self._matrices[dtype] @ columns)
 
 
 def view(
     rows: Rows | ClassRows | NumberRows, unit: Wholes, factor: Floats | None = None, sizes: Floats | None = None,
     edges: Floats | None = None, *, exact: bool = False, ends: Floats = EDGES,
 ) -> View:
-    """Gather rows that are alike.
+    """Return a view whose cells are rows that are alike, from the ``unit`` and the ``factor`` of each row [n].
 
-    Of an event's rows those of equal score, truth and predicted class, or lack of one, become one; where there are more
+    Rows of an event with equal score, truth and predicted class, or lack of one, become one cell. Where there are more
     than `EXACT` scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities
     are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at the
     probabilities ``ends`` and the scores ``edges``. Rows of classes without probabilities become the cells of the
-    confusion matrix. Other rows stay as they are.
+    confusion matrix. Of other rows each is a cell.
     """
     if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
         groups = Groups.by(rows.codes, rows.predicted_codes)
@@ -149,7 +151,7 @@ def view(
 def _cells_of_event(
     rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool, ends: Floats
 ) -> tuple[Groups, Rows]:
-    """Return rows of an event grouped in cells, and a row for each cell; see `view`."""
+    """Return the rows of an event grouped in cells, and `Rows` with a row for each cell; see `view`."""
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
@@ -164,17 +166,17 @@ def _cells_of_event(
         stated = None if stated is None else means(stated, scores, sizes)[scores]
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
-        ranks = means(ranks, place := cut(ranks, CELLS), sizes)[place]
+        ranks = means(ranks, cell_of_rank := cut(ranks, CELLS), sizes)[cell_of_rank]
     further = [values for values in (rows.reportable, ranks) if values is not None]
     groups = Groups.by(scores, rows.truth, predicted, *further)
     chances = None
     if rows.probability is not None:
-        number = np.empty(len(scores), np.intp)
-        number[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=len(scores)))
-        chances = means(rows.probability, number, sizes)
-    first = groups.first
+        cell_of_row = np.empty(len(scores), np.intp)
+        cell_of_row[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=len(scores)))
+        chances = means(rows.probability, cell_of_row, sizes)
+    first_rows = groups.first
     return groups, Rows(
-        rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
-        values_at(rows.reportable, first), values_at(stated, first), trained_on=rows.trained_on,
-        ranks=values_at(ranks, first),
+        rows.truth[first_rows], None if rows.predicted is None else predicted[first_rows], chances, score[first_rows],
+        values_at(rows.reportable, first_rows), values_at(stated, first_rows), trained_on=rows.trained_on,
+        ranks=values_at(ranks, first_rows),
     )
