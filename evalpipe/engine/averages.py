@@ -16,35 +16,36 @@ if TYPE_CHECKING:
 
 
 def values(
-    summary: Summary, entry: MetricPlan, drawn: Floats | None = None, scale: Floats | None = None
+    summary: Summary, entry: MetricPlan, drawn_shares: Floats | None = None, scale: Floats | None = None
 ) -> Floats:
     """Return a measure's value [...], or for the average "none" its value for each class [..., K].
 
     At a prevalence the classes are reweighted to it. NaN where a class that has a share is absent, and where the model
-    does not give what the measure needs. ``drawn`` [..., K] are the shares of the classes that replicates have drawn,
-    for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows. An
-    expression is computed from the values of its measures on the same statistics.
+    does not give what the measure needs. ``drawn_shares`` [..., K] are the shares of the classes that replicates have
+    drawn, for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows.
+    An expression is computed from the values of its measures on the same statistics.
     """
     if isinstance(entry.metric, ExpressionMetric) and entry.metric.tree is not None:
-        return computed(entry.metric.tree, {name: values(summary, part, drawn, scale) for name, part in entry.parts})
+        parts = {name: values(summary, part, drawn_shares, scale) for name, part in entry.parts}
+        return computed(entry.metric.tree, parts)
     if entry.metric.needs not in summary.rows.gives:
         return np.full((*summary.weights.shape[:-1], *([len(entry.of_class)] * (entry.average == "none"))), np.nan)
     summary = summary.seen_by(entry.metric)
     shares: Floats | tuple[float, ...] | None = entry.prior.shares
-    if drawn is not None and entry.prior.uncertain:
-        entry, shares = (entry.under(drawn), None) if shares is None else (entry, drawn)
-    at_shares = summary if shares is None else summary.at(shares)
+    if drawn_shares is not None and entry.prior.uncertain:
+        entry, shares = (entry.under(drawn_shares), None) if shares is None else (entry, drawn_shares)
+    reweighted = summary if shares is None else summary.at(shares)
     if entry.average is None:
-        value = at_shares.value(entry.metric, entry.params)
+        value = reweighted.value(entry.metric, entry.params)
     elif entry.average == "micro":
-        value = at_shares.pooled.value(entry.metric, entry.of_class[0])
+        value = reweighted.pooled.value(entry.metric, entry.of_class[0])
     elif entry.average == "none":
-        value = by_class(at_shares, entry)
+        value = by_class(reweighted, entry)
     else:
-        value = mean_over_classes(by_class(at_shares, entry), at_shares("occurring"), entry.average)
+        value = mean_over_classes(by_class(reweighted, entry), reweighted("occurring"), entry.average)
     if shares is not None:
-        absent = summary.lacks(shares)
-        value = np.where(absent.reshape(absent.shape + (1,) * (value.ndim - absent.ndim)), np.nan, value)
+        is_absent = summary.lacks(shares)
+        value = np.where(is_absent.reshape(is_absent.shape + (1,) * (value.ndim - is_absent.ndim)), np.nan, value)
     if scale is not None and entry.metric.extensive:
         value = value * scale.reshape(scale.shape + (1,) * (value.ndim - scale.ndim))
     return value

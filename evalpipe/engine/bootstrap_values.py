@@ -33,9 +33,9 @@ ONE_CLUSTER = sentence("one-cluster")
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A number, None where it is undefined, with its limits, how they were made and what is wrong with them.
+    """A number, None where it is undefined, with its limits, their method, and a status with its reason.
 
-    ``drawn`` is the number with the replicates that the limits are made of; None where they need none.
+    ``drawn`` is the number with the replicates that the limits are computed from; None where they need none.
     """
 
     value: float | None
@@ -66,7 +66,7 @@ class Limited:
         return 0 if self.drawn is None else self.drawn.missing
 
     def doubted(self, reason: Sentence | None) -> Limited:
-        """Return it with status degenerate for a reason, unless there is none or another status is set already."""
+        """Return the number with status degenerate for a ``reason``; unchanged without one or with another status."""
         return self if reason is None or self.status != "ok" else replace(self, status="degenerate", reason=reason)
 
 
@@ -74,12 +74,12 @@ class Limited:
 class Drawn:
     """A number with its replicates [B], or one number a class [K] with replicates [B, K].
 
-    ``value`` is NaN where it is undefined, for the reason ``undefined``, which also says what is wrong in replicates;
-    ``absent`` is the code of that. ``replicates`` is None where none were drawn. ``units`` is how many rows were
-    resampled, or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
-    ``jackknife`` [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from
-    the grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
-    cover too seldom, as no row, or few clusters, have the rarer level; None where enough have.
+    ``value`` is NaN where it is undefined, for the reason ``undefined``, which holds for undefined replicates too;
+    ``absent`` is the code of the sentence about these. ``replicates`` is None where none were drawn. ``units`` is how
+    many rows were resampled, or how many clusters where rows are ``clustered``. Further inputs of limits: ``jackknife``
+    values [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from the
+    grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
+    cover too seldom where no row, or few clusters, have the rarer level; None where enough have.
     """
 
     value: Any
@@ -96,12 +96,12 @@ class Drawn:
 
     @property
     def clusters(self) -> int | None:
-        """How many clusters were resampled; None where rows were."""
+        """How many clusters were resampled; None where rows were resampled."""
         return self.units if self.clustered else None
 
     @property
     def known(self) -> Floats:
-        """The replicates of a number that has them; NaN where they are undefined."""
+        """The replicates [B] of a number that has them; NaN where they are undefined."""
         assert self.replicates is not None  # noqa: S101 - asked of what was drawn alone
         return self.replicates
 
@@ -111,24 +111,24 @@ class Drawn:
         return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
 
     def of_class(self, k: int) -> Drawn:
-        """Return the number of the k-th class."""
-        def of(table: Floats | None) -> Floats | None:
+        """Return the k-th class's number with its replicates."""
+        def of_k(table: Floats | None) -> Floats | None:
             return None if table is None else table[..., k]
 
         return replace(
-            self, value=float(self.value[k]), replicates=of(self.replicates), jackknife=of(self.jackknife),
-            errors=of(self.errors), error=of(self.error), shift=of(self.shift), rare=self.rare[k : k + 1])
+            self, value=float(self.value[k]), replicates=of_k(self.replicates), jackknife=of_k(self.jackknife),
+            errors=of_k(self.errors), error=of_k(self.error), shift=of_k(self.shift), rare=self.rare[k : k + 1])
 
     def __sub__(self, other: Drawn) -> Drawn:
         """Return the difference of two numbers that were drawn together."""
         return together([self, other], lambda values: values[..., 0] - values[..., 1])
 
     def __truediv__(self, other: Drawn) -> Drawn:
-        """Return their ratio; NaN where the divisor is zero or either is negative."""
+        """Return the ratio of two numbers drawn together; NaN if the divisor is zero or either is negative."""
         return together([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
 
     def unlimited(self, *, needs_replicates: bool = True) -> Limited | None:
-        """Return the number without limits, with the reason, where it can have none; None where it may have some."""
+        """Return the number without limits, with the reason where one is known; None where limits are possible."""
         if math.isnan(self.value):
             return Limited(None, status="undefined", reason=self.undefined)
         if needs_replicates and self.replicates is None:
@@ -138,7 +138,7 @@ class Drawn:
         return None
 
     def doubt(self, level: float, method: str = "percentile") -> Sentence | None:
-        """Return why limits of a method from the replicates cannot be relied on; None where nothing speaks against."""
+        """Return why limits of a method from the replicates cannot be relied on; None where they can."""
         total = 0 if self.replicates is None else len(self.replicates)
         if self.missing > constants.TOLERATED * total:
             return sentence(self.absent, undefined=self.missing, replicates=total, because=self.undefined)
@@ -152,9 +152,9 @@ class Drawn:
         return next((reason for reason in self.rare if reason is not None), None)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
-        """Return the number with the limits that ``limits_of`` makes of value and replicates, and what is wrong.
+        """Return the number with limits that ``limits_of`` computes from value and replicates, and a status.
 
-        ``excludes`` names the limits in the reason where they leave the value out; None where that is no fault.
+        ``excludes`` is the method in the reason where limits exclude the value; None where this is no fault.
         """
         unlimited = self.unlimited()
         if unlimited is not None:
@@ -167,12 +167,12 @@ class Drawn:
 
 
 def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Drawn:
-    """Return the number that ``reduced`` makes of several along the last axis, such as their range.
+    """Return the number that ``reduced`` computes from several numbers along the last axis, such as their range.
 
-    Its units are the fewest of any of them.
+    Its replicates come from theirs, which were drawn together; its units are the fewest of theirs.
     """
-    drawn = [part.replicates for part in parts if part.replicates is not None]
-    replicates = reduced(np.stack(drawn, axis=-1)) if len(drawn) == len(parts) else None
+    replicates_of_parts = [part.replicates for part in parts if part.replicates is not None]
+    replicates = reduced(np.stack(replicates_of_parts, axis=-1)) if len(replicates_of_parts) == len(parts) else None
     value = float(reduced(np.array([part.value for part in parts])))
     first, rare = parts[0], [reason for part in parts for reason in part.rare]
     return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined, rare=rare)
@@ -180,8 +180,8 @@ def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Dra
 
 def quotient(over: Floats, under: Floats) -> Floats:
     """Return a ratio of values that are never negative; NaN where the divisor is zero or either is negative."""
-    good = (over >= 0) & (under > 0)
-    return np.where(good, over / np.where(good, under, 1.0), np.nan)
+    is_defined = (over >= 0) & (under > 0)
+    return np.where(is_defined, over / np.where(is_defined, under, 1.0), np.nan)
 
 
 def range_of(parts: Sequence[Drawn]) -> Drawn:

@@ -35,7 +35,7 @@ CONSTANT = sentence("same-in-resamples")
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A contrast with the names of its test and of its limits, and further numbers of the test by name."""
+    """A contrast, the names of its test and of its interval method, and further numbers of the test by name."""
 
     __test__ = False
 
@@ -66,9 +66,9 @@ class Tested(Limited):
 def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
-    ``test`` is the one made for the measure, if any; it needs no replicates. Else the test is Wald's with the standard
-    error of the replicates, by Student's distribution with one degree of freedom less than there are rows or clusters
-    on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` says why there is no difference.
+    ``test`` is specific to the measure, if there is one; it needs no replicates. Else the test is Wald's with the
+    standard error of the replicates, by Student's distribution with one degree of freedom less than there are rows or
+    clusters on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` says when there is none.
     """
     difference = replace(first - second, undefined=undefined)
     unlimited = difference.unlimited()
@@ -76,8 +76,8 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
         return Tested(unlimited.value, status=unlimited.status, reason=unlimited.reason)
     value = difference.value
     if _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value))):
-        same = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
-        return _degenerate_if(difference.few(level), same)
+        unchanged = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
+        return _degenerate_if(difference.few(level), unchanged)
     drawn: Drawn | None = difference
     doubt = difference.doubt(level)
     if test is None:
@@ -89,19 +89,19 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 
 
-def less_known(estimate: Estimate, known: RatePlan) -> Estimate:
-    """Return an estimate less a value that was found elsewhere, with limits recovered from those of both.
+def less_known(estimate: Estimate, reference: RatePlan) -> Estimate:
+    """Return an estimate less a ``reference`` value from elsewhere, with limits recovered from the limits of both.
 
-    The two are taken as independent. A known value without limits has no error: the limits are the estimate's, less it.
+    The two are taken as independent. A reference without limits has no error: the limits are the estimate's, less it.
     """
     if estimate.value is None:
         return estimate
-    difference = {"value": estimate.value - known.value}
+    difference = {"value": estimate.value - reference.value}
     if estimate.lower is None or estimate.upper is None:
         return estimate.model_copy(update=difference)
-    limits, method = (estimate.lower - known.value, estimate.upper - known.value), estimate.method
-    if known.limits is not None:
-        numbers = (estimate.value, estimate.lower, estimate.upper), (known.value, *known.limits)
+    limits, method = (estimate.lower - reference.value, estimate.upper - reference.value), estimate.method
+    if reference.limits is not None:
+        numbers = (estimate.value, estimate.lower, estimate.upper), (reference.value, *reference.limits)
         limits, method = recovered_limits(*numbers), "recovered"
     return estimate.model_copy(update={**difference, "lower": limits[0], "upper": limits[1], "method": method})
 
@@ -119,7 +119,7 @@ def _all_zero(differences: Floats, size: float) -> bool:
 
 
 def ratio_limited(ratio: Drawn, level: float) -> Limited:
-    """Return a ratio with limits symmetric on the log scale, by the error of its replicates; none of a ratio of 0.
+    """Return a ratio with limits symmetric on the log scale, by the error of its replicates; a ratio of 0 has none.
 
     Katz, Baptista, Azen & Pike (1978) for the scale.
     """
@@ -136,16 +136,19 @@ def ratio_limited(ratio: Drawn, level: float) -> Limited:
 
 
 def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
-    """Return the test of a proportion in two subsets that share no rows, or of which the second holds the first."""
+    """Return the test of a proportion in two subsets that share no rows, or the second of which contains the first.
+
+    None where there is no such test; ``k`` is the index of the class, None for a measure that is one number.
+    """
     if not one_value_a_row(plan, entry, k) or not is_proportion(entry):
         return None
     (x, m), (y, n) = (
         map(float, summary_of(scope, entry, k).proportion(entry.metric, options_of(entry, k)))
         for scope in (first, second)
     )
-    shared, scale = _shared_observations(first, second), 1.0
-    if shared:
-        if shared < first.subset.n or n <= m:
+    shared_rows, scale = _shared_observations(first, second), 1.0
+    if shared_rows:
+        if shared_rows < first.subset.n or n <= m:
             return None
         # The second holds the first, which is compared with the rest of it, times the share of that rest.
         y, n, scale = y - x, n - m, (n - m) / n
@@ -156,8 +159,8 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
 
 def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
     """Tell whether a measure is one value of independent rows: no clusters, importance, prevalence or average."""
-    plain = plan.cluster is None and not plan.importance and entry.prior.shares is None
-    return plain and (entry.average is None or k is not None)
+    has_independent_rows = plan.cluster is None and not plan.importance and entry.prior.shares is None
+    return has_independent_rows and (entry.average is None or k is not None)
 
 
 def is_proportion(entry: MetricPlan) -> bool:
@@ -166,14 +169,14 @@ def is_proportion(entry: MetricPlan) -> bool:
 
 
 def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, object]:
-    """Return the options of a measure, or of its k-th class."""
+    """Return the options of a measure, or of its k-th class unless ``k`` is None."""
     return entry.params if k is None else entry.of_class[k]
 
 
 def summary_of(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
-    """Return the statistics that a measure sees; of its k-th class, those of this class against the rest."""
-    seen = scope.summary.seen_by(entry.metric)
-    return seen if k is None else seen.classes[k].seen_by(entry.metric)
+    """Return the statistics that a measure uses; with ``k``, the statistics of the k-th class against the rest."""
+    summary = scope.summary.seen_by(entry.metric)
+    return summary if k is None else summary.classes[k].seen_by(entry.metric)
 
 
 def _shared_observations(first: Scope, second: Scope) -> int:
@@ -229,6 +232,7 @@ def independent_rows(dataset: DatasetSummary) -> float:
 def _difference_record(
     level: str | None, datasets: tuple[DatasetSummary, DatasetSummary], values: Sequence[float], error: float
 ) -> DatasetDifference:
+    """Return the record of the second value less the first, with the z-test by its standard ``error``."""
     from scipy.special import ndtr
 
     from evalpipe.results import DatasetDifference

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where estimates are taken: a model of a sample, in one of its subsets. One scope serves all measures."""
+    """The statistics of a model in one subset of a sample, from which the estimates of all measures are computed."""
 
     plan: Plan
     sample: Sample
@@ -52,12 +52,12 @@ class Scope:
 
     @property
     def streamed(self) -> bool:
-        """Whether the rows of the model are cells that the dataset's rows were counted in."""
+        """Whether rows were read part by part, so that the rows of the model are cells that they were counted in."""
         return self.sample.models[self.model].ends is not None
 
     @property
     def recalibrated(self) -> bool:
-        """Whether probabilities are recalibrated ones."""
+        """Whether the model is a recalibrated variant of another."""
         return self.sample.models[self.model].source is not None
 
     def serves(self, entry: MetricPlan) -> bool:
@@ -65,7 +65,7 @@ class Scope:
         return entry.lacking(self.summary.rows.gives) is None
 
     def drawn(self, entry: MetricPlan, replicates: Replicates) -> Drawn:
-        """Return a measure with its replicates; one number a class where they are not averaged."""
+        """Return the value of a measure with its replicates; values [K] of all classes where they are not averaged."""
         key = self.model, self.number, self.plan.entries.index(entry)
         value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
         if shift is not None and not replicates.gridded:
@@ -79,7 +79,7 @@ class Scope:
             shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
 
     def _rare(self, entry: MetricPlan) -> list[Sentence | None]:
-        """Return why rows of the rarer level are too few for the limits of the measure, or of each class; else None."""
+        """Return for the measure, or for each class, why rows of the rarer level are too few for limits; else None."""
         sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
         if entry.average == "none":
             seen = (against.seen_by(entry.metric) for against in self.summary.classes)
@@ -87,7 +87,7 @@ class Scope:
         return [rare_level(summary, entry, options, sample, self.subset) for summary, options in pairs]
 
     def seen_by(self, entry: MetricPlan) -> Scope:
-        """Return the rows that a measure sees: of predicted classes those that have one, of ranks rows by these."""
+        """Return the scope of the rows that a measure uses: only those with a predicted class, or by their ranks."""
         seen = self.summary.seen_by(entry.metric)
         if seen is self.summary:
             return self
@@ -99,14 +99,14 @@ class Scope:
         return replace(self, subset=subset, summary=self.summary.reportable)
 
     def rows(self, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations of the scope, and the events among them; of a class, its observations."""
+        """Return the observations of the scope, and the events among them, or the observations of the k-th class."""
         return self.subset.n, self.subset.events if k is None else self.subset.of_level(self.sample, k)
 
     def support(self, entry: MetricPlan, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations that a measure is of, of its k-th class where it is taken for each, and the events.
+        """Return the observations that a measure is computed from, and the events among them; also of its k-th class.
 
-        A proportion is of its own denominator: sensitivity of the events, precision of the predicted events. Every
-        other measure, and an average over classes, is of all rows that it sees.
+        A proportion is computed from its denominator: sensitivity from the events, precision from the predicted events.
+        Every other measure, and an average over classes, is computed from all rows that it uses.
         """
         if not entry.metric.is_proportion or (k is None and self.sample.task != "binary"):
             return self.rows(k)
@@ -125,14 +125,14 @@ def estimates(
 ) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged.
 
-    ``uninformed`` is its value without information, as `no_information` has it; None where it is not asked for.
+    ``uninformed`` is its value without information from `no_information`; None where it is not requested.
     """
     scope = scope.seen_by(entry)
     sample, summary = scope.sample, scope.summary
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
         estimate, used = averaged(scope, entry, drawn)
-        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), used=used)
+        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), classes_used=used)
         return
     for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         estimate = limited(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
@@ -153,26 +153,27 @@ def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
 
 
 def _without_value(scope: Scope, entry: MetricPlan, status: Status, reason: Sentence) -> Iterator[Estimate]:
+    """Yield an estimate without a value for a reason, one for each class where they are not averaged."""
     for level in scope.sample.levels if entry.average == "none" else (None,):
         yield _estimate(scope, entry, Limited(None, status=status, reason=reason), level=level)
 
 
 def averaged(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
-    """Return a measure that is one number with its limits; of an average, over how many classes it is."""
-    used, lacking = _classes_used(scope.sample, at_prevalence(scope.summary, entry), entry)
-    return limited(scope, scope.summary, entry, drawn).doubted(lacking), used
+    """Return a measure that is one number with its limits, and the number of classes that an average is over."""
+    classes_used, lacking = _classes_used(scope.sample, at_prevalence(scope.summary, entry), entry)
+    return limited(scope, scope.summary, entry, drawn).doubted(lacking), classes_used
 
 
 def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: int = 0) -> Limited:
-    """Return a measure, of its k-th class where it is taken for each, with its limits and what is wrong with them.
+    """Return a measure, or its k-th class, with its limits, and a status and reason if these cannot be relied on.
 
-    Limits are those of its method, or percentiles where that has none from the replicates.
+    Limits are computed by its method, or are percentiles where the method finds none in the replicates.
     """
     value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
     low, high = entry.metric.range
     if entry.parts and not math.isnan(value) and not low <= value <= high:
-        given_range = [end if math.isfinite(end) else None for end in (low, high)]
-        return Limited(value, status="degenerate", reason=sentence("beyond-range", range=given_range))
+        value_range = [end if math.isfinite(end) else None for end in (low, high)]
+        return Limited(value, status="degenerate", reason=sentence("beyond-range", range=value_range))
     if entry.method == "none" and not math.isnan(value):
         doubt: Sentence | None = None
         if entry.metric.doubt is not None and entry.average in (None, "none"):
@@ -212,21 +213,22 @@ def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) 
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, Sentence | None]:
-    """Return how many classes an average is over, and a reason where some have no value.
+    """Return how many classes an average is over, and the reason where some classes have no value.
 
-    Of an expression, the reason of the first of its measures that lacks one.
+    For an expression, the reason is that of the first of its measures with such classes.
     """
     for name, part in entry.parts:
-        _, lacks = _classes_used(sample, at_prevalence(summary, part), part)
-        if lacks is not None:
-            return None, sentence("part-without-value", part=name, because=lacks)
+        _, reason = _classes_used(sample, at_prevalence(summary, part), part)
+        if reason is not None:
+            return None, sentence("part-without-value", part=name, because=reason)
     if entry.metric.every_class and len(sample.levels) > 2:
-        defined = summary("occurring") > 0
+        is_defined = summary("occurring") > 0
     elif entry.average in ("macro", "macro_weighted"):
-        defined = ~np.isnan(by_class(summary, entry))
+        is_defined = ~np.isnan(by_class(summary, entry))
     else:
         return None, None
-    used, lacking = int(defined.sum()), [level for level, has in zip(sample.levels, defined, strict=True) if not has]
+    used = int(is_defined.sum())
+    lacking = [level for level, defined in zip(sample.levels, is_defined, strict=True) if not defined]
     if not lacking:
         return used, None
     return used, sentence("classes-without-value", used=used, classes=len(sample.levels), lacking=lacking)
@@ -234,19 +236,19 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
 
 def _estimate(
     scope: Scope, entry: MetricPlan, estimate: Limited, uninformed: float | None = None, *, level: str | None = None,
-    used: int | None = None,
+    classes_used: int | None = None,
 ) -> Estimate:
     """Return the record of an estimate; ``uninformed`` is its value without information, ``level`` its class."""
     sample, subset, value, drawn = scope.sample, scope.subset, estimate.value, estimate.drawn
     k = None if level is None else sample.levels.index(level)
-    measured = estimate.status != "insufficient" and scope.serves(entry)
-    n, events = scope.support(entry, k) if measured else scope.rows(k)
+    has_rows = estimate.status != "insufficient" and scope.serves(entry)
+    n, events = scope.support(entry, k) if has_rows else scope.rows(k)
     error = None if drawn is None or drawn.shift is None else abs(float(drawn.shift))
-    if scope.streamed and measured:
+    if scope.streamed and has_rows:
         error = error_bound(
             scope.summary, entry, sliced=subset.slicing is not None, recalibrated=scope.recalibrated)
     freedom = math.nan
-    if measured and entry.metric.freedom is not None and (k is not None or entry.average is None):
+    if has_rows and entry.metric.freedom is not None and (k is not None or entry.average is None):
         summary, options = ((scope.summary, entry.params) if k is None else
                             (scope.summary.classes[k], entry.of_class[k]))
         freedom = float(entry.metric.freedom(*summary.inputs(entry.metric, options), **options))
@@ -255,7 +257,7 @@ def _estimate(
         metric=entry.metric.name, params=entry.shown if k is None else entry.shown_of(k), average=entry.average,
         class_=level, value=value, lower=estimate.lower, upper=estimate.upper,
         level=scope.plan.level if estimate.limits else None, method=estimate.method, n=n, events=events,
-        status=estimate.status, reason=estimate.reason, classes_used=used,
+        status=estimate.status, reason=estimate.reason, classes_used=classes_used,
         no_information=None if uninformed is None or math.isnan(uninformed) else uninformed,
         skill=None if uninformed is None else skill(entry, math.nan if value is None else value, uninformed),
         undefined_replicates=estimate.missing, degrees_of_freedom=None if math.isnan(freedom) else int(freedom),
@@ -272,7 +274,7 @@ if TYPE_CHECKING:
 class Evaluated:
     """One dataset with the statistics of each model in each of its subsets that is large enough, and the replicates.
 
-    ``of_model`` are the same subsets for each model: where rows are cells, each model has its own.
+    ``of_model`` are the same subsets for each model, with other row positions where rows are cells of its scores.
     """
 
     plan: Plan
@@ -285,18 +287,18 @@ class Evaluated:
     _no_information: dict[str, dict[int, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
-        """Yield the scopes of a model that have statistics, all rows first; the rests of slices too if asked."""
+        """Yield the scopes of a model that have statistics, all rows first; with ``rest`` also the rests of slices."""
         for number, subset in enumerate(self.of_model[model]):
             if (model, number) in self.summaries and (rest or subset.rest_of is None):
                 yield self.scope(model, number, self.summaries[model, number])
 
     def scope(self, model: str, number: int, summary: Summary) -> Scope:
-        """Return a subset with some of its statistics of a model."""
+        """Return the scope of a model's subset, by number, with the statistics ``summary``."""
         subset = self.of_model[model][number]
         return Scope(self.plan, self.sample.of(model, subset.slicing), model, number, subset, summary)
 
     def estimates_of(self, model: str) -> Estimates:
-        """Return the estimates of a model, by the number of the subset and that of the measure in the plan."""
+        """Return the estimates of a model, by the number of the subset and the number of the measure in the plan."""
         if model not in self._estimates:
             estimated: Estimates = {}
             for number, subset in enumerate(self.subsets):
@@ -317,9 +319,9 @@ class Evaluated:
         return self._estimates[model]
 
     def _without_information(self, model: str) -> dict[int, Floats]:
-        """Return the values without information on all rows of a model's measures, by their number.
+        """Return the values without information of a model's measures on all rows, by the number of the measure.
 
-        Those that only findings rest on are numbered after those of the plan: all share the random pairings.
+        Measures that only findings use are numbered after `Plan.metrics`; all share the random pairings.
         """
         if model not in self._no_information:
             scope = self.scope(model, 0, self.summaries[model, 0])
@@ -336,7 +338,7 @@ class Evaluated:
                 summary.forget()
 
     def beside_others(self, scope: Scope) -> Scope:
-        """Return a scope in the rows that all models share, for comparisons; of a dataset that is held, its own."""
+        """Return the scope in the rows that all models share, for comparisons; unchanged where rows are in memory."""
         if not self.sample.streamed:
             return scope
         subset = self.subsets[scope.number]
@@ -346,7 +348,7 @@ class Evaluated:
         return replace(scope, sample=part, subset=subset, summary=Summary(rows, subset.of(part.weights)))
 
     def diagnosed(self) -> Iterator[Estimate]:
-        """Yield the estimates on all rows of the measures that only findings rest on."""
+        """Yield the estimates on all rows of the measures that only findings use."""
         for model in self.sample.models:
             scope = self.scope(model, 0, self.summaries[model, 0])
             uninformed = self._without_information(model)
@@ -361,12 +363,12 @@ class Evaluated:
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
-    """Return a sample with its statistics and replicates; ``advance`` is told the size of each block that is done."""
+    """Return a sample with statistics and replicates; ``advance`` is called with the size of each block done."""
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)
-    together = plan.compare is not None or bool(plan.goals)
-    replicates = draw(plan, sample, summaries, divided, advance, compared=together)
+    compared = plan.compare is not None or bool(plan.goals)
+    replicates = draw(plan, sample, summaries, divided, advance, compared=compared)
     for summary in summaries.values():
         summary.forget()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

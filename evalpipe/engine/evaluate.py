@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def confusion(scope: Scope) -> Iterator[Confusion]:
-    """Yield the confusion matrix of a scope; nothing of a model that predicts no levels."""
+    """Yield the confusion matrix of a scope; none for a model that predicts no levels."""
     sample, subset, summary = scope.sample, scope.subset, scope.summary
     model = sample.models[scope.model]
     if model.predicted is None or sample.task in NUMBERS:
@@ -77,10 +77,10 @@ def confusion(scope: Scope) -> Iterator[Confusion]:
 
 @dataclass(slots=True)
 class Evaluation:
-    """The tables of step 4, those of chapters in ``tables`` by their names in `Results`.
+    """The tables of step 4, the tables of chapters in ``tables`` by their names in `Results`.
 
-    ``files`` are those that hold candidates; ``samples`` the evaluated datasets, with variants and classes. ``draws``
-    say what replicates drew.
+    ``files`` are the files of candidates; ``samples`` the evaluated datasets, with variants and classes. ``draws`` say
+    what replicates drew.
     """
 
     estimates: list[Estimate] = field(default_factory=list)
@@ -99,7 +99,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate every sample of role ``evaluate``, and rank the candidates.
 
-    ``advance`` is told of each block of replicates done.
+    ``advance`` is called with the number of replicates of each block that is done.
     """
     evaluation = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     datasets: list[Evaluated] = []
@@ -137,7 +137,7 @@ def gather(
     plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, resolved: Mapping[str, Any],
     row_file: RowFile | None = None,
 ) -> Results:
-    """Return the results; ``resolved`` is the resolved spec, ``row_file`` what was written of the rows."""
+    """Return the results; ``resolved`` is the resolved spec, ``row_file`` the record of the file of rows, if any."""
     levels = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = levels if plan.task == "binary" and levels else (None, None)
     warnings: list[Warned] = []
@@ -160,7 +160,7 @@ def gather(
 
 
 def _metric_summaries(plan: Plan) -> list[MetricSummary]:
-    """Return what each metric with a value means: those asked for, their parts, those of findings, those of goals."""
+    """Return the descriptions of all metrics with a value: requested ones, their parts, those of findings and goals."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
     with_value = [
         *plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves),
@@ -186,7 +186,7 @@ def _model_summaries(plan: Plan) -> list[ModelSummary]:
 
 
 def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -> MetricSummary:
-    """Return what a metric means; its range is the widest of its ``entries``."""
+    """Return the description of a metric: its words, and the widest range that it has in ``entries``."""
     spans = [metric.bounds(entry.params) for entry in entries]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)
@@ -206,7 +206,7 @@ def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -
 
 
 def _interval_record(plan: Plan, draws: Sequence[Draw]) -> Method:
-    """Return how intervals were made; each metric has its method and reason, several where its averages differ."""
+    """Return the record of interval methods: of each metric its method and reason, several where averages differ."""
     methods: dict[str, list[ChosenMethod]] = {}
     for entry in plan.metrics:
         chosen = ChosenMethod(method=entry.method, reason=entry.reason)

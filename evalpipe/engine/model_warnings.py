@@ -102,16 +102,16 @@ def _squeezed(where: Mapping[str, str], summary: Summary, *, importance: bool) -
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
     events, others = summary("events_at"), summary("others_at")
-    at, chance = events + others, summary.rows.chance_at
+    weight_at, chance = events + others, summary.rows.chance_at
     auc = float(summary.value(registry["roc_auc"], {}))
-    low, high = (float(quantile(at, chance, share)) for share in (0.01, 0.99))
+    low, high = (float(quantile(weight_at, chance, share)) for share in (0.01, 0.99))
     if not (auc >= RANKS_WELL and high - low < NARROW):
         return
-    tables = (events, others, ratio(summary("log_odds_at"), at, empty=0.0))
+    tables = (events, others, ratio(summary("log_odds_at"), weight_at, empty=0.0))
     # A batch of one, as a fit is of many replicates.
     error = float(slope_error(*(table[None] for table in tables))[0])
-    rows = at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
-    slope, reach = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows))
-    if slope > SQUEEZED[0] and slope - reach > SQUEEZED[1]:
-        yield Warned.of("squeezed-scores", **where, auc=auc, low=low, high=high, slope=slope, lower=slope - reach,
-                        upper=slope + reach)
+    rows = weight_at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
+    slope, margin = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows))
+    if slope > SQUEEZED[0] and slope - margin > SQUEEZED[1]:
+        yield Warned.of("squeezed-scores", **where, auc=auc, low=low, high=high, slope=slope, lower=slope - margin,
+                        upper=slope + margin)

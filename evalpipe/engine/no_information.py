@@ -55,19 +55,19 @@ QUADRATIC = TRUTHS_ONLY | {
 """Those, and statistics that are sums of no more than squares of the truth."""
 
 
-def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+def exact(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | None:
     """Return the mean of a measure over all pairings, [] or [K] for each class; None where it must be drawn.
 
-    ``whole`` says that weights count observations, which are then paired one by one; else each prediction keeps its
-    weight and meets each truth in proportion to that truth's.
+    ``counted`` says that weights count observations, which are then paired one by one; else each prediction keeps its
+    weight and meets each truth in proportion to the weight of the truth.
     """
     metric = entry.metric
     if metric.sees == "numbers":
-        return _exact_of_numbers(summary, entry, whole=whole)
+        return _exact_of_numbers(summary, entry, counted=counted)
     independent: Any = Independent(summary.rows, summary.weights)
     if metric.linear or metric.no_information is not None:
         return values(independent, entry)
-    if not whole or entry.prior.shares is not None or entry.average == "micro":
+    if not counted or entry.prior.shares is not None or entry.average == "micro":
         return None
     if not (set(metric.statistics) <= CELLS or metric.name in CLOSED_FORMS):
         return None
@@ -80,14 +80,14 @@ def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
     return values(independent, entry)
 
 
-def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
+def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | None:
     """Return the exact mean of a measure of numbers; None where it must be drawn."""
     metric = entry.metric
     if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
         return None
     if metric.no_information is not None:
         return _constant(metric, entry.params, summary)
-    if metric.name == "rsq" and whole:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)
+    if metric.name == "rsq" and counted:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)
         size = float(summary.weights.sum())
         return np.where(np.isnan(summary.value(metric, entry.params)), np.nan, 1 / max(size - 1, 1.0))
     distinct = len(np.unique(summary.rows.truth))
@@ -108,8 +108,8 @@ class Independent:
     """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
 
     It stands in for a `Summary`. Each prediction meets each level as often as the level occurs: a statistic that is
-    linear in the pairs is the mean of those of rows that are all of one level, weighted by the levels' shares. ``pool``
-    takes every row once for each level, that level being the event, for micro averages.
+    linear in the pairs is the mean of its values where all rows are of one level, weighted by the levels' shares.
+    ``pool`` takes every row once for each level, that level being the event, for micro averages.
     """
 
     rows: Any
@@ -118,14 +118,14 @@ class Independent:
 
     @cached_property
     def levels(self) -> list[tuple[float, Summary]]:
-        """The share of each level that occurs, with the rows as if all were of it."""
+        """The share of each level that occurs, with the statistics of the rows as if all were of this level."""
         occurring = Summary(self.rows, self.weights)("occurring")
         shares = ratio(occurring, occurring.sum())
         return [(float(s), Summary(self.rows.always(k), self.weights)) for k, s in enumerate(shares) if s > 0]
 
     @cached_property
     def classes(self) -> tuple[Independent, ...]:
-        """The same rows seen once for each level, that level being the event."""
+        """The same rows once for each level against the rest, that level being the event."""
         return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
 
     @property
@@ -134,11 +134,11 @@ class Independent:
         return replace(self, pool=True)
 
     def seen_by(self, metric: Metric) -> Independent:
-        """Return the rows as a metric sees them: by their ranks, where it is one of ranks."""
+        """Return the rows as a metric uses them: ordered by their ranks for a metric of ranking."""
         return replace(self, rows=self.rows.by_rank) if metric.of_ranks else self
 
     def at(self, shares: Shares) -> Independent:
-        """Return the same reweighted to shares of the classes."""
+        """Return the same rows reweighted to ``shares`` of the classes, as in `Summary.at`."""
         return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
 
     def lacks(self, shares: Shares) -> Flags:
@@ -213,11 +213,11 @@ class IndependentNumbers:
         shares = self.weights / self.weights.sum()
         if self.quadratic:
             mean = float((shares * self.rows.truth).sum())
-            away = math.sqrt(float((shares * (self.rows.truth - mean) ** 2).sum()))
-            truths = [(0.5, mean - away), (0.5, mean + away)]
+            deviation = math.sqrt(float((shares * (self.rows.truth - mean) ** 2).sum()))
+            truths = [(0.5, mean - deviation), (0.5, mean + deviation)]
         else:
-            distinct, place = np.unique(self.rows.truth, return_inverse=True)
-            share_of = zip(np.bincount(place, shares), distinct, strict=True)
+            distinct, truth_index = np.unique(self.rows.truth, return_inverse=True)
+            share_of = zip(np.bincount(truth_index, shares), distinct, strict=True)
             truths = [(float(share), float(truth)) for share, truth in share_of if share > 0]
         return np.asarray(sum(
             share * Summary(self.rows.always(truth), self.weights)(name, options) for share, truth in truths
@@ -225,29 +225,34 @@ class IndependentNumbers:
 
 
 def _by_score(summary: Summary) -> tuple[Floats, Floats, float, float]:
-    """Return the rows at each distinct score and from it upwards, the probability of an event, and of two events.
+    """Return the rows at, and at or above, each score [m], the probability of an event, and that of two events.
 
     Two different rows are both events with probability q: the product of the events at scores s and t is n_s n_t q in
     the mean, and n_s (pi - q) more where s is t.
     """
-    at = summary("events_at") + summary("others_at")
-    at = at[at > 0]
-    n, events = float(at.sum()), float(summary("events_at").sum())
-    both = events * (events - 1) / (n * (n - 1)) if n > 1 else 0.0
-    return at, np.cumsum(at[::-1])[::-1], events / n if n else math.nan, both
+    weight_at = summary("events_at") + summary("others_at")
+    weight_at = weight_at[weight_at > 0]
+    n, events = float(weight_at.sum()), float(summary("events_at").sum())
+    two_events = events * (events - 1) / (n * (n - 1)) if n > 1 else 0.0
+    return weight_at, np.cumsum(weight_at[::-1])[::-1], events / n if n else math.nan, two_events
 
 
 def _average_precision(summary: Summary) -> float:
-    at, upwards, event, both = _by_score(summary)
-    return float((at * (both + (event - both) / upwards)).sum() / (at.sum() * event)) if event > 0 else math.nan
+    """Return the mean average precision over all pairings of truths with predictions; NaN without events."""
+    weight_at, weight_from, event, two_events = _by_score(summary)
+    if not event > 0:
+        return math.nan
+    return float((weight_at * (two_events + (event - two_events) / weight_from)).sum() / (weight_at.sum() * event))
 
 
 def _pr_auc(summary: Summary) -> float:
-    at, upwards, event, both = _by_score(summary)
+    """Return the mean area under the precision-recall curve over all pairings; NaN without events."""
+    weight_at, weight_from, event, two_events = _by_score(summary)
     if not event > 0:
         return math.nan
-    before = np.append(np.full(len(at) - 1, both), event)  # the curve starts at precision 1
-    return float((at * (both + (event - both) / upwards + before)).sum() / (2 * at.sum() * event))
+    before = np.append(np.full(len(weight_at) - 1, two_events), event)  # the curve starts at precision 1
+    products = weight_at * (two_events + (event - two_events) / weight_from + before)
+    return float(products.sum() / (2 * weight_at.sum() * event))
 
 
 CLOSED_FORMS: dict[str, Callable[[Summary], float]] = {"average_precision": _average_precision, "pr_auc": _pr_auc}
@@ -260,36 +265,36 @@ EXPANDED = 1_000_000
 def no_information(plan: Plan, sample: Sample, summary: Summary, entries: Sequence[MetricPlan]) -> list[Floats]:
     """Return each measure's mean over pairings of truths with predictions, [], or [K] where each class has its own.
 
-    Each is of the rows that it sees: of predicted classes, those that have one are paired among themselves; at a
-    prevalence they count as reweighted. Exact where the mean has a closed form; else over random pairings, as many as
-    the plan says. NaN where it is undefined in all, or there are no rows; and of an expression of measures at
-    prevalences of their own, whose rows cannot be reweighted to all of them.
+    Each measure pairs the rows that it uses: for predicted classes only rows that have one; at a prevalence, rows are
+    reweighted. The mean is exact where it has a closed form; else over random pairings, as many as the plan says. NaN
+    where it is undefined in all, or there are no rows; and for an expression of measures at prevalences of their own,
+    whose rows cannot be reweighted to all of them.
     """
     means: list[Floats | None] = []
-    drawn: dict[tuple[int, tuple[float, ...] | None], tuple[Summary, list[int]]] = {}
+    to_draw: dict[tuple[int, tuple[float, ...] | None], tuple[Summary, list[int]]] = {}
     for number, entry in enumerate(entries):
-        seen, shares = summary.seen_by(entry.metric), entry.prior.asked
-        mean = _undrawn(seen, replace(entry, prior=replace(entry.prior, shares=shares)), sample)
+        summary_seen, shares = summary.seen_by(entry.metric), entry.prior.asked
+        mean = _undrawn(summary_seen, replace(entry, prior=replace(entry.prior, shares=shares)), sample)
         means.append(mean)
         if mean is None:
-            drawn.setdefault((id(seen), shares), (seen, []))[1].append(number)
-    for (_, shares), (seen, numbers) in drawn.items():
-        over_pairings = _mean_over_pairings(plan, sample, seen, shares, [entries[number] for number in numbers])
+            to_draw.setdefault((id(summary_seen), shares), (summary_seen, []))[1].append(number)
+    for (_, shares), (summary_seen, numbers) in to_draw.items():
+        over_pairings = _mean_over_pairings(plan, sample, summary_seen, shares, [entries[number] for number in numbers])
         for number, mean in zip(numbers, over_pairings, strict=True):
             means[number] = mean
     return [mean for mean in means if mean is not None]
 
 
 def _undrawn(summary: Summary, entry: MetricPlan, sample: Sample) -> Floats | None:
-    """Return the mean of a measure that needs no random pairings; None where it must be drawn."""
+    """Return the mean of a measure over all pairings; None where it must be estimated from random pairings."""
     if any(part.prior.asked is not None for _, part in entry.parts):
         return np.asarray(np.nan)
     if not summary.weights.any():  # no row has a class: there is nothing to pair
         return np.full_like(values(summary, entry), np.nan)
-    known = None if entry.parts else exact(summary, entry, whole=sample.weight_kind != "importance")
-    if known is None and entry.prior.shares is not None and summary.lacks(entry.prior.shares):
+    exact_mean = None if entry.parts else exact(summary, entry, counted=sample.weight_kind != "importance")
+    if exact_mean is None and entry.prior.shares is not None and summary.lacks(entry.prior.shares):
         return np.full_like(values(summary, entry), np.nan)
-    return known
+    return exact_mean
 
 
 def _mean_over_pairings(
@@ -297,7 +302,7 @@ def _mean_over_pairings(
 ) -> list[Floats]:
     """Return the mean of each measure over the random pairings in which it has a value; ``shares`` as in `Summary.at`.
 
-    The statistics of one pairing serve all measures, and are gone before the next: they are as large as the data.
+    The statistics of one pairing serve all measures, and are freed before the next: they are as large as the data.
     """
     weighted = sample.weight is not None
     if shares is not None:
@@ -306,19 +311,19 @@ def _mean_over_pairings(
         rows = summary.rows.at(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
     entries = [replace(entry, prior=SAMPLE) for entry in entries]  # the rows are reweighted already
-    n, of_pairings = len(summary.rows.truth), []
+    n, values_by_pairing = len(summary.rows.truth), []
     for number in range(plan.permutations):
         generator = stream(plan.seed, "pairing", sample.dataset, number)
         # With weights a prediction meets truths in proportion to theirs.
         pairing = (generator.choice(n, n, p=summary.weights / summary.weights.sum()) if weighted else
                    generator.permutation(n))
         paired = Summary(summary.rows.paired(pairing), summary.weights)
-        of_pairings.append([values(paired, entry) for entry in entries])
+        values_by_pairing.append([values(paired, entry) for entry in entries])
     means = []
-    for of_measure in zip(*of_pairings, strict=True):
-        stacked = np.stack(of_measure)
-        defined = ~np.isnan(stacked)
-        means.append(ratio(np.where(defined, stacked, 0.0).sum(axis=0), defined.sum(axis=0)))
+    for pairing_values in zip(*values_by_pairing, strict=True):
+        stacked = np.stack(pairing_values)
+        is_defined = ~np.isnan(stacked)
+        means.append(ratio(np.where(is_defined, stacked, 0.0).sum(axis=0), is_defined.sum(axis=0)))
     return means
 
 

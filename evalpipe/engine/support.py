@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
-    """Return the statistics of ``rows`` under two weights: the observations of each row, and those of events alone."""
-    observed = subset.of(sample.observations)
-    if observed.sum() <= np.iinfo(np.int32).max:
-        observed = observed.astype(np.int32)  # half of the memory, of which this takes as much as all scores
-    return Summary(rows, np.stack([observed, observed * rows.truth]))
+    """Return the statistics of ``rows`` under two rows of weights: all observations, and the events among them."""
+    observations = subset.of(sample.observations)
+    if observations.sum() <= np.iinfo(np.int32).max:
+        observations = observations.astype(np.int32)  # half of the memory, of which this takes as much as all scores
+    return Summary(rows, np.stack([observations, observations * rows.truth]))
 
 
-def own_denominator(counted: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
-    """Return the observations in a proportion's denominator and the events among them.
+def own_denominator(counts_and_events: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
+    """Return the observations in a proportion's denominator and the events among them, from the statistics `counts`.
 
-    Trials are linear in the weights, so under the weights of the events alone they are the events among them. No
+    Trials are linear in the weights, so under the weights of events only they are the events among the trials. No
     prevalence changes how many rows there are.
     """
-    _, trials = counted.proportion(entry.metric, params)
+    _, trials = counts_and_events.proportion(entry.metric, params)
     rows, events = np.broadcast_to(trials, 2)
     return round(float(rows)), round(float(events))
 
@@ -49,17 +49,17 @@ NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
     "error", "clusters", "bounds", "rarest",
 })
-"""What a method may need that is no statistic."""
+"""The inputs of interval methods that are no statistics."""
 
 DRAWN = ("replicates", "jackknife", "errors", "error", "clusters")
-"""Those of them that are attributes of `Drawn`."""
+"""The inputs of interval methods that are attributes of `Drawn`."""
 
 
 @dataclass(frozen=True)
 class MethodInputs:
-    """What an interval method may need of one estimate.
+    """The inputs of an interval method for one estimate.
 
-    ``options`` are those of the metric. ``weighted`` says that weights are importance weights; a proportion then
+    ``options`` are the options of the metric. ``weighted`` says that weights are importance weights; a proportion then
     counts the effective number of rows.
     """
 
@@ -72,7 +72,7 @@ class MethodInputs:
     drawn: Drawn
 
     def __call__(self, name: str) -> Any:
-        """Return what has this name: one of `NAMES`, or else a statistic."""
+        """Return the input of this name: one of `NAMES`, or else a statistic."""
         if name not in NAMES:
             return self.summary(name, self.options)
         return getattr(self.drawn if name in DRAWN else self, name)
@@ -99,7 +99,7 @@ class MethodInputs:
 
     @property
     def rarest(self) -> float:
-        """The observations of the level that has the fewest, of those that occur."""
+        """The observations of the rarest level that occurs."""
         occurring = np.asarray(self.summary("occurring"), float)
         return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
 
@@ -115,10 +115,10 @@ class MethodInputs:
 
     @cached_property
     def _proportion(self) -> tuple[Floats, Floats]:
-        """Successes and trials; under importance weights among the effective number of trials.
+        """Successes and trials; under importance weights the effective numbers of both.
 
-        That is p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the squared total;
-        Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
+        Effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
+        squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
         """
         successes, trials = self.summary.proportion(self.entry.metric, self.options)
         if not self.weighted:
@@ -168,7 +168,7 @@ def few_for_curve(entry: MetricPlan, inputs: MethodInputs) -> Sentence | None:
 
 
 def thin(summary: Summary, entry: MetricPlan, units: float) -> Sentence | None:
-    """Return why replicates of so few units do not show the noise of a measure of gaps; None where they do.
+    """Return why replicates of few ``units`` do not show the noise of a measure of gaps; None where they do.
 
     Units are rows, clusters, or under importance weights the effective rows. A bin of a single unit is the same in
     every replicate that has it, however uncertain its event rate is.
@@ -176,10 +176,10 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> Sentence | None:
     least = UNITS.get(str(entry.metric.interval))
     if least is None:
         return None
-    seen = [(summary, entry.params)]
+    summaries = [(summary, entry.params)]
     if entry.of_class and entry.average != "none":
-        seen = list(zip(summary.classes, entry.of_class, strict=True))
-    gaps = [against.gaps(entry.metric, params) for against, params in seen]
+        summaries = list(zip(summary.classes, entry.of_class, strict=True))
+    gaps = [against.gaps(entry.metric, params) for against, params in summaries]
     bins = max(int(np.count_nonzero(gap.events + gap.others > 0)) for gap in gaps)
     if units >= least * bins:
         return None
@@ -197,15 +197,15 @@ def rare_level(
     rows, clusters = summary.rows, subset.clusters
     if not hasattr(rows, "codes"):
         return None
-    proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
-    if rows.levels == 2 and not proportion and np.any(np.asarray(summary("occurring")) <= 0):
+    is_proportion = entry.metric.interval == "proportion" and entry.average in (None, "none")
+    if rows.levels == 2 and not is_proportion and np.any(np.asarray(summary("occurring")) <= 0):
         return sentence("one-level")
     if clusters is None or clusters > FEW_CLUSTERS:
         return None
-    clusters_with = np.zeros(2 if proportion else rows.levels, int)
+    clusters_with = np.zeros(2 if is_proportion else rows.levels, int)
     for positions in subset.of_each_cluster(sample):
         cluster = Summary(rows.at(positions), summary.weights[positions])
-        if proportion:
+        if is_proportion:
             successes, trials = cluster.proportion(entry.metric, options)
             clusters_with += [successes > 0, trials > successes]
         else:
@@ -213,8 +213,8 @@ def rare_level(
         if (clusters_with >= FEWEST).all():
             return None
     occurring = np.where(clusters_with > 0, clusters_with, FEWEST)
-    few = int(occurring.min())
-    if few >= FEWEST:
+    fewest = int(occurring.min())
+    if fewest >= FEWEST:
         return None
-    kind = ("success", "failure")[occurring.argmin()] if proportion else "rarer-level"
-    return sentence(f"few-clusters-with-{kind}", few=few, clusters=clusters, least=FEWEST)
+    kind = ("success", "failure")[occurring.argmin()] if is_proportion else "rarer-level"
+    return sentence(f"few-clusters-with-{kind}", few=fewest, clusters=clusters, least=FEWEST)

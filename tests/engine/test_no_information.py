@@ -78,14 +78,14 @@ def test_the_exact_mean_is_that_of_all_pairings(name: str, options: dict[str, An
 def check_exact(data: Any, asked: MetricPlan, expected: Any) -> None:
     """Check the exact mean, or that there is none: of a measure that must be drawn, declared linear it would differ."""
     entry = asked.metric
-    found = exact(Summary(data, np.ones(N)), asked, whole=True)
+    found = exact(Summary(data, np.ones(N)), asked, counted=True)
     if found is not None:
         assert found == pytest.approx(expected, abs=1e-10, rel=1e-10, nan_ok=True)
         return
     assert entry.name not in CLOSED_FORMS
     assert not set(entry.statistics) <= {"tp", "fp", "fn", "tn"}
     try:
-        of_linear = exact(Summary(data, np.ones(N)), replace(asked, metric=replace(entry, linear=True)), whole=True)
+        of_linear = exact(Summary(data, np.ones(N)), replace(asked, metric=replace(entry, linear=True)), counted=True)
     except (KeyError, TypeError, ValueError):  # of fits, and of tables that have no mean
         of_linear = None
     like_linear = of_linear is not None and of_linear == pytest.approx(expected, abs=1e-10, rel=1e-10)
@@ -103,7 +103,7 @@ def test_the_exact_mean_of_an_average_is_that_of_all_pairings(name: str, options
         pytest.skip("is of two levels alone")
     for average in AVERAGES:
         asked = planned(name, dict(options), data.levels, average)
-        found = exact(Summary(data, np.ones(N)), asked, whole=True)
+        found = exact(Summary(data, np.ones(N)), asked, counted=True)
         if registry[name].linear:
             assert found is not None
         if found is not None:
@@ -141,8 +141,8 @@ def test_the_exact_mean_follows_the_weights() -> None:
         for name, options in cases:
             filled = samples.filled(registry[name], options, getattr(data, "levels", 2))
             asked = MetricPlan(registry[name], filled, "none", "")
-            weighted = exact(Summary(data, times.astype(float)), asked, whole=True)
-            plain = exact(Summary(repeated, np.ones(times.sum())), asked, whole=True)
+            weighted = exact(Summary(data, times.astype(float)), asked, counted=True)
+            plain = exact(Summary(repeated, np.ones(times.sum())), asked, counted=True)
             assert (weighted is None) == (plain is None)
             if weighted is not None:
                 assert weighted == pytest.approx(plain, rel=1e-9, abs=1e-12, nan_ok=True), name
@@ -152,13 +152,13 @@ def test_importance_weights_leave_to_be_drawn_what_counts_rows() -> None:
     data, weights = small("binary", ties=True), np.array([0.3, 1.7, 1.1, 0.4, 2.2])
     for name, expected in (("odds_ratio", True), ("average_precision", True), ("sensitivity", False), ("brier", False)):
         asked = planned(name, {}, 2)
-        assert (exact(Summary(data, weights), asked, whole=False) is None) == expected
+        assert (exact(Summary(data, weights), asked, counted=False) is None) == expected
 
 
 def test_the_micro_average_without_information_is_known_exactly() -> None:
     """The micro sensitivity is then the chance that a random truth is a random prediction."""
     data = samples.rows("many")
-    found = exact(Summary(data, np.ones(97)), planned("sensitivity", {}, 4, "micro"), whole=True)
+    found = exact(Summary(data, np.ones(97)), planned("sensitivity", {}, 4, "micro"), counted=True)
     truth, predicted = (np.bincount(each, minlength=4) / 97 for each in (data.truth, data.predicted))
     assert found == pytest.approx(float((truth * predicted).sum()), rel=1e-12)
 
