@@ -19,7 +19,7 @@ from evalpipe.plan.plan import Plan
 from evalpipe.spec.load import to_text
 from evalpipe.streams.cache import decode, encode
 from evalpipe.streams.parts import File, Part, parts_of, stamp
-from evalpipe.streams.tables import Tables, asked
+from evalpipe.streams.tables import Tables, table_layout
 from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, run_task, tables_task
 
@@ -42,13 +42,13 @@ def main(path: str, address: str | None = None) -> None:
     tasks = [tables_task(plan, text, part, file) for part, file in parts]
     answers = ray.get([on_cluster.remote(task) for task in tasks])
 
-    merged, here = Tables(asked(plan)), Tables(asked(plan))
+    merged, here = Tables(table_layout(plan)), Tables(table_layout(plan))
     sent = 0
     for (part, file), answer in zip(parts, answers, strict=True):
         tables = answered(answer, file.place)  # raises the problems of the data, as a run does
         sent += len(tables)
         merged.merge(decode(tables).of_file(part.file))
-        here.merge(summarise(plan, part, merged.asked).of_file(part.file))
+        here.merge(summarise(plan, part, merged.layout).of_file(part.file))
     rows = sum(count for name, count in merged.rows.items() if name.startswith("read "))
     size = sum(file.path.stat().st_size for file in {file for _, file in parts})
     print(f"Ray {ray.__version__}: {len(parts)} parts of {rows:,} rows, {size:,} bytes in {Path(path).name}'s files")

@@ -1,6 +1,6 @@
-"""Tables as bytes, kept beside the output folder, so that a later run need not read the same parts again.
+"""The cache of tables beside the output folder, so that a later run need not read the same parts again.
 
-The bytes are `MAGIC`, the sha256 of what follows, and that compressed: the length of a JSON header, the header, and
+Tables are stored as `MAGIC`, the sha256 of what follows, and compressed: the length of a JSON header, the header, and
 arrays of 64-bit integers in the order in which the header names them. Totals of floats are whole multiples of a unit,
 so integers hold them exactly. Nothing in the bytes is run when they are read.
 
@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.files import named
+from evalpipe.data.files import folder_columns
 from evalpipe.errors import UsageError
 from evalpipe.statistics.exact_sums import ExactSums, unit
 from evalpipe.streams.parts import parts_of, stamp
-from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, asked
+from evalpipe.streams.tables import CellCounts, RowGroup, TableLayout, Tables, table_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 FORMAT = 3
 """The version of the format; bytes of another version are not read."""
 
-Held = TypeVar("Held")
+Value = TypeVar("Value")
 
 MAGIC = b"evalpipe tables %d\n" % FORMAT
 
@@ -54,22 +54,23 @@ _WORD = 8
 
 
 class DamagedError(Exception):
-    """Bytes that are no whole tables of this format."""
+    """Raised for bytes that are not complete tables of this format."""
 
 
 def encode(tables: Tables) -> bytes:
-    """Return tables as bytes, the same for equal tables in whatever order their parts were added."""
-    asked = tables.asked
-    arrays: list[Wholes] = [np.array(asked.edges).view(np.int64)]
+    """Return tables as bytes; equal tables give equal bytes, in whatever order their parts were added."""
+    layout = tables.layout
+    arrays: list[Wholes] = [np.array(layout.edges).view(np.int64)]
     header = {
-        "asked": {"edges": len(asked.edges), "totals": list(map(_option_json, asked.totals)), "models": asked.models},
+        "asked": {"edges": len(layout.edges), "totals": list(map(_option_json, layout.totals)),
+                  "models": layout.models},
         "rows": dict(sorted(tables.rows.items())), "levels": dict(sorted(tables.levels.items())),
         "counts": [[*key, [_group_counts(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.counts.items())],
         "fractions": [[model, *_sparse(totals, totals != 0, arrays)]
                       for model, totals in sorted(tables.fractions.items())],
         "singles": [[model, *_sparse(singles.view(np.int64), ~np.isinf(singles), arrays)]
-                    for model, singles in sorted(tables.singles.items())],
+                    for model, singles in sorted(tables.shared_scores.items())],
         "totals": [[*key[:2], _option_json(key[2]),
                     [[_group_json(group), _sums_json(sums)] for group, sums in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.totals.items(), key=repr)],
@@ -83,25 +84,25 @@ def encode(tables: Tables) -> bytes:
 
 
 def decode(data: bytes) -> Tables:
-    """Return the tables that were made bytes; raises DamagedError where the bytes are not whole."""
+    """Return the tables that `encode` made bytes of; raises DamagedError where the bytes are not complete."""
     head, content = data[: len(MAGIC) + _DIGEST], data[len(MAGIC) + _DIGEST :]
     if not head.startswith(MAGIC) or hashlib.sha256(content).digest() != head[len(MAGIC) :]:
         raise DamagedError
-    whole = zlib.decompress(content)
-    length = int.from_bytes(whole[:_LENGTH])
-    header, arrays = json.loads(whole[_LENGTH : _LENGTH + length]), _Arrays(whole[_LENGTH + length :])
-    asked = header["asked"]
-    edges = tuple(arrays.next(asked["edges"]).view(np.float64).tolist())
-    tables = Tables(Asked(edges, tuple(map(_option_from, asked["totals"])), tuple(asked["models"])))
+    plain = zlib.decompress(content)
+    length = int.from_bytes(plain[:_LENGTH])
+    header, arrays = json.loads(plain[_LENGTH : _LENGTH + length]), _Arrays(plain[_LENGTH + length :])
+    layout = header["asked"]
+    edges = tuple(arrays.next(layout["edges"]).view(np.float64).tolist())
+    tables = Tables(TableLayout(edges, tuple(map(_option_from, layout["totals"])), tuple(layout["models"])))
     tables.rows = header["rows"]
     tables.levels = {level: (rows, weight) for level, (rows, weight) in header["levels"].items()}
     for slicing, model, groups in header["counts"]:
         tables.counts[slicing, model] = {_group_from(group): arrays.cells(size) for group, size in groups}
-    for model, size, places in header["fractions"]:
-        tables.fractions[model] = arrays.sparse(np.zeros(size, np.int64), places)
-    for model, size, places in header["singles"]:
-        bits = arrays.sparse(np.full(size, np.inf).view(np.int64), places)
-        tables.singles[model] = bits.view(np.float64)
+    for model, size, count in header["fractions"]:
+        tables.fractions[model] = arrays.sparse(np.zeros(size, np.int64), count)
+    for model, size, count in header["singles"]:
+        bits = arrays.sparse(np.full(size, np.inf).view(np.int64), count)
+        tables.shared_scores[model] = bits.view(np.float64)
     for slicing, model, option, groups in header["totals"]:
         tables.totals[slicing, model, _option_from(option)] = {
             _group_from(group): _sums_from(**sums) for group, sums in groups}
@@ -112,7 +113,7 @@ def decode(data: bytes) -> Tables:
 
 
 def _appended(array: Wholes, arrays: list[Wholes]) -> int:
-    """Add an array, and return its length."""
+    """Append an array to ``arrays``, and return its length."""
     arrays.append(array)
     return len(array)
 
@@ -121,41 +122,43 @@ def _option_json(option: tuple[str, tuple[tuple[str, Any], ...]]) -> list[Any]:
     return [option[0], [list(pair) for pair in option[1]]]
 
 
-def _option_from(written: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    return written[0], tuple((key, value) for key, value in written[1])
+def _option_from(entry: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    return entry[0], tuple((key, value) for key, value in entry[1])
 
 
 def _group_json(group: RowGroup) -> list[Any]:
     return [group.labels, group.event, group.picked]
 
 
-def _group_from(written: list[Any]) -> RowGroup:
-    labels, event, picked = written
+def _group_from(entry: list[Any]) -> RowGroup:
+    """Return the group from its JSON, whose lists were tuples."""
+    labels, event, picked = entry
     return RowGroup(
         None if labels is None else tuple((column, label) for column, label in labels), event,
         tuple(None if state is None else (state[0], state[1]) for state in picked))
 
 
-def _ordered_groups(groups: Mapping[RowGroup, Held]) -> Iterator[tuple[RowGroup, Held]]:
-    """Yield groups with what they have in an order of their own."""
+def _ordered_groups(groups: Mapping[RowGroup, Value]) -> Iterator[tuple[RowGroup, Value]]:
+    """Yield groups and their values in the order of the groups' JSON."""
     yield from sorted(groups.items(), key=lambda entry: json.dumps(_group_json(entry[0])))
 
 
 def _group_counts(group: RowGroup, cells: CellCounts, arrays: list[Wholes]) -> list[Any]:
+    """Append the cells and counts of a group to ``arrays``; return its entry in the header: group, number of cells."""
     # Distances between neighbouring cells are small numbers, which take fewer bytes than the cells.
     arrays += [np.diff(cells.cells, prepend=0), cells.counts]
     return [_group_json(group), len(cells.cells)]
 
 
-def _sparse(values: Wholes, kept: Flags, arrays: list[Wholes]) -> tuple[int, int]:
-    """Add the places of the values that are kept, and these; return how many values there are, and how many of them."""
-    places = np.flatnonzero(kept)
-    arrays += [np.diff(places, prepend=0), values[places]]
-    return len(values), len(places)
+def _sparse(values: Wholes, is_kept: Flags, arrays: list[Wholes]) -> tuple[int, int]:
+    """Append the indices and values of kept entries to ``arrays``; return how many values there are, and are kept."""
+    indices = np.flatnonzero(is_kept)
+    arrays += [np.diff(indices, prepend=0), values[indices]]
+    return len(values), len(indices)
 
 
 def _sums_json(sums: ExactSums) -> dict[str, Any]:
-    """Return the totals of a single group: it has few, which the header holds."""
+    """Return the exact sums of a group as JSON values; they are few, so the header has them."""
     return {"size": sums.size, "top": sums.top, "terms": sums.terms, "windows": [
         [window, (totals / unit(window)).astype(np.int64).tolist()] for window, totals in sorted(sums.windows.items())]}
 
@@ -165,47 +168,48 @@ def _sums_from(size: int, top: int | None, terms: int, windows: list[Any]) -> Ex
 
 
 def _bytes_by_rank(array: Wholes) -> bytes:
-    """Return the first bytes of all numbers, then their second bytes, and so on: most are zero, and compress well."""
+    """Return the first bytes of all integers, then all second bytes, and so on: most are 0, and compress well."""
     words = np.ascontiguousarray(array, "<i8")
     return words.view(np.uint8).reshape(-1, _WORD).T.tobytes()
 
 
 class _Arrays:
-    """The arrays of decoded bytes, in their order."""
+    """Reads the arrays of decoded bytes one after the other."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = np.frombuffer(data, np.uint8), 0
+        self._data, self._position = np.frombuffer(data, np.uint8), 0
 
     def next(self, size: int) -> Wholes:
         """Return the next ``size`` integers."""
-        part = self._data[self._at : self._at + size * _WORD]
-        self._at += size * _WORD
+        part = self._data[self._position : self._position + size * _WORD]
+        self._position += size * _WORD
         words = np.ascontiguousarray(part.reshape(_WORD, -1).T).view("<i8")
         return words.reshape(-1).astype(np.int64, copy=False)
 
     def cells(self, size: int) -> CellCounts:
+        """Return the next ``size`` cells and their counts."""
         return CellCounts(np.cumsum(self.next(size)), self.next(size))
 
-    def sparse(self, values: Wholes, places: int) -> Wholes:
-        """Set the values at so many places, and return them all."""
-        at = np.cumsum(self.next(places))
-        values[at] = self.next(places)
+    def sparse(self, values: Wholes, count: int) -> Wholes:
+        """Read ``count`` indices and values, set these entries of ``values``, and return it."""
+        indices = np.cumsum(self.next(count))
+        values[indices] = self.next(count)
         return values
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes tables; others may round otherwise."""
+    """Return the versions of the libraries that compute tables; others may round otherwise."""
     from evalpipe.version import VERSION
 
     return {"evalpipe": VERSION, "numpy": np.__version__, "polars": pl.__version__}
 
 
-def asked_sha256(plan: Plan, dataset: DatasetPlan, asked: Asked) -> str:
-    """Return the sha256 of all that is asked of the rows of a dataset."""
+def request_sha256(plan: Plan, dataset: DatasetPlan, layout: TableLayout) -> str:
+    """Return the sha256 of all that the tables of a dataset depend on, besides the bytes of its files."""
     table, weight, exposure = dataset.table, plan.weight, plan.exposure
     return _sha256({
         "versions": versions(), "format": FORMAT, "task": plan.task, "role": dataset.role,
-        "asked": [asked.edges, asked.totals, asked.models],
+        "asked": [layout.edges, layout.totals, layout.models],
         "read": [table.format, repr(table.named.csv), dataset.columns, table.where_columns],
         "types": {column: table.columns[column] for column in (*dataset.columns, *table.where_columns)},
         "conditions": [[condition.key, condition.text] for condition in dataset.conditions],
@@ -221,32 +225,33 @@ def asked_sha256(plan: Plan, dataset: DatasetPlan, asked: Asked) -> str:
     })
 
 
-def key_of(sha256: str, shown: str, part: Part, asked: str) -> str:
-    """Return the key of the tables of a part, from the sha256 of its file and of what is asked.
+def key_of(sha256: str, shown: str, part: Part, request: str) -> str:
+    """Return the cache key of the tables of a part, from the ``sha256`` of its file and the `request_sha256`.
 
-    Of the path that is ``shown`` for the file only the columns count that its folders name.
+    Of the path ``shown`` for the file only columns in the names of its folders count.
     """
-    return _sha256([sha256, named(shown), part.first, part.rows, asked])
+    return _sha256([sha256, folder_columns(shown), part.first, part.rows, request])
 
 
 def _sha256(value: Any) -> str:
+    """Return the sha256 of a value's JSON with sorted keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 FOLDER = ".evalpipe-cache"
-"""The folder of all caches, beside the output folders; each has one of its own there, of its name."""
+"""The folder of all caches, beside the output folders: each output folder has a cache of its name in it."""
 
 SUFFIX = ".tables"
 LAST = "last-run.json"
 TEMPORARY = ".new-"
-"""How files and folders begin that are there only while a run writes."""
+"""The first characters of the names of files and folders that exist only while a run writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """What an entry is of: its ``key``, the file as it is shown, with its sha256, its stamp, and the rows of the part.
+    """What an entry of the cache was made from: dataset, ``file`` (the path shown), its sha256 and stamp, the part.
 
-    ``asked`` is the sha256 of what was asked of them; ``bytes`` is the size of the entry.
+    ``key`` names the entry; ``asked`` is its `request_sha256`; ``bytes`` is the size of the entry.
     """
 
     key: str
@@ -263,15 +268,15 @@ class CacheEntry:
 
 def cache_folder(out: Path) -> Path:
     """Return the folder of the cache of an output folder."""
-    whole = out.absolute()
-    return whole.parent / FOLDER / whole.name
+    absolute = out.absolute()
+    return absolute.parent / FOLDER / absolute.name
 
 
 class Cache:
-    """The entries in a folder, which need not exist."""
+    """The cache in a folder, which need not exist."""
 
     def __init__(self, folder: Path) -> None:
-        """Look at the entries that are there."""
+        """Read the first line of each entry: what it was made from."""
         self.folder = folder
         self.entries: dict[str, CacheEntry] = {}
         for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -281,7 +286,7 @@ class Cache:
                 self.entries[key] = replace(entry, key=key, bytes=path.stat().st_size)
 
     def get(self, key: str) -> Tables | None:
-        """Return the tables of an entry; None where it cannot be read, or is damaged: then it is removed."""
+        """Return the tables of an entry; None where it cannot be read, or is damaged and so removed."""
         path = self.folder / f"{key}{SUFFIX}"
         try:
             return decode(path.read_bytes().partition(b"\n")[2])
@@ -293,40 +298,41 @@ class Cache:
             return None
 
     def put(self, entry: CacheEntry, tables: bytes) -> None:
-        """Add an entry, whole or not at all; raises UsageError where it cannot be written."""
+        """Write an entry with encoded ``tables``, atomically; raises UsageError where it cannot be written."""
         about = {name: value for name, value in asdict(entry).items() if name != "bytes"}
-        with self._written():
+        with self._write_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
+            _write_atomically(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
 
     def finish(self, used: list[str]) -> None:
-        """Note which entries a run used that has read all its parts."""
-        with self._written():
+        """Write down the keys that a run used which has read all its parts."""
+        with self._write_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
+            _write_atomically(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
 
     def used(self) -> frozenset[str] | None:
-        """Return the keys that the last whole run used; None before there is one."""
+        """Return the keys that the last finished run used; None before there is one."""
         try:
             return frozenset(json.loads((self.folder / LAST).read_text("utf-8")))
         except (OSError, ValueError):
             return None
 
     def collect(self) -> list[CacheEntry]:
-        """Remove what the last whole run did not use, and what killed runs left; return the entries removed.
+        """Remove entries that the last finished run did not use, and leftovers of killed runs; return these entries.
 
         Raises UsageError where they cannot be removed.
         """
         used = self.used()
         unused = [] if used is None else [entry for entry in self.entries.values() if entry.key not in used]
-        with self._written():
+        with self._write_errors():
             sweep(self.folder)
             for entry in unused:
                 (self.folder / f"{entry.key}{SUFFIX}").unlink(missing_ok=True)
         return unused
 
     @contextmanager
-    def _written(self) -> Iterator[None]:
+    def _write_errors(self) -> Iterator[None]:
+        """Turn an OSError of the block into a UsageError about the cache's folder."""
         try:
             yield
         except OSError as error:
@@ -336,17 +342,17 @@ class Cache:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed runs left in a folder of a cache, to whose output folder no other run writes."""
-    for left in folder.glob(f"{TEMPORARY}*"):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+    """Remove leftovers of killed runs from the folder of a cache; no other run may write to its output folder."""
+    for leftover in folder.glob(f"{TEMPORARY}*"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
         else:
             with suppress(OSError):  # what hinders it also hinders the run, which says so where it matters
-                left.unlink()
+                leftover.unlink()
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file under another name, and give it its own when it is whole."""
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write a file atomically: under a temporary name, renamed when all is written."""
     number, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
         with os.fdopen(number, "wb") as file:
@@ -368,7 +374,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class PartState:
-    """A part of a file, and why it is read; None where the cache has its tables."""
+    """A part of a file, and ``why`` it is read; None where the cache has its tables."""
 
     file: str
     first: int
@@ -377,14 +383,14 @@ class PartState:
 
 
 def reasons(why: list[str]) -> str:
-    """Say why parts are read, and for how many each reason holds where there are several."""
+    """Write the reasons why parts are read, each with its number of parts where there are several reasons."""
     counts = Counter(why)
     return ", ".join(words if len(counts) == 1 else f"{counts[reason]:,} {words}"
                      for reason, words in _WHY.items() if counts[reason])
 
 
 def why_read(cache: Cache, part: Part, shown: str, sha256: str, key: str) -> str:
-    """Tell why a part whose tables the cache lacks is read."""
+    """Return the reason why the cache lacks the tables of a part, such as `NEW`; ``key`` is the part's."""
     entries = cache.entries.values()
     if key in cache.entries:
         return DAMAGED
@@ -394,23 +400,24 @@ def why_read(cache: Cache, part: Part, shown: str, sha256: str, key: str) -> str
 
 
 def fresh_parts(plan: Plan, folder: Path) -> dict[str, list[PartState]]:
-    """Return the parts of each dataset with predictions, and which of them the cache in a folder has.
+    """Return the states of the parts of each dataset with predictions, by dataset: in the cache of a folder or not.
 
-    A file is taken for the one that was read where its size and the time of its last change are those of then.
+    A file counts as unchanged where it has the size and the time of last change that it had when it was read.
     """
-    cache, wanted = Cache(folder), asked(plan)
-    known = {(entry.dataset, entry.file, entry.size, entry.changed): entry for entry in cache.entries.values()}
-    return {dataset.name: list(_part_states(cache, known, dataset, asked_sha256(plan, dataset, wanted)))
+    cache, layout = Cache(folder), table_layout(plan)
+    by_stamp = {(entry.dataset, entry.file, entry.size, entry.changed): entry for entry in cache.entries.values()}
+    return {dataset.name: list(_part_states(cache, by_stamp, dataset, request_sha256(plan, dataset, layout)))
             for dataset in plan.datasets if dataset.role != "reference"}
 
 
 def _part_states(
-    cache: Cache, known: dict[tuple[str, str, int, int], CacheEntry], dataset: DatasetPlan, what: str
+    cache: Cache, by_stamp: dict[tuple[str, str, int, int], CacheEntry], dataset: DatasetPlan, request: str
 ) -> Iterator[PartState]:
+    """Yield the state of each part of a dataset; entries ``by_stamp`` have keys of dataset, file, size and change."""
     for part in parts_of(dataset):
         path, shown = dataset.table.files[part.file]
-        entry = known.get((dataset.name, shown, *stamp(path, shown)))
+        entry = by_stamp.get((dataset.name, shown, *stamp(path, shown)))
         sha256 = "" if entry is None else entry.sha256
-        key = key_of(sha256, shown, part, what)
-        has = entry is not None and key in cache.entries
-        yield PartState(shown, part.first, part.rows, None if has else why_read(cache, part, shown, sha256, key))
+        key = key_of(sha256, shown, part, request)
+        is_cached = entry is not None and key in cache.entries
+        yield PartState(shown, part.first, part.rows, None if is_cached else why_read(cache, part, shown, sha256, key))

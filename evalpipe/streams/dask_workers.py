@@ -1,4 +1,4 @@
-"""Parts summed up by the workers of a Dask cluster: tasks go there as text, and only counts and sums come back."""
+"""Parts summed up by the workers of a Dask cluster: tasks are sent as text, and only counts and sums come back."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ WORKERS = 60
 
 
 class DaskWorkers:
-    """The workers of the cluster of a ``client``, who plan from the same ``spec`` as this process."""
+    """The workers of the cluster of a Dask ``client``, which plan from the same ``spec`` as this process."""
 
     def __init__(self, client: Any, plan: Plan, spec: str) -> None:
-        """``spec`` is the text of `evalpipe.spec.load`."""
+        """Keep the client and the plan; ``spec`` is the text of `evalpipe.spec.load`, sent with each task."""
         self._client, self._plan, self._spec = client, plan, spec
         self._waited = 0
 
@@ -46,20 +46,21 @@ class DaskWorkers:
         return (answer.decode() for answer in self._answers(tasks))
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
-        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises as above."""
+        """Yield the tables of each part, in their order, with ``encoded`` as bytes too; raises as `digests` does."""
         tasks = ((tables_task(self._plan, self._spec, part, file), file) for part, file in parts)
         with closing(self._answers(tasks)) as answers:
             for answer in answers:
                 yield self._summed(answer, encoded=encoded)
 
     def _summed(self, answer: bytes, *, encoded: bool) -> Summed:
+        """Decode the tables of an answer; raises UsageError where it is damaged."""
         try:
             return Summed(decode(answer), answer if encoded else b"", len(answer))
         except DamagedError:
             raise self._broken("the answer of a worker is damaged") from None
 
     def _answers(self, tasks: Iterator[tuple[str, File]]) -> Generator[bytes]:
-        """Yield the answers to tasks in their order; when that ends early, those begun are cancelled."""
+        """Yield the answers to tasks in their order; when the caller stops early, begun tasks are cancelled."""
         begun: deque[tuple[Any, File]] = deque()
         ahead = AHEAD * max(1, sum(self._client.ncores().values()))
         try:
@@ -75,7 +76,7 @@ class DaskWorkers:
                 self._client.cancel([future for future, _ in begun], force=True)
 
     def _answer(self, future: Any, file: File) -> bytes:
-        """Wait for an answer, as long as the cluster is there."""
+        """Wait for an answer while the cluster is alive; raises UsageError where it failed, and the answer's error."""
         from distributed import CancelledError, KilledWorker
         from distributed.client import FutureCancelledError
         from distributed.comm.core import CommClosedError
@@ -85,7 +86,7 @@ class DaskWorkers:
                 return answered(future.result(timeout=1), file.place)
             except (TimeoutError, CommClosedError):
                 # An answer that a worker took with it when it died is worked out by another.
-                self._look()
+                self._check_cluster()
             except KilledWorker as error:
                 raise self._broken(
                     f"{file.shown} ended {error.allowed_failures + 1} of its workers, one after the other") from None
@@ -94,8 +95,8 @@ class DaskWorkers:
             except (ImportError, AttributeError) as error:
                 raise self._broken(f"a worker cannot run evalpipe: {error}") from None
 
-    def _look(self) -> None:
-        """Raise UsageError where the scheduler has gone, or has had no worker for too long."""
+    def _check_cluster(self) -> None:
+        """Raise UsageError where the scheduler has gone, or has had no worker for `WORKERS` calls, one a second."""
         try:
             workers = self._client.ncores() if self._client.status == "running" else None
         except (OSError, TimeoutError):
@@ -107,6 +108,7 @@ class DaskWorkers:
             raise empty(self._client.scheduler.address)
 
     def _broken(self, what: str) -> UsageError:
+        """Return the error of a cluster that failed; ``what`` says how."""
         from evalpipe.streams.cache import versions
 
         installed = ", ".join(f"{library} {number}" for library, number in versions().items())
@@ -115,21 +117,21 @@ class DaskWorkers:
 
 
 def lost(address: str) -> UsageError:
-    """Return the error of a scheduler that has gone."""
+    """Return the error that the scheduler at an address has gone."""
     return UsageError.of(
         "cluster-lost", f"the Dask scheduler at {address} has gone while it worked for this run",
         "start it and run again: parts that were summed up are in the cache; the earlier output is unchanged")
 
 
 def empty(address: str) -> UsageError:
-    """Return the error of a cluster in which nobody works."""
+    """Return the error that the cluster at an address has no workers."""
     return UsageError.of("cluster-empty", f"the Dask cluster at {address} has had no worker for {WORKERS} s",
                          f"start workers: dask worker {address}")
 
 
 @contextmanager
 def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]:
-    """Connect to the cluster of a plan, or start one of ``processes`` here; raises UsageError where it cannot."""
+    """Yield the workers of the plan's cluster, or of a new local one of ``processes``; raises UsageError without."""
     address = plan.dask or "local"
     try:
         import dask
@@ -168,7 +170,7 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Have the processes that begin in the block not hear Ctrl-C, which a terminal sends to all: this one ends them."""
+    """Start processes in the block that ignore Ctrl-C, which a terminal sends to all: this process ends them."""
     if os.name != "posix":
         yield
         return
@@ -184,7 +186,7 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Dask logs off the terminal: what matters of it is an error of ours."""
+    """Silence Dask's logs during the block: what matters of them is raised as an error."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

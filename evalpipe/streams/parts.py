@@ -1,4 +1,4 @@
-"""The parts that a dataset is read in, the files they are of, and how and by whom they are summed up."""
+"""The parts in which a dataset's files are read, and the interfaces of workers and of progress."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 ROWS = 5_000_000
-"""The most rows of a part: what is lost when a run is stopped is the work on as many."""
+"""The most rows of a part: a run that is stopped loses the work on no more of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows of a file of a dataset: the number of the ``file`` in it, and the rows from ``first``, counted from 0, on.
+    """Consecutive rows of a file: ``file`` is its number in the dataset, ``first`` the first row, counted from 0.
 
-    ``rows`` is how many, None for all that follow.
+    ``rows`` is the number of rows; None for all that follow.
     """
 
     dataset: str
@@ -34,7 +34,7 @@ class Part:
 
 
 def parts_of(dataset: DatasetPlan) -> tuple[Part, ...]:
-    """Return the parts of a dataset, file after file; only Parquet and Arrow files can be read from the middle on."""
+    """Return the parts of a dataset, file by file; only Parquet and Arrow files have several: others are read whole."""
     from evalpipe.data.formats import rows
 
     table = dataset.table
@@ -57,7 +57,7 @@ class Stamp(NamedTuple):
 
 
 def stamp(path: Path, shown: str, place: Place | None = None) -> Stamp:
-    """Return the stamp of a file; raises DataError where it is no longer there."""
+    """Return size and time of last change of a file; raises DataError where it is no longer there."""
     try:
         state = path.stat()
     except OSError as error:
@@ -66,7 +66,7 @@ def stamp(path: Path, shown: str, place: Place | None = None) -> Stamp:
 
 
 def digest(path: Path, before: Stamp, shown: str, place: Place | None = None) -> str:
-    """Return the sha256 of a file's bytes; raises DataError where it is not as it was ``before``."""
+    """Return the sha256 of a file's bytes; raises DataError where its stamp is not the one ``before``."""
     try:
         sha256 = file_sha256(path)
     except OSError as error:
@@ -76,7 +76,7 @@ def digest(path: Path, before: Stamp, shown: str, place: Place | None = None) ->
 
 
 def unchanged(path: Path, before: Stamp, shown: str, place: Place | None = None) -> None:
-    """Raise DataError where a file is not as it was ``before``."""
+    """Raise DataError where the stamp of a file is not the one ``before``; messages have the path ``shown``."""
     after = stamp(path, shown, place)
     if after != before:
         sizes = f"from {before.size:,} to {after.size:,} bytes" if after.size != before.size else "at the same size"
@@ -86,7 +86,7 @@ def unchanged(path: Path, before: Stamp, shown: str, place: Place | None = None)
 
 
 class File(NamedTuple):
-    """A file of a dataset, the path shown for it, its stamp before it was read, and the place that names it."""
+    """A file of a dataset, the path shown for it, its stamp before it was read, and the place in the spec."""
 
     path: Path
     shown: str
@@ -95,7 +95,7 @@ class File(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """The tables of a part, the same as bytes, empty where these are not asked for, and the bytes that were sent."""
+    """The tables of a part, the same encoded (empty where not requested), and the number of bytes ``sent`` for them."""
 
     tables: Tables
     encoded: bytes
@@ -103,17 +103,17 @@ class Summed(NamedTuple):
 
 
 class Workers(Protocol):
-    """Those who read files: threads of this process, or processes of a cluster."""
+    """Workers that read files: threads of this process, or processes of a cluster."""
 
     def digests(self, files: Sequence[File]) -> Iterator[str]:
         """Yield the sha256 of each file, in their order; raises DataError."""
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
-        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
+        """Yield the tables of each part, in their order, with ``encoded`` as bytes too; raises DataError."""
 
 
 class PartsProgress(Protocol):
-    """Who is told how the reading of parts goes on."""
+    """A listener to the progress of reading parts."""
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
         """Announce how many parts a dataset has, how many of these the cache has, and why the others are read."""
@@ -123,7 +123,7 @@ class PartsProgress(Protocol):
 
 
 class Silent:
-    """Tells nobody."""
+    """Progress that is not reported."""
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
         """Say nothing."""
@@ -134,11 +134,11 @@ class Silent:
 
 @dataclass
 class Work:
-    """The folder of the ``cache``, None without one; the ``progress`` that is told; the ``spec`` as tasks carry it.
+    """How to read parts, and counts of them: folder of the ``cache``, listener to ``progress``, text of the ``spec``.
 
-    ``scratch`` is the folder for files of this run alone, which the next run clears; None for that of the system.
-    ``read`` and ``cached`` count the parts that were read and those that the cache had, once they are; ``used`` are the
-    keys of both in the cache; ``sent`` are the bytes of tables that other processes sent.
+    ``scratch`` is the folder for files of this run alone, which the next run clears; None for the system's folder.
+    ``read`` and ``cached`` count the parts read from files and from the cache so far; ``used`` are the cache keys of
+    both; ``sent`` counts the bytes of tables that other processes sent.
     """
 
     cache: Path | None = None

@@ -1,8 +1,8 @@
-"""Ids of rows that are never held: whether one stands twice in a dataset, or in two that must not share rows.
+"""Checks of row ids for datasets too large for memory: no id twice in a dataset, or in two that must not share rows.
 
 Ids are read part by part, and a hash of 64 bits of each is written to a file among others by its first bits, so that
-one file at a time is held. Ids whose hash occurs twice are read again and compared as they are written: the answer is
-exact, and costs a reading of the column of ids.
+one file at a time is in memory. Ids whose hash occurs twice are read again and compared as texts: the answer is exact,
+and costs a second reading of the column of ids.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import File, Part
 
-HELD = 1_000_000
-"""Hashes of a file, about: so many are held at once."""
+HASHES_PER_FILE = 1_000_000
+"""About how many hashes are in a file, and so in memory at once."""
 
 MOST_BITS = 12
 """The most first bits by which hashes are told apart into files; beyond 2^12 files these grow instead."""
 
-COMPARED, AGAIN = 100_000, 1_000_000
-"""The most hashes whose ids are read again, and the most rows that are: enough to show that ids stand twice."""
+MOST_HASHES, MOST_ROWS = 100_000, 1_000_000
+"""The most hashes whose ids are read again, and the most rows of such ids: enough to show that ids are repeated."""
 
 
 def bits_for(rows: int) -> int:
-    """Return by how many first bits the hashes of so many rows are told apart into files."""
-    return min(MOST_BITS, (max(0, rows - 1) // HELD).bit_length())
+    """Return how many leading bits of a hash number its file, for a dataset of so many rows."""
+    return min(MOST_BITS, (max(0, rows - 1) // HASHES_PER_FILE).bit_length())
 
 
 def hashes_of(ids: pl.Series) -> pl.Series:
@@ -62,9 +62,10 @@ def hashes_of(ids: pl.Series) -> pl.Series:
 def compared_ids(
     plan: Plan, files: Mapping[str, Sequence[File]], scratch: Path | None
 ) -> Iterator[dict[str, Identities]]:
-    """Read the ids of all datasets of a plan, where there are any, and compare them, in a folder that is then removed.
+    """Read and compare the row ids of all datasets of a plan; yield them by dataset, none without an id column.
 
-    Raises DataError where an id stands twice in rows with predictions, or in two datasets that must not share rows.
+    ``files`` are the files of each dataset; ``scratch`` the folder in which hashes are kept for the time being. Raises
+    DataError where an id is twice in rows with predictions, or in two datasets that must not share rows.
     """
     if plan.id is None:
         yield {}
@@ -76,13 +77,13 @@ def compared_ids(
         for dataset_ids in ids.values():
             dataset_ids.read(workers_of(plan))
         predicted = [dataset_ids for dataset_ids in ids.values() if dataset_ids.dataset.role != "reference"]
-        problems = [problem for dataset_ids in predicted for problem in dataset_ids.twice()]
+        problems = [problem for dataset_ids in predicted for problem in dataset_ids.repeated_ids()]
         for dataset_ids in predicted:
             for other in ids.values():
                 # What a model or a recalibrator learnt from.
                 learnt = other.dataset.role == "reference" or (
                     dataset_ids.dataset.role == "evaluate" and other.dataset.role == "calibrate")
-                problems += dataset_ids.shared(other) if learnt else []
+                problems += dataset_ids.shared_ids(other) if learnt else []
         if problems:
             raise DataError(*problems)
         yield ids
@@ -90,7 +91,7 @@ def compared_ids(
 
 @contextmanager
 def _temporary_folder(scratch: Path | None) -> Iterator[Path]:
-    """Make a folder in that for files of this run, where large files belong, or where the system has such folders."""
+    """Make a temporary folder in ``scratch``, or in the system's folder for such, and remove it after the block."""
     try:
         if scratch is not None:
             scratch.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def _no_space(folder: Path, error: OSError) -> UsageError:
 class Identities:
     """The ids of a dataset's rows that meet its ``where``, as hashes in files of a ``folder`` by their first ``bits``.
 
-    ``rows`` counts the rows that were read and left as `Tables.rows` does, with the number of their file; ``outcomes``
+    ``rows`` counts the rows that were read and used as `Tables.rows` does, with the number of their file; ``outcomes``
     counts the values of the outcome of a reference dataset.
     """
 
@@ -124,29 +125,31 @@ class Identities:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, workers: int) -> None:
-        """Read the ids of all rows, some parts at once; raises DataError, and UsageError where they cannot be kept."""
-        with closing(in_order(self._part, parts_of(self.dataset), workers)) as parts:
+        """Read the ids of all rows, ``workers`` parts at once; raises DataError, and UsageError where writing fails."""
+        with closing(in_order(self._read_part, parts_of(self.dataset), workers)) as parts:
             for _ in parts:
                 pass
 
-    def twice(self) -> list[Problem]:
-        """Return the problem of ids that stand in several rows, if there are any."""
-        wanted: list[Wholes] = []
+    def repeated_ids(self) -> list[Problem]:
+        """Return the problem of ids that are repeated within the dataset, if there are any."""
+        repeated: list[Wholes] = []
         for number in range(1 << self.bits):
             hashes = np.sort(self._hashes(number))
-            wanted.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
-        columns, whole = self._again(np.concatenate(wanted))
+            repeated.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+        columns, complete = self._read_again(np.concatenate(repeated))
         checks.check_unique(columns, str(self.plan.id))
-        return [_with_more(problem, whole=whole) for problem in columns.problems]
+        return [_with_more(problem, complete=complete) for problem in columns.problems]
 
-    def shared(self, other: Identities) -> list[Problem]:
-        """Return the problem of ids that stand in both datasets, if there are any."""
-        wanted = np.concatenate([
+    def shared_ids(self, other: Identities) -> list[Problem]:
+        """Return the problem of ids that are in this and the ``other`` dataset, if there are any."""
+        common = np.concatenate([
             np.intersect1d(self._hashes(number), other._hashes(number)) for number in range(1 << self.bits)])
-        (columns, whole), (others, all_others) = self._again(wanted), other._again(wanted)
-        return [_with_more(problem, whole=whole and all_others) for problem in leakage.shared_rows(columns, others)]
+        (columns, complete), (others, others_complete) = self._read_again(common), other._read_again(common)
+        return [_with_more(problem, complete=complete and others_complete)
+                for problem in leakage.shared_rows(columns, others)]
 
-    def _part(self, part: Part) -> None:
+    def _read_part(self, part: Part) -> None:
+        """Read the ids of a part: write their hashes to the files, and count its rows and its reference outcomes."""
         for columns in self._batches(part):
             hashes = np.sort(hashes_of(columns.names[str(self.plan.id)]).to_numpy())
             rows, truth = columns.rows, columns.truth
@@ -159,16 +162,19 @@ class Identities:
                     self.outcomes.update(dict(truth.drop_nulls().value_counts().iter_rows()))
 
     def _batches(self, part: Part) -> Iterator[Columns]:
-        """Yield the ids of some rows of a part after others, checked as those of rows that are held."""
-        file, reference = self.files[part.file], self.dataset.role == "reference"
-        dataset_ids = tuple(condition for condition in self.dataset.conditions if condition.key == "where")
-        read = self.dataset.columns if reference else (str(self.plan.id),)
-        ids = replace(self.dataset, columns=read, conditions=dataset_ids)
+        """Yield the row ids of a part batch by batch; of a reference dataset all its columns.
+
+        The checks are those of rows in memory; raises DataError for their problems, or where the file has changed.
+        """
+        file, is_reference = self.files[part.file], self.dataset.role == "reference"
+        row_filters = tuple(condition for condition in self.dataset.conditions if condition.key == "where")
+        read_columns = self.dataset.columns if is_reference else (str(self.plan.id),)
+        dataset = replace(self.dataset, columns=read_columns, conditions=row_filters)
         try:
-            for rows in load_part(self.plan, ids, part.file, part.first, part.rows):
+            for rows in load_part(self.plan, dataset, part.file, part.first, part.rows):
                 if isinstance(rows, list):
                     raise DataError(*rows)
-                columns = checks.check_reference(rows, frozenset()) if reference else checks.check_ids(rows)
+                columns = checks.check_reference(rows, frozenset()) if is_reference else checks.check_ids(rows)
                 if columns.problems:
                     raise DataError(*columns.problems)
                 yield columns
@@ -176,24 +182,25 @@ class Identities:
             unchanged(file.path, file.stamp, file.shown, file.place)
 
     def _write(self, hashes: Wholes) -> None:
-        """Add sorted hashes to the files."""
-        borders = np.arange(1, 1 << self.bits, dtype=np.uint64) << np.uint64(64 - self.bits if self.bits else 0)
+        """Append sorted hashes [n] to the files, each to the one numbered by its first bits."""
+        first_hashes = np.arange(1, 1 << self.bits, dtype=np.uint64) << np.uint64(64 - self.bits if self.bits else 0)
         try:
             self.folder.mkdir(exist_ok=True)
-            for number, some in enumerate(np.split(hashes, np.searchsorted(hashes, borders))):
-                if len(some):
+            for number, file_hashes in enumerate(np.split(hashes, np.searchsorted(hashes, first_hashes))):
+                if len(file_hashes):
                     with (self.folder / str(number)).open("ab") as file:
-                        file.write(some.tobytes())
+                        file.write(file_hashes.tobytes())
         except OSError as error:
             raise _no_space(self.folder, error) from None
 
     def _hashes(self, number: int) -> Wholes:
+        """Return all hashes of the file of a number, unsorted."""
         path = self.folder / str(number)
         return np.fromfile(path, np.uint64) if path.exists() else np.zeros(0, np.uint64)
 
-    def _again(self, hashes: Wholes) -> tuple[Columns, bool]:
-        """Read the rows whose ids have one of some hashes; tell whether these are all, or the first of very many."""
-        name, wanted = str(self.plan.id), pl.Series(hashes[:COMPARED])
+    def _read_again(self, hashes: Wholes) -> tuple[Columns, bool]:
+        """Read the ids again that have one of ``hashes``; tell whether these are all, not the first of very many."""
+        name, wanted = str(self.plan.id), pl.Series(hashes[:MOST_HASHES])
         frames = [pl.DataFrame(schema={name: pl.String, POSITION: pl.Int64})]
         height = 0
         parts = parts_of(self.dataset) if len(hashes) else ()
@@ -202,16 +209,16 @@ class Identities:
             frame = pl.DataFrame({name: ids, POSITION: columns.rows.frame[POSITION]})
             frames.append(frame.filter(hashes_of(ids).is_in(wanted.implode())))
             height += frames[-1].height
-            if height >= AGAIN:
+            if height >= MOST_ROWS:
                 break
         frame = pl.concat(frames)
         sources = tuple(SourceFile(file.shown, None, 0) for file in self.files)
         columns = Columns(RowBlock(self.plan, self.dataset, frame, sources))
         columns.names[name] = frame[name]
-        return columns, len(hashes) <= COMPARED and height < AGAIN
+        return columns, len(hashes) <= MOST_HASHES and height < MOST_ROWS
 
 
-def _with_more(problem: Problem, *, whole: bool) -> Problem:
-    """Return a problem that says, where only the first of very many rows were compared, that there are more."""
-    more = f"and more: of very many such ids, {COMPARED:,} in {AGAIN:,} rows were compared as they are written"
-    return problem if whole else replace(problem, notes=(*problem.notes, more))
+def _with_more(problem: Problem, *, complete: bool) -> Problem:
+    """Add a note to a problem, unless all rows were compared: these are the first of very many."""
+    more = f"and more: of very many such ids, {MOST_HASHES:,} in {MOST_ROWS:,} rows were compared as they are written"
+    return problem if complete else replace(problem, notes=(*problem.notes, more))

@@ -1,4 +1,4 @@
-"""Counting the rows of a part into tables, some at a time, by threads of this process."""
+"""Counting the rows of a part into tables, batch by batch, by threads of this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cache import encode
 from evalpipe.streams.parts import Summed, digest, unchanged
-from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, asked
+from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, table_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Predictions, SlicedRows
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import File, Part
-    from evalpipe.streams.tables import Asked, Option
+    from evalpipe.streams.tables import Option, TableLayout
 
 
 @dataclass
 class KnownLevels:
-    """What each value of the outcome's column means, of those that have occurred: the event or the other level."""
+    """The level, event or other, of each value of the outcome's column that has occurred so far."""
 
     levels: tuple[str, ...] = ()
     events: dict[object, bool] = field(default_factory=dict)
     dtype: pl.DataType | None = None
 
     def of(self, rows: RowBlock) -> pl.Series | None:
-        """Return the level of each row, [n]; None where a value is new, or where models give classes, levels too."""
+        """Return the level of each row, [n]; None where a value is new, or where models predict classes."""
         values = rows.frame[rows.plan.outcome.column]
         if values.dtype != self.dtype or any(model.prediction is not None for model in rows.plan.models.values()):
             return None
-        event, other = (values.is_in([value for value, is_event in self.events.items() if is_event is wanted])
-                        for wanted in (True, False))
+        event, other = (values.is_in([value for value, is_event in self.events.items() if is_event is is_wanted])
+                        for is_wanted in (True, False))
         if values.null_count() or not (event | other).all():
             return None
         levels = pl.select(pl.when(event).then(pl.lit(self.levels[0])).otherwise(pl.lit(self.levels[1])))
         return levels.to_series().alias(values.name)
 
     def learn(self, columns: Columns, levels: tuple[str, ...]) -> None:
-        """Note what the values of checked rows mean; of another type than before, they alone are known."""
+        """Remember the level of each value of checked rows; forget earlier values of another type or other levels."""
         values, truth = columns.rows.frame[columns.rows.plan.outcome.column], columns.truth
         if truth is None:
             return
@@ -78,12 +78,12 @@ States = tuple[tuple[bool, bool] | None, ...]
 NONE: States = (None,)
 CLASSED: States = ((False, True), (True, True))
 ZONED: States = ((False, False), (True, False), (False, True), (True, True))
-"""What a model may make of a row: whether it is predicted as the event, and whether it has a class at all."""
+"""The possible states of a row under a model: whether it is predicted as the event, and whether it has a class."""
 
 
 @dataclass
 class _SliceNumbers:
-    """The slices of one slicing in the order in which they came; number 0 is that of rows in none."""
+    """Numbers the slices of one slicing in order of appearance; rows in no slice have the number 0."""
 
     labels: list[Labels | None] = field(default_factory=lambda: [None])
     numbers: dict[Labels, int] = field(default_factory=dict)
@@ -95,42 +95,45 @@ class _SliceNumbers:
             if key not in self.numbers:
                 self.numbers[key] = len(self.labels)
                 self.labels.append(key)
-        mine = np.array([0, *(self.numbers[tuple(labels.items())] for labels in rows.labels)], np.intp)
-        return mine[rows.codes + 1]
+        number_of_code = np.array([0, *(self.numbers[tuple(labels.items())] for labels in rows.labels)], np.intp)
+        return number_of_code[rows.codes + 1]
 
 
 @dataclass
 class _GroupCounts:
-    """Counts of the cells of groups: flat, [groups x size]."""
+    """Counts of observations by group and cell: flat, [groups x ``size``], where a group has ``size`` cells.
+
+    ``states`` are the possible states of a row under each model.
+    """
 
     size: int
     states: tuple[States, ...]
     counts: Wholes = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @cached_property
-    def kinds(self) -> int:
+    def groups_per_slice(self) -> int:
         """How many groups there are in each slice."""
         return 2 * math.prod(len(states) for states in self.states)
 
     def add(self, groups: Wholes, cells: Wholes, weights: Wholes | None, slices: int) -> None:
-        """Count the cells of rows [n] in groups."""
-        kind = np.int32 if weights is None else np.int64  # a part has fewer rows than the first can count
-        lacking = slices * self.kinds * self.size - len(self.counts)
-        if lacking > 0 or self.counts.dtype != kind:
-            self.counts = np.concatenate([self.counts, np.zeros(lacking, kind)])
+        """Count rows [n], or their ``weights``, by number of group and cell; ``slices`` is how many there are now."""
+        dtype = np.int32 if weights is None else np.int64  # a part has fewer rows than the first can count
+        missing = slices * self.groups_per_slice * self.size - len(self.counts)
+        if missing > 0 or self.counts.dtype != dtype:
+            self.counts = np.concatenate([self.counts, np.zeros(missing, dtype)])
         for chunk in _row_chunks(len(groups)):
-            places = groups[chunk] * self.size + (cells[chunk] if len(cells) > 1 else cells)
-            np.add.at(self.counts, places, kind(1) if weights is None else weights[chunk])
+            positions = groups[chunk] * self.size + (cells[chunk] if len(cells) > 1 else cells)
+            np.add.at(self.counts, positions, dtype(1) if weights is None else weights[chunk])
 
-    def renumber(self, places: Wholes) -> None:
-        """Count clusters under other numbers, of which some may share one; see `GROUPS`."""
+    def renumber(self, new_numbers: Wholes) -> None:
+        """Move the counts of each cluster to its new number; clusters may get the same number: see `GROUPS`."""
         counts = self.counts.reshape(-1, GROUPS)
         self.counts = np.zeros_like(self.counts)
-        for before, after in enumerate(places):
-            self.counts[after::GROUPS] += counts[:, before]
+        for old_number, new_number in enumerate(new_numbers):
+            self.counts[new_number::GROUPS] += counts[:, old_number]
 
     def groups(self, labels: list[Labels | None]) -> dict[RowGroup, CellCounts]:
-        """Return the cells of the groups that have any, by what the groups are of."""
+        """Return the cells of each group that is not empty; ``labels`` are those of the slices by number."""
         cells_of: dict[RowGroup, CellCounts] = {}
         for number, counts in enumerate(self.counts.reshape(-1, self.size)):
             cells = np.flatnonzero(counts)
@@ -139,27 +142,27 @@ class _GroupCounts:
         return cells_of
 
     def group(self, number: int, labels: list[Labels | None]) -> RowGroup:
-        """Return what a group is of."""
-        place, kind = divmod(number, self.kinds)
-        kind, event = divmod(kind, 2)
+        """Return the slice, truth and states of the group of a number; see `_group_numbers`."""
+        slice_number, rest = divmod(number, self.groups_per_slice)
+        rest, event = divmod(rest, 2)
         picked = []
         for states in self.states:
-            kind, state = divmod(kind, len(states))
+            rest, state = divmod(rest, len(states))
             picked.append(states[state])
-        return RowGroup(labels[place], bool(event), tuple(picked))
+        return RowGroup(labels[slice_number], bool(event), tuple(picked))
 
 
 class Tally:
-    """The tables of the rows that were added, in the making."""
+    """Counts the rows of a part, batch by batch, and makes tables of the counts."""
 
-    def __init__(self, plan: Plan, asked: Asked, role: str) -> None:
-        """Begin without rows; only of those of role "evaluate" there are slices."""
-        self.plan, self.asked, self.role = plan, asked, role
+    def __init__(self, plan: Plan, layout: TableLayout, role: str) -> None:
+        """Begin without rows; only a dataset of the ``role`` "evaluate" has slices."""
+        self.plan, self.layout, self.role = plan, layout, role
         sliced = plan.slices.slicings if role == "evaluate" else ()
         self.slices = [_SliceNumbers() for _ in sliced] or [_SliceNumbers()]
         self.counted: dict[tuple[int, str], _GroupCounts] = {}
         self.fractions: dict[str, Wholes] = {}
-        self.singles: dict[str, Floats] = {}
+        self.shared_scores: dict[str, Floats] = {}
         self.totals: dict[tuple[int, str, Option], ExactSums] = {}
         self.known = KnownLevels()
         self.rows: dict[str, int] = {}
@@ -168,7 +171,7 @@ class Tally:
         self.clusters: dict[tuple[int, str], _GroupCounts] = {}
 
     def read(self, rows: RowBlock, file: int) -> None:
-        """Count the rows of a file that were read, and those that are left."""
+        """Count the rows of a file that were read, and those that are kept by its conditions."""
         self._count("read", rows.sources[file].rows)
         self._count("kept", rows.frame.height)
         for name, count in rows.unknown.items():
@@ -178,7 +181,7 @@ class Tally:
         self.rows[name] = self.rows.get(name, 0) + count
 
     def add(self, columns: Columns, levels: tuple[str, ...], frame: pl.DataFrame) -> None:
-        """Add checked rows, those without weight left out."""
+        """Add checked rows; ``frame`` has those with a weight, ``levels`` are event and other."""
         self._count("used", frame.height)
         event = frame["truth"].to_numpy()
         weight = frame["weight"].to_numpy().astype(np.int64) if "weight" in frame.columns else None
@@ -188,74 +191,79 @@ class Tally:
             weighed = rows if weight is None else int(weight[members].sum())
             self.levels[level] = before[0] + rows, before[1] + weighed
         sliced = slices.requested_slices(columns, frame) if self.role == "evaluate" else ()
-        places = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
+        slice_numbers = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
         models = {model.name: predictions_of(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
-        self._count_rows(models, event, weight, places or [np.zeros(1, np.intp)], self._clusters_of(frame))
+        self._count_rows(models, event, weight, slice_numbers or [np.zeros(1, np.intp)], self._clusters_of(frame))
 
     def _clusters_of(self, frame: pl.DataFrame) -> Wholes | None:
-        """Return the number of each row's cluster, [n]; None without any. Those counted before get their new ones."""
+        """Return the number of each row's cluster, [n], None without clusters; renumber those counted before."""
         if self.numbers is None:
             return None
-        clusters, places = self.numbers.of(frame["cluster"])
-        if places is not None:
+        clusters, renumbering = self.numbers.of(frame["cluster"])
+        if renumbering is not None:
             for counted in self.clusters.values():
-                counted.renumber(places)
+                counted.renumber(renumbering)
         return clusters if self.role == "evaluate" else None
 
     def _count_rows(
-        self, models: dict[str, Predictions], event: Flags, weight: Wholes | None, places: list[Wholes],
+        self, models: dict[str, Predictions], event: Flags, weight: Wholes | None, slice_numbers: list[Wholes],
         clusters: Wholes | None,
     ) -> None:
-        """Count the cells of each model and the joint ones of all, and total what is asked for, in each slicing."""
+        """Count each model's cells and the joint cells, and total the layout's statistics, in each slicing.
+
+        ``slice_numbers`` are those of each row [n], by slicing.
+        """
         states = {name: _possible_states(model) for name, model in models.items()}
         cells: dict[str, Wholes] = {}
         # One table after the other, for each is about as large as the processor's cache.
         for name, model in models.items():
-            groups = [_group_numbers(event, place, [states[name]]) for place in places]
-            if name in self.asked.models:
-                cells[name] = self._place(name, model, event, weight)
-            size = self.asked.grid.size if name in cells else 1
-            for slicing, of_slicing in enumerate(groups):
-                self._count_cells((slicing, name), size, [states[name]], of_slicing, cells.get(name), weight)
+            by_slicing = [_group_numbers(event, numbers, [states[name]]) for numbers in slice_numbers]
+            if name in self.layout.models:
+                cells[name] = self._cells_of(name, model, event, weight)
+            size = self.layout.grid.size if name in cells else 1
+            for slicing, slicing_groups in enumerate(by_slicing):
+                self._count_cells((slicing, name), size, [states[name]], slicing_groups, cells.get(name), weight)
                 if clusters is not None:
-                    self._count_clusters((slicing, name), of_slicing, cells.get(name), clusters, weight)
+                    self._count_clusters((slicing, name), slicing_groups, cells.get(name), clusters, weight)
             if name in cells:
-                self._total(name, model, event, weight, groups)
+                self._total(name, model, event, weight, by_slicing)
         if len(models) > 1:
             joint, size = self._joint(list(cells.values()))
-            for slicing, place in enumerate(places):
-                of_all = list(states.values())
-                self._count_cells((slicing, ""), size, of_all, _group_numbers(event, place, of_all), joint, weight)
+            for slicing, numbers in enumerate(slice_numbers):
+                all_states = list(states.values())
+                groups = _group_numbers(event, numbers, all_states)
+                self._count_cells((slicing, ""), size, all_states, groups, joint, weight)
 
     def _count_cells(
         self, key: tuple[int, str], size: int, states: list[tuple[States, Wholes]], groups: Wholes,
         cells: Wholes | None, weight: Wholes | None,
     ) -> None:
+        """Count the cells of rows [n] in their groups; ``key`` is slicing and model, ``size`` the number of cells."""
         counted = self.counted.setdefault(key, _GroupCounts(size, tuple(possible for possible, _ in states)))
         counted.add(groups, np.zeros(1, np.intp) if cells is None else cells, weight, len(self.slices[key[0]].labels))
 
     def _count_clusters(
         self, key: tuple[int, str], groups: Wholes, cells: Wholes | None, clusters: Wholes, weight: Wholes | None
     ) -> None:
-        """Count the cells of each cluster, which end at edges alone."""
-        coarse, several = self.asked.coarse
-        size, places = (1, clusters) if cells is None else (several, coarse.take(cells) * GROUPS + clusters)
+        """Count rows [n] by group, coarse cell and cluster; ``key`` is slicing and model."""
+        coarse, coarse_count = self.layout.coarse
+        size, positions = (1, clusters) if cells is None else (coarse_count, coarse.take(cells) * GROUPS + clusters)
         counted = self.clusters.setdefault(key, _GroupCounts(size * GROUPS, self.counted[key].states))
-        counted.add(groups, places, weight, len(self.slices[key[0]].labels))
+        counted.add(groups, positions, weight, len(self.slices[key[0]].labels))
 
     def _joint(self, cells: list[Wholes]) -> tuple[Wholes, int]:
-        """Return the joint cell of the cells of all models with scores, [n], and how many joint cells there are."""
-        joint, several = self.asked.joint
+        """Return the number of each row's joint cell, [n], from its cells under all models, and how many there are."""
+        joint, cells_per_model = self.layout.joint
         combined: Wholes = np.zeros(1, np.int32)
-        for places in cells:
-            combined = combined * np.int32(several) + joint.take(places)
-        return combined, several ** len(cells)
+        for model_cells in cells:
+            combined = combined * np.int32(cells_per_model) + joint.take(model_cells)
+        return combined, cells_per_model ** len(cells)
 
-    def _place(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
-        """Return the cell of each row's score, [n], and total how far into it the rows lie."""
-        size = self.asked.grid.size
-        placed = self.asked.grid.placed_log_odds if model.log_odds else self.asked.grid.placed
+    def _cells_of(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
+        """Return the cell of each row's score, [n]; total the distances of scores from the ends of their cells."""
+        size = self.layout.grid.size
+        placed = self.layout.grid.placed_log_odds if model.log_odds else self.layout.grid.placed
         values = present(model.score if model.log_odds else model.probability, "scores")
         cells: Wholes = np.empty(len(event), np.int32)
         inside = np.empty(len(event))
@@ -266,35 +274,36 @@ class Tally:
             units = inside[chunk].astype(np.int64)
             places = cells[chunk] + size * ~event[chunk]
             np.add.at(totals, places, units if weight is None else units * weight[chunk])
-            self._note(name, places, values[chunk])
+            self._update_shared_scores(name, places, values[chunk])
         return cells
 
-    def _note(self, name: str, places: Wholes, values: Floats) -> None:
-        """Note which cells have rows of a single value, those of events and of others apart."""
-        singles = self.singles.setdefault(name, np.full(2 * self.asked.grid.size, np.inf))
+    def _update_shared_scores(self, name: str, cells: Wholes, values: Floats) -> None:
+        """Note the score that all rows of a cell share, NaN where they differ; cells of events and others are apart."""
+        scores = self.shared_scores.setdefault(name, np.full(2 * self.layout.grid.size, np.inf))
         values = values + 0.0  # -0 is 0
-        fresh = np.isinf(singles.take(places))
-        singles[places[fresh]] = values[fresh]
-        singles[places[singles.take(places) != values]] = np.nan
+        is_first = np.isinf(scores.take(cells))
+        scores[cells[is_first]] = values[is_first]
+        scores[cells[scores.take(cells) != values]] = np.nan
 
     def _total(
         self, name: str, model: Predictions, event: Flags, weight: Wholes | None, groups: list[Wholes]
     ) -> None:
-        """Add what is totalled of each row to the totals of its groups, in each slicing."""
-        sizes = [self.counted[slicing, name].kinds * len(slices.labels) for slicing, slices in enumerate(self.slices)]
+        """Add the layout's statistics of rows to the exact totals of their ``groups`` [n], in each slicing."""
+        sizes = [self.counted[slicing, name].groups_per_slice * len(slices.labels)
+                 for slicing, slices in enumerate(self.slices)]
         for chunk in _row_chunks(len(event)):
             part = _rows_of(model, chunk)
             rows = Rows(event[chunk], part.predicted, part.probability, part.score, part.reportable)
-            members = [Members(of_slicing[chunk], size) for of_slicing, size in zip(groups, sizes, strict=True)]
-            for option in self.asked.totals:
+            members = [Members(group_members[chunk], size) for group_members, size in zip(groups, sizes, strict=True)]
+            for option in self.layout.totals:
                 parts = Parts.of(np.asarray(statistics[option[0]].function(rows, **dict(option[1])), float))
-                for slicing, of_slicing in enumerate(members):
-                    sums = self.totals.setdefault((slicing, name, option), ExactSums(of_slicing.size))
-                    sums.grow(of_slicing.size)
-                    sums.add_parts(parts, of_slicing, None if weight is None else weight[chunk])
+                for slicing, group_members in enumerate(members):
+                    sums = self.totals.setdefault((slicing, name, option), ExactSums(group_members.size))
+                    sums.grow(group_members.size)
+                    sums.add_parts(parts, group_members, None if weight is None else weight[chunk])
 
     def tables(self) -> Tables:
-        """Return what all rows came to."""
+        """Return the tables of all rows that were added."""
         counts = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.counted.items()}
         totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = {}
         for (slicing, name, option), sums in self.totals.items():
@@ -303,24 +312,26 @@ class Tally:
                 group: sums.of_group(number) for number in range(sums.size)
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
-        return Tables(self.asked, counts, self.fractions, self.singles, totals, self.rows, self.levels,
+        return Tables(self.layout, counts, self.fractions, self.shared_scores, totals, self.rows, self.levels,
                       None if self.numbers is None else self.numbers.keys, clusters)
 
 
 def _row_chunks(rows: int) -> Iterator[slice]:
+    """Yield slices of `CHUNK` positions, up to the number of rows."""
     return (slice(first, first + CHUNK) for first in range(0, rows, CHUNK))
 
 
 def _rows_of(model: Predictions, chunk: slice) -> Predictions:
-    def of(values: Any) -> Any:
+    """Return a model's predictions of a chunk of the rows."""
+    def part(values: Any) -> Any:
         return None if values is None else values[chunk]
 
-    return replace(model, score=of(model.score), probability=of(model.probability), predicted=of(model.predicted),
-                   reportable=of(model.reportable))
+    return replace(model, score=part(model.score), probability=part(model.probability),
+                   predicted=part(model.predicted), reportable=part(model.reportable))
 
 
 def _possible_states(model: Predictions) -> tuple[States, Wholes]:
-    """Return what a model may make of a row, and which of these it makes of each, [n], in small numbers."""
+    """Return the possible states of a row under a model, and the position among them of each row's state, [n]."""
     if model.predicted is None:
         return NONE, np.zeros(1, np.int16)
     if model.reportable is None:
@@ -328,34 +339,34 @@ def _possible_states(model: Predictions) -> tuple[States, Wholes]:
     return ZONED, model.predicted + np.int16(2) * model.reportable
 
 
-def _group_numbers(event: Flags, place: Wholes, states: list[tuple[States, Wholes]]) -> Wholes:
-    """Return the number of each row's group, [n]: by slice, then by what models make of the row, then by truth."""
-    kind, count = np.zeros(1, np.int16), 1
-    for possible, state in states:
-        kind = kind + state * np.int16(count)
-        count *= len(possible)
-    return place * (2 * count) + (kind * np.int16(2) + event)
+def _group_numbers(event: Flags, slice_number: Wholes, states: list[tuple[States, Wholes]]) -> Wholes:
+    """Return the number of each row's group, [n], whose digits are its slice, its state by model, and its truth."""
+    state_number, count = np.zeros(1, np.int16), 1
+    for possible_states, state in states:
+        state_number = state_number + state * np.int16(count)
+        count *= len(possible_states)
+    return slice_number * (2 * count) + (state_number * np.int16(2) + event)
 
 
-def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
-    """Return what the rows of a part come to.
+def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
+    """Read the rows of a part, check them, and return their tables.
 
-    Raises DataError with the problems of the first rows that have any.
+    Raises DataError with the problems of the first batch of rows that has any.
     """
     dataset = next(entry for entry in plan.datasets if entry.name == part.dataset)
-    tally = Tally(plan, asked, dataset.role)
+    tally = Tally(plan, layout, dataset.role)
     for rows in load_part(plan, dataset, part.file, part.first, part.rows):
         if isinstance(rows, list):
             raise DataError(*rows)
         tally.read(rows, part.file)
         if not rows.frame.height:
             continue
-        known = tally.known.of(rows)
-        columns = checks.check(rows, whole=False, outcome=known)
-        levels = tally.known.levels if known is not None else outcome_checks.settle_levels(plan, [columns])
+        known_outcome = tally.known.of(rows)
+        columns = checks.check(rows, whole=False, outcome=known_outcome)
+        levels = tally.known.levels if known_outcome is not None else outcome_checks.settle_levels(plan, [columns])
         if columns.problems:
             raise DataError(*columns.problems)
-        if known is None:
+        if known_outcome is None:
             tally.known.learn(columns, levels)
         tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
     return tally.tables()
@@ -370,7 +381,7 @@ AHEAD = 2
 
 @dataclass(frozen=True)
 class Threads:
-    """The threads that read the files of a plan, ``number`` at once."""
+    """Threads of this process that read the files of a plan, ``number`` at once."""
 
     plan: Plan
     number: int
@@ -380,20 +391,20 @@ class Threads:
         return in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
-        """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
-        wanted = asked(self.plan)
+        """Yield the tables of each part, in their order, with ``encoded`` as bytes too; raises DataError."""
+        layout = table_layout(self.plan)
 
         def summed(task: tuple[Part, File]) -> Summed:
-            tables = summed_up(self.plan, *task, wanted)
+            tables = summed_up(self.plan, *task, layout)
             return Summed(tables, encode(tables) if encoded else b"")
 
         return in_order(summed, parts, self.number)
 
 
-def summed_up(plan: Plan, part: Part, file: File, asked: Asked) -> Tables:
-    """Return what the rows of a part come to; raises DataError, also where its file changes meanwhile."""
+def summed_up(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tables:
+    """Return the tables of a part; raises DataError, also where its file changes meanwhile."""
     try:
-        tables = summarise(plan, part, asked)
+        tables = summarise(plan, part, layout)
     except DataError:
         # A file that is being written reads like a broken one, so this is looked at first.
         unchanged(file.path, file.stamp, file.shown, file.place)
@@ -403,7 +414,7 @@ def summed_up(plan: Plan, part: Part, file: File, asked: Asked) -> Tables:
 
 
 def in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
-    """Yield what a function makes of tasks, in their order; where one fails, those not yet begun are left out."""
+    """Yield the result of a function for each task, in order, from a pool of threads; cancel the rest on failure."""
     begun: deque[Future[Answer]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:

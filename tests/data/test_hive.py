@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from evalpipe.data.files import named
+from evalpipe.data.files import folder_columns
 from evalpipe.errors import DataError
 from streams.streaming import numbers, rows, run, write
 
@@ -47,7 +47,8 @@ def test_the_column_of_a_file_comes_before_its_folder(tmp_path: Path) -> None:
 
 
 def test_names_of_folders_are_read() -> None:
-    assert named("data/s=a%20b/h=__HIVE_DEFAULT_PARTITION__/=x/y=/p=1.parquet") == {"s": "a b", "h": None, "y": None}
+    path = "data/s=a%20b/h=__HIVE_DEFAULT_PARTITION__/=x/y=/p=1.parquet"
+    assert folder_columns(path) == {"s": "a b", "h": None, "y": None}
 
 
 def test_a_folder_that_a_file_lacks_is_told(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_ids_that_a_killed_run_was_comparing_are_removed_by_the_next(
     spec: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
 ) -> None:
     code = ("import os, signal, evalpipe.streams.row_ids as ids; from evalpipe.cli import main; "
-            "ids.Identities.twice = lambda _: os.kill(os.getpid(), signal.SIGKILL); main()")
+            "ids.Identities.repeated_ids = lambda _: os.kill(os.getpid(), signal.SIGKILL); main()")
     command = [sys.executable, "-c", code, "run", str(spec), "--out", str(spec.parent / "out"), "--set", "id=i"]
     environment = os.environ | {"TMPDIR": str(spec.parent)}
     killed = subprocess.run([*command, *([] if cache else ["--no-cache"])], check=False, env=environment)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from evalpipe.plan.drawing import GROUPS as JOINED
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.streams.cache import MAGIC, DamagedError, decode, encode
-from evalpipe.streams.tables import Asked, CellCounts, RowGroup, Tables, cluster_numbers, keys_of, smallest_keys
+from evalpipe.streams.tables import CellCounts, RowGroup, TableLayout, Tables, cluster_numbers, keys_of, smallest_keys
 
-ASKED = Asked((0.1, 1 / 3, 0.5), (("brier_loss", ()), ("log_loss_total", (("epsilon", 1e-15), ("base", "e")))),
+ASKED = TableLayout((0.1, 1 / 3, 0.5), (("brier_loss", ()), ("log_loss_total", (("epsilon", 1e-15), ("base", "e")))),
               ("a", "b"))
 SIZE = 40
 STATES = st.sampled_from([None, (False, True), (True, True), (True, False)])
@@ -83,11 +83,11 @@ def plain(tables: Tables) -> dict[str, Any]:
         return of.size, of.top, of.terms, {window: totals.tolist() for window, totals in of.windows.items()}
 
     return {
-        "asked": tables.asked, "rows": tables.rows, "levels": tables.levels,
+        "asked": tables.layout, "rows": tables.rows, "levels": tables.levels,
         "counts": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
                    for key, groups in tables.counts.items()},
         "fractions": {model: totals.tolist() for model, totals in tables.fractions.items()},
-        "singles": {model: singles.view(np.int64).tolist() for model, singles in tables.singles.items()},
+        "singles": {model: singles.view(np.int64).tolist() for model, singles in tables.shared_scores.items()},
         "keys": None if tables.keys is None else tables.keys.tolist(),
         "clusters": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
                      for key, groups in tables.clusters.items()},
@@ -106,8 +106,8 @@ def test_tables_come_back_as_they_were(tables: Tables) -> None:
 def test_equal_tables_are_the_same_bytes_in_any_order(tables: Tables) -> None:
     counts, totals = ({key: dict(reversed(groups.items())) for key, groups in part.items()}
                       for part in (tables.counts, tables.totals))
-    parts = (counts, tables.fractions, tables.singles, totals, tables.rows, tables.levels)
-    turned = Tables(tables.asked, *(dict(reversed(part.items())) for part in parts), tables.keys, tables.clusters)
+    parts = (counts, tables.fractions, tables.shared_scores, totals, tables.rows, tables.levels)
+    turned = Tables(tables.layout, *(dict(reversed(part.items())) for part in parts), tables.keys, tables.clusters)
     assert encode(turned) == encode(tables) == encode(decode(encode(tables)))
 
 

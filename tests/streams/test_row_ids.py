@@ -108,7 +108,7 @@ def test_hashes_that_collide_are_no_ids_that_do(tmp_path: Path, monkeypatch: pyt
 def test_very_many_ids_that_stand_twice_are_told_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_ids, "COMPARED", 20)
+    monkeypatch.setattr(row_ids, "MOST_HASHES", 20)
     path = write(pl.concat([named(600), named(600)]), tmp_path / "d", [600])
     with pytest.raises(DataError) as error:
         run(path, **KEYS)

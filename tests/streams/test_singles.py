@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.streams.tables import same_single
+from evalpipe.streams.tables import merged_shared_scores as merged
 from streams.streaming import run, write
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ VALUES = np.array([np.inf, 0.25, 0.4, np.nan])
 
 
 def test_what_is_the_same_of_several_parts_does_not_depend_on_their_order() -> None:
-    table = {(a, b): float(same_single(np.array([a]), np.array([b]))[0]) for a in VALUES for b in VALUES}
+    table = {(a, b): float(merged(np.array([a]), np.array([b]))[0]) for a in VALUES for b in VALUES}
     expected = [[np.inf, 0.25, 0.4, np.nan], [0.25, 0.25, np.nan, np.nan], [0.4, np.nan, 0.4, np.nan], [np.nan] * 4]
     assert np.array_equal(np.reshape(list(table.values()), (4, 4)), expected, equal_nan=True)
     for three in permutations(VALUES, 3):
         one, other, last = (np.array([value]) for value in three)
-        left, right = same_single(same_single(one, other), last), same_single(one, same_single(other, last))
+        left, right = merged(merged(one, other), last), merged(one, merged(other, last))
         assert np.array_equal(left, right, equal_nan=True)
 
 

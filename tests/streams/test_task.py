@@ -13,7 +13,7 @@ from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.schema import resolved
 from evalpipe.streams.cache import encode
 from evalpipe.streams.parts import File, digest, parts_of, stamp
-from evalpipe.streams.tables import asked
+from evalpipe.streams.tables import table_layout
 from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task
 from streams.streaming import rows, write
@@ -38,7 +38,7 @@ def task(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: object = SPEC) -> 
     part = parts_of(dataset)[1]
     path, shown = dataset.table.files[part.file]
     file = File(path.absolute(), shown, stamp(path, shown), None)
-    sent, expected = tables_task(planned, text, part, file), encode(summarise(planned, part, asked(planned)))
+    sent, expected = tables_task(planned, text, part, file), encode(summarise(planned, part, table_layout(planned)))
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     return sent, file, expected
@@ -96,7 +96,7 @@ def test_problems_come_back_with_their_places_and_rows(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     planned = plan(load(path))
     with pytest.raises(DataError) as here:
-        summarise(planned, parts_of(planned.datasets[0])[1], asked(planned))
+        summarise(planned, parts_of(planned.datasets[0])[1], table_layout(planned))
     assert isinstance(error, DataError)
     assert error.problems == here.value.problems
     assert error.problems[0].rows
