@@ -1,4 +1,4 @@
-"""Read the table of candidates: what tells them apart, and the values of the goals, with every fault at once."""
+"""Read the table of candidates: their ids and the values of the goals; report all problems at once."""
 
 from __future__ import annotations
 
@@ -29,45 +29,45 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """How far a mean of values may lie beyond the range of a measure by rounding alone."""
 
-HERE: Loc = ("candidates",)
+SPEC_KEY: Loc = ("candidates",)
 
 
 def read_candidates(plan: Plan) -> CandidateRows | None:
-    """Return the candidates in the order of their ids; None where the plan has none.
+    """Return the candidates, sorted by their ids; None where the plan has none.
 
     Raises DataError with every problem of the table.
     """
-    asked = plan.part(candidates_plan)
-    if asked is None:
+    candidates = plan.part(candidates_plan)
+    if candidates is None:
         return None
-    rows = load_candidates(plan, asked.rows)
+    rows = load_candidates(plan, candidates.rows)
     if isinstance(rows, list):
         raise DataError(*rows)
-    columns, ids = Columns(rows), _read_ids(rows, asked)
+    columns, ids = Columns(rows), _read_ids(rows, candidates)
     # The number of each row's candidate, in the order of the ids.
-    distinct = ids.unique(maintain_order=True).sort(asked.ids, nulls_last=True)
-    number = ids.join(distinct.with_row_index("\0n"), on=asked.ids, how="left", nulls_equal=True,
+    distinct = ids.unique(maintain_order=True).sort(candidates.ids, nulls_last=True)
+    number = ids.join(distinct.with_row_index("\0n"), on=candidates.ids, how="left", nulls_equal=True,
                       maintain_order="left")["\0n"]
-    table = _GoalReader(columns, asked, number, distinct.height)
-    _check_ids(columns, asked, ids, number)
-    values = [table.of_goal(goal) for goal in asked.goals]
+    table = _GoalReader(columns, candidates, number, distinct.height)
+    _check_ids(columns, candidates, ids, number)
+    values = [table.of_goal(goal) for goal in candidates.goals]
     if columns.problems:
         raise DataError(*dict.fromkeys(columns.problems))
-    everything = pl.repeat(value=True, n=rows.frame.height, eager=True)
+    all_rows = pl.repeat(value=True, n=rows.frame.height, eager=True)
     return CandidateRows(
         tuple(distinct.to_dicts()), tuple(zip(*(column for column, _ in values), strict=True)),
-        np.column_stack([error for _, error in values]), files_of(rows, everything))
+        np.column_stack([error for _, error in values]), files_of(rows, all_rows))
 
 
-def _read_ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
-    """Return the columns that tell candidates apart; raises DataError for those that hold no single values."""
+def _read_ids(rows: RowBlock, candidates: CandidatesPlan) -> pl.DataFrame:
+    """Return the columns of ids; raises DataError for columns of lists or mappings."""
     columns: list[pl.Series] = []
     problems: list[Problem] = []
-    for place, name in enumerate(asked.ids):
+    for index, name in enumerate(candidates.ids):
         try:
             columns.append(_read_id(rows, name))
         except Unreadable as fault:
-            problems.append(wrong_type(rows, name, (*HERE, "id", place), fault))
+            problems.append(wrong_type(rows, name, (*SPEC_KEY, "id", index), fault))
     if problems:
         raise DataError(*problems)
     return pl.DataFrame(columns)
@@ -85,77 +85,77 @@ def _read_id(rows: RowBlock, name: str) -> pl.Series:
     return column.cast(pl.Float64).fill_nan(None) if column.dtype.is_float() else texts(column).alias(name)
 
 
-def _check_ids(columns: Columns, asked: CandidatesPlan, ids: pl.DataFrame, number: pl.Series) -> None:
-    """Report rows without an id, and ids of several rows where each row is a candidate."""
-    loc = (*HERE, "id")
-    named = f"column{'s' if len(asked.ids) > 1 else ''} {listed(asked.ids, 'and')}"
+def _check_ids(columns: Columns, candidates: CandidatesPlan, ids: pl.DataFrame, number: pl.Series) -> None:
+    """Report rows without an id and, unless the table is long, ids that are in several rows."""
+    loc = (*SPEC_KEY, "id")
+    id_columns = f"column{'s' if len(candidates.ids) > 1 else ''} {listed(candidates.ids, 'and')}"
     shown = pl.Series([", ".join("empty" if part is None else str(part) for part in row)
                        if any(part is not None for part in row) else None for row in ids.rows()], dtype=pl.String)
-    empty = ids.select(pl.all_horizontal(pl.all().is_null()).alias("empty"))["empty"]
-    if empty.any():
+    is_empty = ids.select(pl.all_horizontal(pl.all().is_null()).alias("empty"))["empty"]
+    if is_empty.any():
         hint = "fill them, or leave such rows out with 'where'"
-        message = f"{rows_have(empty)} no id in {named}"
-        columns.report("missing-id", message, loc, hint, mask=empty, values=shown)
-    twice = pl.Series(number).is_duplicated() & ~empty
-    if asked.long is None and twice.any():
-        message = f"{rows_have(twice)} an id that another row has too, in {named}"
+        message = f"{rows_have(is_empty)} no id in {id_columns}"
+        columns.report("missing-id", message, loc, hint, mask=is_empty, values=shown)
+    is_repeated = pl.Series(number).is_duplicated() & ~is_empty
+    if candidates.long is None and is_repeated.any():
+        message = f"{rows_have(is_repeated)} an id that another row has too, in {id_columns}"
         hint = "name all columns that tell candidates apart, or leave rows out with 'where'"
-        columns.report("duplicate-id", message, loc, hint, mask=twice, values=shown)
+        columns.report("duplicate-id", message, loc, hint, mask=is_repeated, values=shown)
 
 
 class _GoalReader:
-    """Reads the goals of candidates: ``number`` [rows] is the candidate of each row, of ``count``."""
+    """Reads the values of goals; ``number`` [rows] is the number of each row's candidate, of ``count`` candidates."""
 
-    def __init__(self, columns: Columns, asked: CandidatesPlan, number: pl.Series, count: int) -> None:
-        self.columns, self.asked, self.number, self.count = columns, asked, number.to_numpy(), count
+    def __init__(self, columns: Columns, candidates: CandidatesPlan, number: pl.Series, count: int) -> None:
+        self.columns, self.candidates, self.number, self.count = columns, candidates, number.to_numpy(), count
 
     def of_goal(self, goal: GoalColumn) -> tuple[list[Any], np.ndarray]:
-        """Return the values of a goal [n], None where there is none, and their standard errors."""
-        rows, long = self.columns.rows, self.asked.long
+        """Return a goal's value for each candidate [n], None where there is none, and the standard errors [n]."""
+        rows, long = self.columns.rows, self.candidates.long
         if goal.column is None and long is not None:
-            here = self._rows_of(goal)
-            value, error, error_loc = long.value, long.std_err, (*HERE, "long", "std_err")
+            is_of_goal = self._rows_of(goal)
+            value, error, error_loc = long.value, long.std_err, (*SPEC_KEY, "long", "std_err")
         else:
-            here = pl.repeat(value=True, n=rows.frame.height, eager=True)
-            value, error, error_loc = goal.column or "", goal.std_err, (*HERE, "std_err")
-        read = self._levels if goal.goal.rule.kind == "category" else self._numbers
-        given = read(value, here, goal, goal.loc)
-        self._once(goal, given, here, value)
-        errors = None if error is None else self._numbers(error, here, goal, error_loc, error=True)
-        return self._placed(given, here), np.array(
-            [math.nan if item is None else item for item in self._placed(errors, here)], float)
+            is_of_goal = pl.repeat(value=True, n=rows.frame.height, eager=True)
+            value, error, error_loc = goal.column or "", goal.std_err, (*SPEC_KEY, "std_err")
+        read_column = self._levels if goal.goal.rule.kind == "category" else self._numbers
+        values = read_column(value, is_of_goal, goal, goal.loc)
+        self._check_repeated(goal, values, is_of_goal, value)
+        errors = None if error is None else self._numbers(error, is_of_goal, goal, error_loc, error=True)
+        return self._by_candidate(values, is_of_goal), np.array(
+            [math.nan if item is None else item for item in self._by_candidate(errors, is_of_goal)], float)
 
     def _rows_of(self, goal: GoalColumn) -> pl.Series:
-        """Return which rows of a long table are of a goal; a problem where none is."""
-        assert self.asked.long is not None  # noqa: S101 - the caller looks first
-        name, rows = self.asked.long.metric, self.columns.rows
-        written = texts(rows.frame[name])
-        here = written.is_in(list(goal.names)).fill_null(value=False)
-        if not here.any():
-            known = written.drop_nulls().unique(maintain_order=True).to_list()
+        """Return flags of the rows of a long table that have a goal's measure; report where none has."""
+        assert self.candidates.long is not None  # noqa: S101 - the caller looks first
+        name, rows = self.candidates.long.metric, self.columns.rows
+        measures = texts(rows.frame[name])
+        is_of_goal = measures.is_in(list(goal.names)).fill_null(value=False)
+        if not is_of_goal.any():
+            known = measures.drop_nulls().unique(maintain_order=True).to_list()
             close = next(filter(None, (closest(wanted, known) for wanted in goal.names)), None)
             subject = goal.names[0]
             hint = (f"did you mean '{close}'? Name it under 'candidates': columns: {{{subject}: {close}}}" if close
                     else f"the column has {listed(known[:12], 'and')}")
             message = f"no row of column '{name}' is of {subject}"
             self.columns.report("missing-measure", message, goal.loc, hint)
-        return here
+        return is_of_goal
 
     def _numbers(
-        self, column: str, here: pl.Series, goal: GoalColumn, loc: Loc, *, error: bool = False
+        self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc, *, error: bool = False
     ) -> pl.Series | None:
-        """Read a column of numbers in the rows that are ``here``; a cell may be empty."""
+        """Read a column of numbers in the goal's rows; a cell may be empty. With ``error`` they are standard errors."""
         rows = self.columns.rows
-        written = rows.frame[column]
+        cells = rows.frame[column]
         try:
             values = numbers(rows.numeric(column), as_text=rows.as_text)
         except Unreadable as fault:
             self.columns.problems.append(wrong_type(rows, column, loc, fault))
             return None
-        strange = values.is_null() & ~blank(written) & here
-        refuse(self.columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}",
-               _way_out_of_texts(written.filter(strange), rows))
-        values = values.fill_nan(None).set(~here, None)
+        is_strange = values.is_null() & ~blank(cells) & is_of_goal
+        refuse(self.columns, column, loc, is_strange, "not-a-number", f"not {noun(is_strange, 'number')}",
+               _hint_for_texts(cells.filter(is_strange), rows))
+        values = values.fill_nan(None).set(~is_of_goal, None)
         check_bounded(self.columns, column, loc, values)
         if error:
             wrong = (values < 0).fill_null(value=False)
@@ -165,7 +165,7 @@ class _GoalReader:
         return values
 
     def _in_range(self, column: str, values: pl.Series, goal: GoalColumn) -> None:
-        """Report values that the measure of a goal never has, and those beyond the points of a goal that forbids it."""
+        """Report values outside the range of the goal's measure, or beyond the goal's points where it forbids that."""
         entry, shape = goal.goal.entry, goal.goal.shape
         if entry is not None:
             low, high = entry.metric.bounds(entry.params)
@@ -181,27 +181,29 @@ class _GoalReader:
             hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
             refuse(self.columns, column, goal.loc, beyond, "beyond-points", what, hint)
 
-    def _levels(self, column: str, here: pl.Series, goal: GoalColumn, loc: Loc) -> pl.Series | None:
-        """Read a column of levels, each of them one that the goal names."""
+    def _levels(self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc) -> pl.Series | None:
+        """Read a column of levels in the goal's rows; report levels that the goal does not name."""
         try:
-            levels = texts(self.columns.rows.frame[column]).set(~here, None)
+            levels = texts(self.columns.rows.frame[column]).set(~is_of_goal, None)
         except Unreadable as fault:
             self.columns.problems.append(wrong_type(self.columns.rows, column, loc, fault))
             return None
-        known = list(goal.goal.shape)
-        unknown = ~levels.is_in(known).fill_null(value=True)
-        refuse(self.columns, column, loc, unknown, "unknown-level", f"no level of the goal '{goal.goal.name}'",
-               f"add {'it' if int(unknown.sum()) == 1 else 'them'} there beside {listed(known, 'and')}")
+        goal_levels = list(goal.goal.shape)
+        is_unknown = ~levels.is_in(goal_levels).fill_null(value=True)
+        refuse(self.columns, column, loc, is_unknown, "unknown-level", f"no level of the goal '{goal.goal.name}'",
+               f"add {'it' if int(is_unknown.sum()) == 1 else 'them'} there beside {listed(goal_levels, 'and')}")
         return levels
 
-    def _once(self, goal: GoalColumn, given: pl.Series | None, here: pl.Series, column: str) -> None:
-        """Report candidates that have several values of one goal in a long table."""
-        if given is None or self.asked.long is None:
+    def _check_repeated(
+        self, goal: GoalColumn, goal_values: pl.Series | None, is_of_goal: pl.Series, column: str
+    ) -> None:
+        """Report candidates with several values of a goal in a long table; ``column`` has the values."""
+        if goal_values is None or self.candidates.long is None:
             return
-        frame = pl.DataFrame({"n": self.number, "value": given, "here": here})
+        frame = pl.DataFrame({"n": self.number, "value": goal_values, "here": is_of_goal})
         several = pl.len() if goal.column is None else pl.col("value").n_unique()
         repeated = frame.filter("here").group_by("n").agg(several.alias("count")).filter(pl.col("count") > 1)["n"]
-        wrong = frame["n"].is_in(repeated.implode()) & here
+        wrong = frame["n"].is_in(repeated.implode()) & is_of_goal
         if wrong.any():
             count = counted(int(wrong.sum()), "row")
             message = f"{count} give {goal.names[0]} of a candidate that has another row of it"
@@ -209,19 +211,19 @@ class _GoalReader:
                 message = f"{goal.column} differs within candidates, in {int(wrong.sum()):,} rows"
             hint = "name all columns that tell candidates apart under 'id', or leave rows out with 'where'"
             values = self.columns.rows.frame[column]
-            self.columns.report("duplicate-id", message, (*HERE, "id"), hint, mask=wrong, values=values)
+            self.columns.report("duplicate-id", message, (*SPEC_KEY, "id"), hint, mask=wrong, values=values)
 
-    def _placed(self, given: pl.Series | None, here: pl.Series) -> list[Any]:
-        """Return the value of each candidate [n], from the rows that are ``here``."""
-        placed: list[Any] = [None] * self.count
-        if given is not None:
-            for number, value in zip(self.number[here.to_numpy()], given.filter(here), strict=True):
-                placed[number] = value
-        return placed
+    def _by_candidate(self, goal_values: pl.Series | None, is_of_goal: pl.Series) -> list[Any]:
+        """Return the value of each candidate [n], from the values of the goal's rows; None where there is none."""
+        by_candidate: list[Any] = [None] * self.count
+        if goal_values is not None:
+            for number, value in zip(self.number[is_of_goal.to_numpy()], goal_values.filter(is_of_goal), strict=True):
+                by_candidate[number] = value
+        return by_candidate
 
 
-def _way_out_of_texts(strange: pl.Series, rows: RowBlock) -> str:
-    """Return the way out of texts where numbers should stand; a cell may be empty."""
+def _hint_for_texts(strange: pl.Series, rows: RowBlock) -> str:
+    """Return the hint for texts in a column of numbers, whose cells may be empty."""
     words = strange.str.strip_chars().str.to_lowercase() if len(strange) else strange
     if len(strange) and words.is_in(list(MISSING_WORDS)).all():
         return missing_hint(strange, "value", missing=True, separated=rows.separated)

@@ -1,4 +1,4 @@
-"""What can be known of the datasets without reading their rows: files, formats, columns, and the fits of a model."""
+"""The catalog of a spec's datasets, made without reading their rows: files, formats, columns, fits of a model."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ FEWEST_FITS = 2
 
 
 def split_fits(table: DataTable, kind: type[FitSource] = FitSource) -> tuple[DataTable, ...]:
-    """Return a table for each file of a pattern, in the order of their names; ``kind`` says of which fits."""
+    """Return a table for each file of a pattern, sorted by name; ``kind`` is the class of their sources."""
     from evalpipe.data.formats import rows
 
-    named = table.named
+    source = table.named
     return tuple(
-        replace(table, named=kind(named.dataset, named.model, shown, named.loc, named.csv),
-                files=((path, shown),), rows=rows(path, table.format, named.csv))
+        replace(table, named=kind(source.dataset, source.model, shown, source.loc, source.csv),
+                files=((path, shown),), rows=rows(path, table.format, source.csv))
         for path, shown in table.files)
 
 
 def single_fit(places: Origin, table: DataTable) -> Problem:
-    """Report a pattern that a single file matches."""
-    named, file = table.named, table.files[0][1]
-    message = (f"{named.path} matches 1 file, {file}, but a pattern under 'predictions' names several fits of the "
-               f"model '{named.model}', at least {FEWEST_FITS}")
+    """Return the problem of a pattern for several fits that a single file matches."""
+    source, file = table.named, table.files[0][1]
+    message = (f"{source.path} matches 1 file, {file}, but a pattern under 'predictions' names several fits of the "
+               f"model '{source.model}', at least {FEWEST_FITS}")
     hint = "check the pattern; or name the file itself, or a folder where its files hold the rows of one fit"
-    if "optimism" in named.loc:
-        message = (f"{named.path} is 1 file, {file}, but the optimism of model '{named.model}' is a mean over several "
-                   f"bootstrap fits, at least {FEWEST_FITS}")
+    if "optimism" in source.loc:
+        message = (f"{source.path} is 1 file, {file}, but the optimism of model '{source.model}' is a mean over "
+                   f"several bootstrap fits, at least {FEWEST_FITS}")
         hint = "name a pattern or a folder with a file for each bootstrap fit"
-    return Problem("single-fit", message, places.place(*named.loc), hint)
+    return Problem("single-fit", message, places.place(*source.loc), hint)
 
 
 def uneven_fits(sources: Sources, refits: Mapping[tuple[str, str], tuple[DataTable, ...]]) -> Iterator[Problem]:
-    """Report models with another number of fits for one dataset than for another: fits go by the order of names."""
+    """Yield a problem for each model whose number of fits differs between datasets: fits are matched by order."""
     models = dict.fromkeys(model for _, model in refits)
     for model in models:
-        named = {name: declared.predictions[model].loc for name, declared in sources.datasets.items()
+        locs = {name: declared.predictions[model].loc for name, declared in sources.datasets.items()
                  if model in declared.predictions}
-        counts = {name: 1 + len(refits.get((name, model), ())) for name in named}
+        counts = {name: 1 + len(refits.get((name, model), ())) for name in locs}
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"{count} for '{name}'" for name, count in counts.items())
             message = f"the model '{model}' has not as many fits for each dataset: {listed}"
             hint = "give the predictions of the same fits for every dataset, in files whose names sort alike"
-            yield Problem("uneven-fits", message, sources.places.place(*next(iter(named.values()))), hint)
+            yield Problem("uneven-fits", message, sources.places.place(*next(iter(locs.values()))), hint)
 
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
     """Look at every dataset and file of predictions: files, columns, conditions and number of rows, in their order.
 
-    ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
+    ``frames`` are datasets in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
     """
     tables, predictions = dict[str, DataTable](), dict[tuple[str, str], DataTable]()
@@ -79,19 +79,19 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     wrong_spec = list[Problem]()
     bootstrap, wrong_data = _look_at_bootstrap_fits(sources)
     candidates = None
-    for name, declared in sources.datasets.items():
-        table, faults, broken = _look_at_rows(sources, declared, (frames or {}).get(name))
+    for name, dataset in sources.datasets.items():
+        table, faults, data_faults = _look_at_rows(sources, dataset, (frames or {}).get(name))
         wrong_spec += faults
-        wrong_data += broken
+        wrong_data += data_faults
         if table is not None:
             tables[name] = table
-        wrong_data += _look_at_predictions(sources.places, declared, predictions, refits)
+        wrong_data += _look_at_predictions(sources.places, dataset, predictions, refits)
     wrong_data += uneven_fits(sources, refits)
     wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
     if sources.candidates is not None:
-        candidates, faults, broken = _look_at_rows(sources, sources.candidates, None)
+        candidates, faults, data_faults = _look_at_rows(sources, sources.candidates, None)
         wrong_spec += faults
-        wrong_data += broken
+        wrong_data += data_faults
     # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
     if wrong_spec:
         raise SpecError(*wrong_spec)
@@ -101,75 +101,78 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
 
 
 def _look_at_rows(
-    sources: Sources, declared: DatasetSource, frame: pl.DataFrame | None
+    sources: Sources, dataset: DatasetSource, frame: pl.DataFrame | None
 ) -> tuple[DataTable | None, list[Problem], list[Problem]]:
-    """Look at the rows of a dataset or of candidates; None where they cannot be, with all faults."""
+    """Return the table of a dataset or of candidates, None where it cannot be read, problems of the spec and of data.
+
+    ``frame`` are the rows of a dataset in memory.
+    """
     looked_at: tuple[DataTable, Schema] | list[Problem]
     if frame is None:
-        looked_at = _look_at_source(sources.places, declared.source)
+        looked_at = _look_at_source(sources.places, dataset.source)
     else:
-        table = DataTable(declared.source, "memory", (), _type_names(frame.schema), (), frame.height)
+        table = DataTable(dataset.source, "memory", (), _type_names(frame.schema), (), frame.height)
         looked_at = table, dict(frame.schema)
     if isinstance(looked_at, list):
         return None, [], looked_at
-    faults, columns, broken = _check_conditions(sources, declared.conditions, *looked_at)
+    faults, columns, data_faults = _check_conditions(sources, dataset.conditions, *looked_at)
     wrong_spec = [*csv_faults(sources.places, looked_at[0]), *faults]
-    return replace(looked_at[0], where_columns=columns), wrong_spec, broken
+    return replace(looked_at[0], where_columns=columns), wrong_spec, data_faults
 
 
-def _look_at_source(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Problem]:
-    """Return what is known of a dataset in files, and the types of its columns; or why it cannot be read."""
+def _look_at_source(places: Origin, source: Source) -> tuple[DataTable, Schema] | list[Problem]:
+    """Return the table of a dataset in files or of a query, with its columns' types; or problems."""
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
-    if isinstance(named, QuerySource):
+    if isinstance(source, QuerySource):
         from evalpipe.data.sql.query_rows import describe_query
 
         try:
-            return describe_query(places, named)
+            return describe_query(places, source)
         except DataError as error:
             return list(error.problems)
-    located = find(places, named)
+    located = find(places, source)
     if isinstance(located, Problem):
         return [located]
-    schemas, problems = _schemas(places, named, located)
+    schemas, problems = _schemas(places, source, located)
     if problems:
         return problems
-    counts = [rows(path, located.format, named.csv) for path, _ in located.files]
+    counts = [rows(path, located.format, source.csv) for path, _ in located.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
-    return DataTable(named, located.format, located.files, _type_names(schema), (), total), schema
+    return DataTable(source, located.format, located.files, _type_names(schema), (), total), schema
 
 
 def _look_at_predictions(
-    places: Origin, declared: DatasetSource, tables: dict[tuple[str, str], DataTable],
+    places: Origin, dataset: DatasetSource, tables: dict[tuple[str, str], DataTable],
     refits: dict[tuple[str, str], tuple[DataTable, ...]],
 ) -> list[Problem]:
-    """Look at the files of predictions for a dataset, and at those of other fits; add them, and return the problems."""
+    """Add the files of predictions for a dataset to ``tables``, those of other fits to ``refits``; return problems."""
     from evalpipe.data.files import is_pattern
 
     problems: list[Problem] = []
-    for model, named in declared.predictions.items():
-        key, looked_at = (declared.name, model), _look_at_source(places, named)
+    for model, source in dataset.predictions.items():
+        key, looked_at = (dataset.name, model), _look_at_source(places, source)
         if isinstance(looked_at, list):
             problems += looked_at
-        elif not is_pattern(places, named):
+        elif not is_pattern(places, source):
             tables[key] = looked_at[0]
         elif len(looked_at[0].files) < FEWEST_FITS:
             problems.append(single_fit(places, looked_at[0]))
         else:
-            tables[key], *further = split_fits(looked_at[0])
-            refits[key] = tuple(further)
+            tables[key], *other_fits = split_fits(looked_at[0])
+            refits[key] = tuple(other_fits)
     return problems
 
 
 def _look_at_bootstrap_fits(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable, ...]], list[Problem]]:
-    """Look at the files of fits to bootstrap samples of the rows that models were fitted to."""
+    """Return the tables of bootstrap fits, by dataset and model, and the problems of their files."""
     tables: dict[tuple[str, str], tuple[DataTable, ...]] = {}
     problems: list[Problem] = []
-    for name, declared in sources.datasets.items():
-        for model, named in declared.bootstrap.items():
-            looked_at = _look_at_source(sources.places, named)
+    for name, dataset in sources.datasets.items():
+        for model, source in dataset.bootstrap.items():
+            looked_at = _look_at_source(sources.places, source)
             if isinstance(looked_at, list):
                 problems += looked_at
             elif len(looked_at[0].files) < FEWEST_FITS:
@@ -179,24 +182,24 @@ def _look_at_bootstrap_fits(sources: Sources) -> tuple[dict[tuple[str, str], tup
     return tables, problems
 
 
-def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:
-    """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
+def _schemas(places: Origin, source: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:
+    """Return the columns of each file, by its path, and problems of files that are unreadable or lack a column."""
     from evalpipe.data.files import schema
 
-    named_at = places.place(*named.loc)
+    named_at = places.place(*source.loc)
     schemas: dict[str, Schema] = {}
     problems: list[Problem] = []
     for path, shown in located.files:
         try:
-            schemas[shown] = schema(path, shown, located.format, named.csv)
+            schemas[shown] = schema(path, shown, located.format, source.csv)
         except Unreadable as fault:
             problems.append(fault.problem(shown, named_at))
     # From the last file to the first, so that the first file that has a column is the one that is named.
-    holder = {column: shown for shown in reversed(schemas) for column in schemas[shown]}
+    first_file_with = {column: shown for shown in reversed(schemas) for column in schemas[shown]}
     for shown, columns in schemas.items():
-        lacking = [column for column in holder if column not in columns]
+        lacking = [column for column in first_file_with if column not in columns]
         if lacking:
-            message = f"{shown} has no column '{lacking[0]}', which {holder[lacking[0]]} has"
+            message = f"{shown} has no column '{lacking[0]}', which {first_file_with[lacking[0]]} has"
             hint = "all files of a dataset must have the same columns"
             problems.append(Problem("columns-differ", message, named_at, hint))
     return schemas, problems
@@ -205,17 +208,17 @@ def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, S
 def _check_conditions(
     sources: Sources, conditions: Sequence[Condition], table: DataTable, schema: Schema
 ) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
-    """Check the conditions on a dataset, its own and those of slices.
+    """Check the conditions on a dataset, its ``where`` and those of slices.
 
-    Returns the faults of the spec, the columns that conditions mention, and why these cannot be read.
+    Returns problems of the spec, the columns that conditions mention, and problems of reading these.
     """
     from evalpipe.data.where import condition_faults, mentioned_columns
 
-    used = {column for condition in conditions for column in mentioned_columns(condition.text, schema)}
-    columns = tuple(column for column in schema if column in used)
-    types, why, broken = _separated_types(table, columns, sources.places.place(*table.named.loc))
-    if broken:
-        return [], columns, broken
+    mentioned = {column for condition in conditions for column in mentioned_columns(condition.text, schema)}
+    columns = tuple(column for column in schema if column in mentioned)
+    types, why, data_faults = _separated_types(table, columns, sources.places.place(*table.named.loc))
+    if data_faults:
+        return [], columns, data_faults
     problems: list[Problem] = []
     for condition in conditions:
         place = sources.places.place(*condition.loc)
@@ -232,7 +235,7 @@ def _check_conditions(
 def _separated_types(
     table: DataTable, columns: tuple[str, ...], named_at: Place | None
 ) -> tuple[Schema, dict[str, str], list[Problem]]:
-    """Tell the types of columns of separated text, why one is text though it holds numbers, and what is broken."""
+    """Return inferred types of columns of separated text, reasons why some with numbers are text, and problems."""
     from evalpipe.data.files import read
     from evalpipe.data.formats import SEPARATORS
     from evalpipe.data.values import infer_type, typed
@@ -259,19 +262,19 @@ def _separated_types(
 
 
 def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
-    """Yield what is wrong with the keys under ``csv`` for the files that were found."""
+    """Yield the problems of the keys under ``csv``, given the format and the columns of a table."""
     from evalpipe.data.formats import SEPARATORS
 
-    named = table.named
-    csv, place = named.csv, places.place(*named.csv_loc)
+    source = table.named
+    csv, place = source.csv, places.place(*source.csv_loc)
     if csv.encoding is not None and table.format not in SEPARATORS:
-        message = f"'encoding' is declared for {named.called}, whose format is {table.format}"
-        yield Problem("not-csv", message, places.place(*named.csv_loc[:-1], "encoding"),
+        message = f"'encoding' is declared for {source.called}, whose format is {table.format}"
+        yield Problem("not-csv", message, places.place(*source.csv_loc[:-1], "encoding"),
                       "remove it: it says how the text of csv and tsv files is encoded")
     if not csv.declared:
         return
     if table.format not in SEPARATORS:
-        message = f"'csv' is declared for {named.called}, whose format is {table.format}"
+        message = f"'csv' is declared for {source.called}, whose format is {table.format}"
         yield Problem("not-csv", message, place, "remove it: it says how csv and tsv files are written")
         return
     by_column: tuple[tuple[str, str, Mapping[str, object]], ...] = (
@@ -281,10 +284,11 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
         for column in (column for column in columns if column not in table.columns):
             close = closest(column, table.columns)
             hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(list(table.columns)[:12])}"
-            at = places.place(*named.csv_loc, key, column)
-            message = f"'csv' of {named.called} {says} the column '{column}', which the data do not have"
-            yield Problem("unknown-column", message, at or place, hint)
+            column_place = places.place(*source.csv_loc, key, column)
+            message = f"'csv' of {source.called} {says} the column '{column}', which the data do not have"
+            yield Problem("unknown-column", message, column_place or place, hint)
 
 
 def _type_names(schema: Mapping[str, pl.DataType]) -> Mapping[str, str]:
+    """Return the types of columns as texts, by column."""
     return MappingProxyType({name: str(kind) for name, kind in schema.items()})

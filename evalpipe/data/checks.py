@@ -1,6 +1,6 @@
 """The checks of one evaluated dataset, column by column; each problem names the rows, the column and the way out.
 
-Columns that residuals are set against, or stand in the order of, are read here too.
+Columns to plot residuals against, or to order them by, are read here too.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 
 MOST_LEVELS = 50
-"""The most levels that residuals are set against."""
+"""The most levels of a column to plot residuals against."""
 
 
 def check_row_columns(columns: Columns) -> None:
-    """Read every such column of evaluated rows; the rest gets a problem."""
-    asked = columns.rows.plan.residuals
-    for loc, name in () if asked is None else asked.columns:
+    """Read the columns to plot residuals against into ``columns.row_columns``; report those that cannot be used."""
+    residuals = columns.rows.plan.residuals
+    for loc, name in () if residuals is None else residuals.columns:
         try:
             values = columns.rows.typed(name)
             values = values.fill_nan(None) if values.dtype.is_float() else values
             numeric = values.dtype.is_numeric()
-            columns.row_columns[name] = ((), values.cast(pl.Float64)) if numeric else _level_places(values)
+            columns.row_columns[name] = ((), values.cast(pl.Float64)) if numeric else _level_codes(values)
         except Unreadable as fault:
             columns.problems.append(wrong_type(columns.rows, name, loc, fault))
             continue
@@ -67,33 +67,33 @@ def check_row_columns(columns: Columns) -> None:
             columns.report("too-many-levels", message, loc, "group the levels in the data, or name a column of numbers")
 
 
-def _level_places(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
-    """Return the labels of the levels in the order of people, dates by time, and the place of each row's, [n]."""
+def _level_codes(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
+    """Return the labels of a column in natural order, dates by time, and the index of each row's label, [n] floats."""
     distinct = values.unique()
     labels = labels_of(distinct)  # of these, for there may be few of them and many rows
     levels = tuple(ordered({*labels} - {MISSING}))
-    places = {label: float(place) for place, label in enumerate(levels)}
-    codes = pl.Series([places.get(label) for label in labels], dtype=pl.Float64)
+    code_of_label = {label: float(index) for index, label in enumerate(levels)}
+    codes = pl.Series([code_of_label.get(label) for label in labels], dtype=pl.Float64)
     return levels, values.replace_strict(distinct, codes, return_dtype=pl.Float64)
 
 
-def row_columns_held(columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns of each row under names of their own."""
-    return {f"column {place}": values for place, (_, values) in enumerate(columns.row_columns.values())}
+def numbered_row_columns(columns: Columns) -> dict[str, pl.Series]:
+    """Return the columns to plot residuals against as columns of the sample's table, "column 0" and so on."""
+    return {f"column {index}": values for index, (_, values) in enumerate(columns.row_columns.values())}
 
 
 def row_column_values(columns: Columns, frame: pl.DataFrame) -> Mapping[str, ColumnValues]:
-    """Return the columns by name; ``frame`` holds those of `held` for the rows of the sample."""
+    """Return the columns to plot residuals against by name, from the sample's table with `numbered_row_columns`."""
     return MappingProxyType({
-        name: ColumnValues(levels, np.asarray(frame[f"column {place}"].fill_null(np.nan).to_numpy(), float))
-        for place, (name, (levels, _)) in enumerate(columns.row_columns.items())})
+        name: ColumnValues(levels, np.asarray(frame[f"column {index}"].fill_null(np.nan).to_numpy(), float))
+        for index, (name, (levels, _)) in enumerate(columns.row_columns.items())})
 
 
 def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = None) -> Columns:
-    """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset.
+    """Read the columns of an evaluated dataset as values and check all but the levels, which need every dataset.
 
-    Of a part of a dataset, not the ``whole``, what only all rows can tell is left out. ``outcome`` are the levels of
-    the rows where they are known.
+    Of a part of a dataset, not the ``whole``, checks that need all rows are left out. ``outcome`` [n] are the rows'
+    levels where they have been read already.
     """
     plan, columns = rows.plan, Columns(rows)
     if outcome is not None:
@@ -106,20 +106,22 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
     else:
         loc: Loc = ("outcome", "column")
         _read_texts(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
-        for _, theirs, model in columns.predicted():
-            check_model_predictions(theirs, model.name, model)
-    for fit, theirs, model in columns.predicted():
+        for _, predictions, model in columns.predicted():
+            check_model_predictions(predictions, model.name, model)
+    for fit, predictions, model in columns.predicted():
         if fit.kind == "bootstrap":
-            _check_draw_counts(theirs, model)
+            _check_draw_counts(predictions, model)
     _check_keys_of_rows(columns, whole=whole)
     return columns
 
 
 def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
+    """Check weights, exposures, clusters, ids, slices and columns of residuals; parameters as of `check`."""
     rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
-        outcome_checks.check_weights(columns, plan.weight.column, whole=plan.weight.kind == "frequency", part=not whole)
+        counts = plan.weight.kind == "frequency"
+        outcome_checks.check_weights(columns, plan.weight.column, counts=counts, part=not whole)
     if plan.exposure is not None:
         outcome_checks.check_exposure(columns, plan.exposure.column)
     if plan.cluster is not None:
@@ -133,7 +135,7 @@ def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
 
 
 def _check_draw_counts(columns: Columns, model: ModelPlan) -> None:
-    """Check how often the rows were drawn into the sample of a bootstrap fit: whole numbers, some above zero."""
+    """Check the draw counts of rows in a bootstrap sample: whole numbers from 0 on, some above 0."""
     column, loc = str(model.draw_count_column), ("models", model.name, "optimism", "drawn")
     values = read_once(columns, column, loc, "missing-count", "count")
     if values is None:
@@ -147,7 +149,7 @@ def _check_draw_counts(columns: Columns, model: ModelPlan) -> None:
 
 
 def check_model_predictions(columns: Columns, name: str, model: ModelPlan) -> None:
-    """Check a model's columns of classes, probabilities or scores."""
+    """Check the columns of a classifier's predictions: classes, probabilities or scores; ``name`` is the model's."""
     if model.probability is not None:
         _read_probabilities(columns, model.probability, ("models", name, "probability"))
     if model.score is not None:
@@ -164,34 +166,34 @@ def check_model_predictions(columns: Columns, name: str, model: ModelPlan) -> No
 
 
 def _check_sums(columns: Columns, name: str, names: list[str]) -> None:
-    """Check that the probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
+    """Check that the probabilities in columns ``names`` of model ``name`` sum to 1 in each row, up to rounding."""
     if any(column not in columns.numbers for column in names):
         return
     total = pl.select(pl.sum_horizontal([columns.numbers[column].fill_nan(None) for column in names])).to_series()
-    fine = [columns.numbers[column].is_between(0, 1).fill_null(value=False) for column in names]
-    in_range = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
+    in_range_by_column = [columns.numbers[column].is_between(0, 1).fill_null(value=False) for column in names]
+    in_range = pl.select(pl.all_horizontal(in_range_by_column)).to_series()  # others are reported already
     gap = (total - 1).abs()
-    off = (gap > EXACT_SUM) & in_range
-    if not off.any():
+    is_off = (gap > EXACT_SUM) & in_range
+    if not is_off.any():
         return
     # Floats of 32 bits are looked at as stored: widened to 64, their decimals would have a tail of noise.
     stored = [columns.rows.frame[column] for column in names]
-    places = decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
+    decimal_places = decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
                                 for written, column in zip(stored, names, strict=True)])
-    wrong = (gap > allowed_gap(len(names), places)) & in_range
+    wrong = (gap > allowed_gap(len(names), decimal_places)) & in_range
     if not wrong.any():
-        widest = float(gap.filter(off).max())  # type: ignore[arg-type]
-        columns.rounded[name] = Rounded(places or 0, int(off.sum()), widest)
+        widest = float(gap.filter(is_off).max())  # type: ignore[arg-type]
+        columns.rounded[name] = Rounded(decimal_places or 0, int(is_off.sum()), widest)
         return
     message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' do not sum to 1"
     hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
     columns.report(
         "probability-sum", message, ("models", name, "probabilities"), hint, mask=wrong, values=total.round(6),
-        notes=(gap_explained(len(names), places),))
+        notes=(gap_explained(len(names), decimal_places),))
 
 
 def _check_not_all_zero(columns: Columns, name: str, names: list[str]) -> None:
-    """Check that the probabilities of a row, which are divided by their sum, are not all 0."""
+    """Check that the probabilities in columns ``names`` of model ``name`` are not all 0 in a row: they are rescaled."""
     if any(column not in columns.numbers for column in names):
         return
     wrong = pl.select(pl.all_horizontal([columns.numbers[column] == 0 for column in names])).to_series()
@@ -203,9 +205,10 @@ def _check_not_all_zero(columns: Columns, name: str, names: list[str]) -> None:
 
 
 def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
-    """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers.
+    """Read the columns of a reference dataset as values to compare with; check ids, and outcomes that are numbers.
 
-    Of one that the prevalence comes from, outcomes, weights and clusters are checked as those of evaluated rows.
+    ``numbered`` are the columns to read as numbers. Where the prevalence comes from this dataset, outcomes, weights and
+    clusters are checked as in evaluated rows.
     """
     columns, plan = Columns(rows), rows.plan
     counted = _check_prevalence_columns(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
@@ -230,12 +233,12 @@ def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
 
 
 def _check_prevalence_columns(columns: Columns) -> frozenset[str]:
-    """Check what a prevalence is made of: outcomes, weights and clusters; return the names of their columns."""
+    """Check the columns a prevalence is estimated from: outcomes, weights and clusters; return their names."""
     plan = columns.rows.plan
     loc: Loc = ("outcome", "column")
     _read_texts(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
     if plan.weight is not None:
-        outcome_checks.check_weights(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
+        outcome_checks.check_weights(columns, plan.weight.column, counts=plan.weight.kind == "frequency")
     if plan.cluster is not None:
         _read_texts(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     weight = None if plan.weight is None else plan.weight.column
@@ -245,21 +248,21 @@ def _check_prevalence_columns(columns: Columns) -> frozenset[str]:
 def _read_texts(
     columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str
 ) -> None:
-    """Read a column of levels, of ids or of clusters into ``texts_of``; every row must have one."""
+    """Read a column of levels, ids or clusters into ``texts_of``; report empty cells with ``code``, and ``called``."""
     if column in texts_of:
         return
-    rows, written = columns.rows, columns.rows.frame[column]
+    rows, cells = columns.rows, columns.rows.frame[column]
     try:
-        values = texts(written)
+        values = texts(cells)
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, fault))
         return
     texts_of[column] = values
-    empty = values.is_null()
-    if empty.any():
-        message = f"{rows_have(empty)} no value in {called} '{column}'"
+    is_empty = values.is_null()
+    if is_empty.any():
+        message = f"{rows_have(is_empty)} no value in {called} '{column}'"
         hint = fill_hint(rows, column, loc)
-        columns.report(code, message, loc, hint, mask=empty, values=written)
+        columns.report(code, message, loc, hint, mask=is_empty, values=cells)
 
 
 def _read_probabilities(columns: Columns, column: str, loc: Loc) -> None:
@@ -284,7 +287,7 @@ def _read_scores(columns: Columns, column: str, loc: Loc) -> None:
 
 
 def _probability_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
-    """Guess from all values what the column that is named under a ``key`` may hold instead of probabilities."""
+    """Return a hint, guessed from all values, what the column under a model's ``key`` has instead of probabilities."""
     finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]
@@ -297,27 +300,27 @@ def _probability_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
 
 
 def check_ids(rows: RowBlock) -> Columns:
-    """Turn the ids of rows into texts, and check that each row has one."""
+    """Read the ids of rows as texts, and check that each row has one."""
     columns = Columns(rows)
     _read_texts(columns, columns.names, str(rows.plan.id), ("id",), "missing-id", "the id column")
     return columns
 
 
 def check_unique(columns: Columns, column: str) -> None:
-    """Check that every id stands in one row only."""
+    """Report ids that are in several rows; ``column`` is the id's."""
     ids = columns.names.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():
         return
     rows = columns.rows
     frame = pl.DataFrame({"id": ids, "at": rows.frame[POSITION]})
-    first = frame.select(pl.col("at").first().over("id")).to_series()
-    again = (first != rows.frame[POSITION]) & ids.is_not_null()
-    message = f"{rows_have(again)} an id that an earlier row has (column '{column}')"
+    first_positions = frame.select(pl.col("at").first().over("id")).to_series()
+    is_repeated = (first_positions != rows.frame[POSITION]) & ids.is_not_null()
+    message = f"{rows_have(is_repeated)} an id that an earlier row has (column '{column}')"
     hint = "an id names one row; remove the copies, or name the column that tells the rows apart"
-    earlier = [rows.cell(int(at)) for at in first.filter(again).head(5)]
-    problem = rows.problem("duplicate-id", message, ("id",), hint, mask=again, values=ids)
+    earlier = [rows.cell(int(position)) for position in first_positions.filter(is_repeated).head(5)]
+    problem = rows.problem("duplicate-id", message, ("id",), hint, mask=is_repeated, values=ids)
     shown = tuple(
-        (row, f"{value}, as in row {was}{suffix}")
-        for (row, value), (was, suffix) in zip(problem.rows, earlier, strict=True)
+        (row, f"{value}, as in row {earlier_row}{suffix}")
+        for (row, value), (earlier_row, suffix) in zip(problem.rows, earlier, strict=True)
     )
     columns.problems.append(replace(problem, rows=shown))

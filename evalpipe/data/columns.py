@@ -1,6 +1,6 @@
-"""The rows of one dataset as they were read, its columns as values, and the problems that are found in them.
+"""The rows of one dataset as read from files, its columns as values, and the problems found in them.
 
-Probabilities of several levels that were rounded stand here too, for a `Columns` remembers by how much.
+Also the rounding of probabilities of several levels, which `Columns` remembers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 POSITION = "\0position"
-"""The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
+"""The column with the position of each row: the number of its file times `FILE`, plus its 1-based row there."""
 
 FILE = 1 << 40  # more rows than a file has, while millions of files still fit in Int64
 SEPARATED = frozenset({"csv", "tsv"})
@@ -63,13 +63,13 @@ class SourceFile:
 class RowBlock:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
-    ``models`` are, by the fit, the rows of the files that hold predictions for these rows, one for each in their order;
-    ``step`` is the step that predictions are of, if any. ``types`` are those of the columns of separated text that are
-    not read as they are written, told before ``where``; ``unknown`` counts, by what messages call a condition, the rows
-    for which it is unknown, as a value is missing.
-    ``file`` is the number of the only file that they are of, where they are a part of a dataset.
-    ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
-    number that it lacks.
+    ``models`` are, by the fit, the matching rows of files of predictions, one for each of these rows in their order;
+    ``step`` is the training step of predictions, if any. ``types`` are the types of columns of separated text that
+    conditions and slices use, inferred before ``where``; ``unknown`` counts, by the key of a condition, the rows for
+    which it is unknown, as a value is missing.
+    ``file`` is the number of the file where these rows are a part of one, else None.
+    ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` the number of
+    rows without a prediction by model.
     """
 
     plan: Plan
@@ -91,39 +91,39 @@ class RowBlock:
 
     @property
     def called(self) -> str:
-        """What messages call these rows."""
+        """The dataset's or file's name in messages."""
         return self.dataset.table.named.called
 
     @property
     def as_text(self) -> bool:
-        """Whether numbers may be written as text in this format."""
+        """Whether the format is text, in which numbers may be written as texts."""
         return self.dataset.table.format in TEXT_FORMATS
 
     def typed(self, column: str) -> pl.Series:
-        """Return a column in the type that its values have, shape [n]."""
+        """Return a column [n] in its declared or inferred type."""
         values = self.frame[column]
         if column not in self.types:
             return values
         return typed(values, self.types[column], self.dataset.table.named.csv.decimal)
 
     def numeric(self, column: str) -> pl.Series:
-        """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
+        """Return a column [n] to be read as numbers; texts have their decimal comma turned into a point."""
         values = self.frame[column]
-        written = self.separated and values.dtype == pl.String
-        return decimal_points(values, self.dataset.table.named.csv.decimal) if written else values
+        has_texts = self.separated and values.dtype == pl.String
+        return decimal_points(values, self.dataset.table.named.csv.decimal) if has_texts else values
 
     @property
     def separated(self) -> bool:
-        """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
+        """Whether the format is separated text, csv or tsv, which the spec's ``csv`` keys describe."""
         return self.dataset.table.format in SEPARATED
 
     @property
     def at_step(self) -> str:
-        """What messages add of predictions at a step: ", at step 12"; nothing of others."""
+        """The end of messages about predictions at a step: ", at step 12"; empty without steps."""
         return "" if self.step is None else f", at step {self.step}"
 
     def cell(self, position: int) -> tuple[int, str]:
-        """Return the row and, where the dataset has several files, the words that name its file."""
+        """Return the row number of a `POSITION` and, where there are several files, words such as " in a.csv"."""
         file, row = divmod(position, FILE)
         return row, f" in {self.sources[file].path}" if len(self.sources) > 1 and self.file is None else ""
 
@@ -131,13 +131,13 @@ class RowBlock:
         self, code: str, message: str, loc: Loc, hint: str | None = None,
         *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
     ) -> Problem:
-        """Make a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` names the column."""
+        """Return a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` is the spec's key."""
         rows: list[tuple[int, str]] = []
         count = 0
         if mask is not None and values is not None:
             count = int(mask.sum())
-            places = mask.arg_true().head(SHOWN)
-            for position, value in zip(self.frame[POSITION].gather(places), values.gather(places), strict=True):
+            indices = mask.arg_true().head(SHOWN)
+            for position, value in zip(self.frame[POSITION].gather(indices), values.gather(indices), strict=True):
                 row, suffix = self.cell(position)
                 rows.append((row, shown(value) + suffix))
         named_at = f"named at {self.plan.places.place(*loc) or 'the spec, ' + path_text(loc)}"
@@ -145,7 +145,7 @@ class RowBlock:
 
     @property
     def place(self) -> Place:
-        """The file, or the path of several as the spec gives it."""
+        """The place of these rows in messages: their file, or the spec's path of several files."""
         if self.dataset.table.format == "memory":
             return Place(f"{self.name} (in memory)")
         files = self.sources if self.file is None else self.sources[self.file : self.file + 1]
@@ -154,17 +154,17 @@ class RowBlock:
 
 
 EXACT_SUM = 1e-6
-"""How far the sum of probabilities may be from 1 whatever their digits are."""
+"""How far the sum of probabilities may be from 1, however many decimals they have."""
 
 MOST_ROUNDING = 0.05
-"""What rounding may explain at most: beyond, that probabilities are divided by their sum must be asked for."""
+"""The largest gap that rounding may explain: beyond it, probabilities are divided by their sum only on request."""
 
 _DECIMALS = range(2, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """Probabilities of a model that sum to 1 up to rounding: decimals, the rows that are off, and the largest gap."""
+    """Rounding of a model's probabilities: their decimals, the rows that do not sum to 1, and the largest gap to 1."""
 
     decimals: int
     rows: int
@@ -187,7 +187,7 @@ def decimals(columns: Sequence[pl.Series]) -> int | None:
 
 
 def allowed_gap(levels: int, places: int | None) -> float:
-    """Return how far a sum may be from 1: each of the levels by half a unit of its last decimal."""
+    """Return how far a sum of ``levels`` probabilities with so many decimals (``places``) may be from 1 by rounding."""
     # A sum that is off by just the limit must not fail by the rounding of the sum itself: hence 1e-9 more.
     if places is None:
         return EXACT_SUM
@@ -195,13 +195,13 @@ def allowed_gap(levels: int, places: int | None) -> float:
 
 
 def gap_explained(levels: int, places: int | None) -> str:
-    """Say how far a sum may be from 1, and why."""
+    """Return the words that say how far a sum may be from 1, and why."""
     why = "" if places is None else f", as {levels} probabilities of {places} decimals do by rounding"
     return f"a sum may differ from 1 by {allowed_gap(levels, places):.2g}{why}"
 
 
 def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warned:
-    """Say that probabilities of a model, at all steps and in all fits, were rounded and are divided by their sum."""
+    """Return the warning that a model's probabilities were rounded and are divided by their sum, in all its fits."""
     places, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
     return Warned.of("rounded-probabilities", model=model, dataset=dataset, decimals=places, gap=gap,
                      rows=sum(part.rows for part in parts))
@@ -209,15 +209,15 @@ def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warn
 
 @dataclass(slots=True)
 class Columns:
-    """The columns of a dataset as values, each shape [n], by what they are read as; one column may be several things.
+    """The columns of a dataset as values [n], by how they are read; one column may be read in several ways.
 
-    ``levels`` are the texts of outcomes and of predicted levels, ``names`` those of ids and clusters, ``numbers`` all
-    the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
-    be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
-    the columns of predictions in files of their own, by the fit; they share the list of problems, but for those of
-    steps. ``graded`` are the columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1
-    up to rounding, and ``compared`` by which columns rows were looked for in other datasets, by the names of these.
-    ``row_columns`` are those that residuals are set against: labels of levels, none of a number, and values.
+    ``levels`` are outcomes and predicted levels as texts, ``names`` ids and clusters as texts, ``numbers`` all other
+    columns, ``weight`` the case weights, scaled where they are extreme. A column that cannot be used is absent;
+    ``problems`` says why, and ``checked`` has the pairs of column and code that were checked. ``models`` are the
+    columns of files of predictions, by the fit; they share the list of problems, except at steps. ``graded`` are the
+    columns to slice by; ``rounded`` is the rounding of probabilities by model, and ``compared`` the columns by which
+    rows were compared with another dataset, by its name. ``row_columns`` are the columns to plot residuals against:
+    labels of levels (none of a number) and values.
     """
 
     rows: RowBlock
@@ -236,7 +236,7 @@ class Columns:
 
     @property
     def truth(self) -> pl.Series | None:
-        """The outcome, levels or numbers; None where it is absent or cannot be used."""
+        """The outcome column as levels or numbers [n]; None where it is absent or cannot be used."""
         plan = self.rows.plan
         return (self.numbers if plan.task in NUMBERS else self.levels).get(plan.outcome.column)
 
@@ -244,15 +244,15 @@ class Columns:
         self, code: str, message: str, loc: Loc, hint: str | None = None,
         *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
     ) -> None:
-        """Add the problem that `RowBlock.problem` makes."""
+        """Add a problem of these rows; parameters as of `RowBlock.problem`."""
         self.problems.append(self.rows.problem(code, message, loc, hint, mask=mask, values=values, notes=notes))
 
     def of(self, model: str) -> Columns:
-        """Return the columns that hold a model's predictions: those of its own file, or these."""
+        """Return the columns with a model's predictions: of its own file where it has one, else these."""
         return self.models.get(Fit(model), self)
 
     def predicted(self) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
-        """Yield what holds the predictions of a fit, with its model: those that the card shows first."""
+        """Yield each fit, the columns with its predictions, and its model; the fits that the card shows come first."""
         models = self.rows.plan.models
         yield from ((Fit(name), self.of(name), model) for name, model in models.items())
         yield from ((fit, part, models[fit.model]) for fit, part in self.models.items() if not fit.is_shown)
@@ -260,7 +260,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A column as slices see it: labels in ascending order, and the place of each row's label, shape [n]."""
+    """A column to slice by: its labels in ascending order, and the index of each row's label, ``codes`` [n]."""
 
     labels: tuple[str, ...]
     codes: pl.Series
@@ -269,11 +269,12 @@ class Graded:
 def read_numbers(
     columns: Columns, column: str, loc: Loc, code: str | None, called: str, *, percent: bool = False
 ) -> pl.Series | None:
-    """Read a column of numbers; a cell must hold one and, but where ``code`` is None, not be empty.
+    """Read a column of numbers [n] and report cells without one; None where the column has another type.
 
-    Returns None when the column is unusable; of ``percent``, the probabilities.
+    ``code`` is that of the problem of empty cells, None where these are allowed; ``called`` the word for a number, such
+    as "weight"; ``percent`` turns percents into probabilities.
     """
-    rows, written = columns.rows, columns.rows.frame[column]
+    rows, column_cells = columns.rows, columns.rows.frame[column]
     try:
         values = (probabilities if percent else numbers)(rows.numeric(column), as_text=rows.as_text)
     except Unreadable as fault:
@@ -281,55 +282,58 @@ def read_numbers(
         return None
     if not values.null_count() and values.is_not_nan().all():
         return values
-    empty = blank(written) | values.is_nan().fill_null(value=False)
-    strange = values.is_null() & ~empty
-    if code is not None and empty.any():
-        message = f"{rows_have(empty)} no {called} in column '{column}'"
+    is_empty = blank(column_cells) | values.is_nan().fill_null(value=False)
+    is_strange = values.is_null() & ~is_empty
+    if code is not None and is_empty.any():
+        message = f"{rows_have(is_empty)} no {called} in column '{column}'"
         hint = fill_hint(rows, column, loc)
         # NaN says that something was computed and failed, which leaving out its row would hide.
         if loc[0] != "models" and values.is_nan().any():
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
-        columns.report(code, message, loc, hint, mask=empty, values=written)
-    if strange.any():
-        hint = number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
-        refuse(columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}", hint)
+        columns.report(code, message, loc, hint, mask=is_empty, values=column_cells)
+    if is_strange.any():
+        hint = number_hint(column_cells.filter(is_strange), called, missing=code is None, separated=rows.separated)
+        refuse(columns, column, loc, is_strange, "not-a-number", f"not {noun(is_strange, 'number')}", hint)
     return values
 
 
 def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
-    """Read the days of a column of dates or times, null where a cell is empty; None when the column is unusable."""
-    rows, written = columns.rows, columns.rows.frame[column]
+    """Read a column of dates or times as days [n], null for empty cells; None, and a problem, where it is unusable."""
+    rows, column_cells = columns.rows, columns.rows.frame[column]
     hint = (f"write dates as 2026-03-05 and declare csv: {{types: {{{column}: date}}}}" if rows.separated else
             "write it as a column of dates, or of texts such as 2026-03-05")
     try:
-        values = days(written)
+        values = days(column_cells)
         if rows.separated and values.null_count() == len(values):  # what the cells are, if they are no dates
             decimal = rows.dataset.table.named.csv.decimal
-            days(typed(written, infer_type(written, decimal).type, decimal))
+            days(typed(column_cells, infer_type(column_cells, decimal).type, decimal))
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, Unreadable(fault.code, fault.reason, hint)))
         return None
-    text = written.cast(pl.String)  # no date of Python is of a year beyond 9999
-    strange = values.is_null() & ~blank(text)
-    if not strange.any():
+    text = column_cells.cast(pl.String)  # no date of Python is of a year beyond 9999
+    is_strange = values.is_null() & ~blank(text)
+    if not is_strange.any():
         return values
-    what = f"{noun(strange, 'text')}, not {noun(strange, 'date')}"
-    if written.dtype.is_temporal():
-        what = f"not {noun(strange, 'date')} of the years 1 to 9999"
-    if text.filter(strange).str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():
-        hint = missing_hint(text.filter(strange), "date", missing=True, separated=rows.separated)
-    message = f"{cells(strange)} of column '{column}' {are(strange)} {what}"
-    columns.report("not-a-date", message, loc, hint, mask=strange, values=text)
+    what = f"{noun(is_strange, 'text')}, not {noun(is_strange, 'date')}"
+    if column_cells.dtype.is_temporal():
+        what = f"not {noun(is_strange, 'date')} of the years 1 to 9999"
+    if text.filter(is_strange).str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():
+        hint = missing_hint(text.filter(is_strange), "date", missing=True, separated=rows.separated)
+    message = f"{cells(is_strange)} of column '{column}' {are(is_strange)} {what}"
+    columns.report("not-a-date", message, loc, hint, mask=is_strange, values=text)
     return None
 
 
 def percents(plan: Plan) -> frozenset[str]:
-    """Return the columns of probabilities that are in percent."""
+    """Return the names of the columns with probabilities in percent."""
     return frozenset().union(*(model.percents for model in plan.models.values()))
 
 
 def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Return a column of numbers that every row must have; None where it is unusable, or was checked for the code."""
+    """Read a column of numbers, of which no cell may be empty; None where it is unusable, or was checked before.
+
+    ``code`` is that of the problem of empty cells, ``called`` the word for a number, such as "weight".
+    """
     # Several models may name one column; its problems are told once.
     if (column, code) in columns.checked:
         return None
@@ -345,7 +349,7 @@ def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -
 def refuse(
     columns: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str, called: str = "column"
 ) -> None:
-    """Report the cells of a column where ``wrong`` [n] is true, if any; ``what`` says what they are, or are not."""
+    """Report the cells of a column where ``wrong`` [n] is true, if any; ``what`` ends the message: "not numbers"."""
     if wrong.any():
         message = f"{cells(wrong)} of {called} '{column}' {are(wrong)} {what}"
         values = columns.rows.frame[column]
@@ -353,7 +357,7 @@ def refuse(
 
 
 def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
-    """Return the way out of texts that stand where numbers should; ``missing``: a cell may be empty."""
+    """Return the hint for texts in a column of numbers; ``missing`` says that cells may be empty."""
     words = texts.str.strip_chars().str.to_lowercase()
     if words.is_in(list(MISSING_WORDS)).all():
         return missing_hint(texts, called, missing=missing, separated=separated)
@@ -370,7 +374,7 @@ def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool
 
 
 def missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
-    """Return the way out of texts that are written for a missing value."""
+    """Return the hint for texts such as "NA" that stand for a missing value; ``missing``: cells may be empty."""
     if separated:
         listed = ", ".join(quoted(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))
         declare = f"declare csv: {{null: {{{quoted(texts.name)}: [{listed}]}}}}, so that it counts as missing"
@@ -379,7 +383,7 @@ def missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: boo
 
 
 def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
-    """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
+    """Return the hint for empty cells of a column; ``loc`` is the key of the spec that names the column."""
     if "optimism" in loc:
         return "give how often each row was drawn; 0 where it was not"
     if loc[0] != "models" or rows.plan.streaming.streamed:
@@ -390,5 +394,5 @@ def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
 
 
 def wrong_type(rows: RowBlock, column: str, loc: Loc, fault: Unreadable) -> Problem:
-    """Report a column whose type cannot be used."""
+    """Return the problem of a column whose type cannot be used."""
     return rows.problem(fault.code, f"column '{column}' of {rows.called} {fault.reason}", loc, fault.hint)

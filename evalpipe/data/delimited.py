@@ -1,7 +1,7 @@
-"""Separated text (csv, tsv): its header and its shape.
+"""Separated text (csv, tsv): its header, and a check that each row has the right number of cells.
 
-The parser of the data layer fills short lines with nothing and breaks on others with little to say, so the shape is
-checked here first, in one pass over the bytes.
+polars fills short rows with nulls and fails on others with unclear errors, so rows are checked here first, in one pass
+over the bytes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
 def header(path: Path, separator: str, encoding: str | None = None) -> list[str]:
-    """Return the names in the first line of a file, in UTF-8 or the ``encoding``; raises Unreadable."""
+    """Return the column names in the first line of a file, in UTF-8 or the ``encoding``; raises Unreadable."""
     head = next(_utf8_chunks(path, _HEAD, encoding), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
@@ -68,7 +68,7 @@ def header(path: Path, separator: str, encoding: str | None = None) -> list[str]
 
 
 def _check_names(names: list[str], separator: str) -> None:
-    """Refuse a header that is blank, separated in another way, or names a column twice; raises Unreadable."""
+    """Raise Unreadable for a header that is blank, separated by another character, or names a column twice."""
     if not names:
         raise Unreadable("no-header", "its first line is blank", "the first line must hold the names of the columns", 1)
     other = next((mark for mark in ";\t,|" if mark != separator and mark in names[0]), None)
@@ -76,15 +76,15 @@ def _check_names(names: list[str], separator: str) -> None:
         hint = f"declare csv: {{separator: {json.dumps(other)}}}"
         reason = f"its columns are separated by {_SEPARATOR_NAMES[other]}, not by {_SEPARATOR_NAMES[separator]}"
         raise Unreadable("wrong-separator", reason, hint, 1)
-    again = first_repeated(filter(None, names))
-    if again is not None:
-        raise Unreadable("duplicate-column", f"two of its columns are called '{again}'", "rename one of them", 1)
+    repeated = first_repeated(filter(None, names))
+    if repeated is not None:
+        raise Unreadable("duplicate-column", f"two of its columns are called '{repeated}'", "rename one of them", 1)
 
 
 def likeliest(path: Path, usual: str, encoding: str | None = None) -> str:
-    """Return what seems to separate cells: the mark by which the first lines have the most, each as many as the others.
+    """Return the likely separator: the one that gives the first lines the most cells, the same number in each.
 
-    ``usual`` where no mark does. Raises Unreadable.
+    ``usual`` where there is none. Raises Unreadable.
     """
     head = next(_utf8_chunks(path, _HEAD, encoding), b"")
     text = head.decode("utf-8-sig", errors="replace")
@@ -100,26 +100,26 @@ def likeliest(path: Path, usual: str, encoding: str | None = None) -> str:
 
 
 def likely_encoding(path: Path) -> str | None:
-    """Return what a file seems to be encoded in: ascii, utf-8, utf-16 or cp1252; None for none of them.
+    """Return the likely encoding of a file: ascii, utf-8, utf-16 or cp1252; None for none of them.
 
     Nearly any bytes are text of cp1252, so a person has to look at its letters. Raises Unreadable.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    plain = utf8 = windows = True
+    is_ascii = is_utf8 = is_cp1252 = True
     for chunk in _utf8_chunks(path, CHUNK):
-        if plain and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if is_ascii and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
-        plain &= chunk.isascii()
-        windows &= _UNDEFINED.search(chunk) is None
+        is_ascii &= chunk.isascii()
+        is_cp1252 &= _UNDEFINED.search(chunk) is None
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError:
-            utf8 = False
-    return "ascii" if plain else "utf-8" if utf8 else "cp1252" if windows else None
+            is_utf8 = False
+    return "ascii" if is_ascii else "utf-8" if is_utf8 else "cp1252" if is_cp1252 else None
 
 
 def check(path: Path, separator: str, width: int, encoding: str | None = None) -> frozenset[int]:
-    """Check that every row has ``width`` cells and is UTF-8 text; return the 0-based places of blank lines.
+    """Check that every row has ``width`` cells and is UTF-8 text; return the 0-based row numbers of blank lines.
 
     Raises Unreadable.
     """
@@ -127,7 +127,7 @@ def check(path: Path, separator: str, width: int, encoding: str | None = None) -
 
 
 def checked(path: Path, separator: str, width: int, encoding: str | None = None) -> tuple[frozenset[int], bool]:
-    """Check a file as `check` does; also tell whether each quote opens or closes a cell, so that it can be cut.
+    """Check a file as `check` does; also tell whether it can be cut into blocks: each quote opens or closes a cell.
 
     A quote inside a cell that is not quoted does neither. Raises Unreadable.
     """
@@ -143,32 +143,32 @@ def checked(path: Path, separator: str, width: int, encoding: str | None = None)
             raise _not_utf8(lines + chunk.count(b"\n", 0, max(0, error.start - before)) + 1) from None
         lines += chunk.count(b"\n")
         # Only whole lines are counted; what follows the last break waits for the next chunk.
-        whole, mark, rest = (rest + chunk).rpartition(b"\n")
-        shape.feed(whole + mark)
+        complete, line_break, rest = (rest + chunk).rpartition(b"\n")
+        shape.feed(complete + line_break)
     if rest:
         shape.feed(rest + b"\n")
-    if shape.odd or shape.inside:
+    if shape.is_ragged or shape.is_inside_quotes:
         _raise_ragged_rows(path, separator, width, encoding)
     # In a file of one column a blank line is an empty cell.
-    return frozenset(shape.blank) if width > 1 else frozenset(), not (shape.odd or shape.inside)
+    return frozenset(shape.blank) if width > 1 else frozenset(), not (shape.is_ragged or shape.is_inside_quotes)
 
 
 def rows(path: Path, encoding: str | None = None) -> int | None:
-    """Return the number of rows below the header, blank lines among them, without holding the text.
+    """Return the number of rows below the header, blank lines among them, reading the text in chunks.
 
     None where a quote is not closed. Raises Unreadable.
     """
-    count, inside, last = -1, False, b""
+    count, is_inside_quotes, last = -1, False, b""
     for chunk in _utf8_chunks(path, CHUNK, encoding):
         last = chunk[-1:]
-        if not inside and b'"' not in chunk:
+        if not is_inside_quotes and b'"' not in chunk:
             count += chunk.count(b"\n")
             continue
         codes = np.frombuffer(chunk, dtype=np.uint8)
-        within = np.logical_xor.accumulate(codes == _QUOTE) ^ inside
-        count += int(((codes == _BREAK) & ~within).sum())
-        inside = bool(within[-1])
-    return None if inside else count + (last not in (b"", b"\n"))
+        is_quoted = np.logical_xor.accumulate(codes == _QUOTE) ^ is_inside_quotes
+        count += int(((codes == _BREAK) & ~is_quoted).sum())
+        is_inside_quotes = bool(is_quoted[-1])
+    return None if is_inside_quotes else count + (last not in (b"", b"\n"))
 
 
 def as_utf8(path: Path, encoding: str) -> bytes:
@@ -177,7 +177,7 @@ def as_utf8(path: Path, encoding: str) -> bytes:
 
 
 def blocks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
-    """Yield the rows of a file that can be cut, about so many bytes of whole rows at a time; raises Unreadable."""
+    """Yield a file, without its header, in blocks of complete rows of about ``size`` bytes; raises Unreadable."""
     rest, header = b"", True
     for chunk in _utf8_chunks(path, size, encoding):
         rest += chunk
@@ -193,18 +193,18 @@ def blocks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes
 
 
 def lines(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the lines of a file, about so many bytes of whole lines at a time; raises Unreadable."""
+    """Yield a file in blocks of complete lines of about ``size`` bytes; raises Unreadable."""
     rest = b""
     for chunk in _utf8_chunks(path, size):
-        whole, mark, rest = (rest + chunk).rpartition(b"\n")
-        if mark:
-            yield whole + mark
+        complete, line_break, rest = (rest + chunk).rpartition(b"\n")
+        if line_break:
+            yield complete + line_break
     if rest:
         yield rest
 
 
 def _row_end(part: bytes, *, first: bool = False) -> int:
-    """Return where the last whole row ends in bytes that begin with a row, or the first; 0 where none does."""
+    """Return the end of the last complete row, or the ``first``, in bytes that begin with a row; 0 where none ends."""
     if b'"' not in part:
         return (part.find(b"\n") if first else part.rfind(b"\n")) + 1
     codes = np.frombuffer(part, dtype=np.uint8)
@@ -213,47 +213,47 @@ def _row_end(part: bytes, *, first: bool = False) -> int:
 
 
 class _RecordShape:
-    """Counts the cells of each record; ``odd`` tells that one has too many or too few.
+    """Counts the cells of each row; ``is_ragged`` tells that some row has too many or too few, or seems to.
 
-    A quote opens and closes wherever it stands, which a cell such as 5" contradicts: what seems odd is looked at again.
+    Every quote is taken to open or close a cell, which a cell such as 5" contradicts: so such files are parsed again.
     """
 
     def __init__(self, separator: str, width: int) -> None:
         self.separator, self.width = ord(separator), width
-        self.inside = self.odd = False
+        self.is_inside_quotes = self.is_ragged = False
         self.blank: list[int] = []
-        self._cells, self._begin, self._seen, self._records = 0, 0, 0, 0
+        self._cells, self._record_begin, self._fed, self._records = 0, 0, 0, 0
 
     def feed(self, part: bytes) -> None:
-        """Count the records of ``part``, which ends with a line break."""
+        """Count the cells of the rows in ``part``, which ends with a line break; the last row may go on."""
         codes = np.frombuffer(part, dtype=np.uint8)
-        marks = (codes == self.separator) | (codes == _BREAK)
-        quotes = codes == _QUOTE
-        if self.inside or quotes.any():
+        is_mark = (codes == self.separator) | (codes == _BREAK)
+        is_quote = codes == _QUOTE
+        if self.is_inside_quotes or is_quote.any():
             # Each quote turns "inside a quoted cell" over; breaks and separators there belong to the cell.
-            within = np.logical_xor.accumulate(quotes) ^ self.inside
-            marks &= ~within
-            self.inside = bool(within[-1]) if len(within) else self.inside
-        places = np.flatnonzero(marks)
-        ends = np.flatnonzero(codes[places] == _BREAK)
-        if len(ends):
-            separators = np.diff(ends, prepend=-1) - 1
+            is_quoted = np.logical_xor.accumulate(is_quote) ^ self.is_inside_quotes
+            is_mark &= ~is_quoted
+            self.is_inside_quotes = bool(is_quoted[-1]) if len(is_quoted) else self.is_inside_quotes
+        mark_positions = np.flatnonzero(is_mark)
+        break_indices = np.flatnonzero(codes[mark_positions] == _BREAK)
+        if len(break_indices):
+            separators = np.diff(break_indices, prepend=-1) - 1
             separators[0] += self._cells
-            stops = places[ends]
-            length = np.diff(stops, prepend=self._begin - self._seen - 1) - 1
-            blank = (length == 0) | ((length == 1) & (codes[stops - 1] == _RETURN))
-            self.odd |= bool(((separators != self.width - 1) & ~blank).any())
-            self.blank += (np.flatnonzero(blank) + self._records - 1).tolist()
-            self._records += len(ends)
-            self._cells = len(places) - int(ends[-1]) - 1
-            self._begin = self._seen + int(places[ends[-1]]) + 1
+            break_positions = mark_positions[break_indices]
+            length = np.diff(break_positions, prepend=self._record_begin - self._fed - 1) - 1
+            is_blank = (length == 0) | ((length == 1) & (codes[break_positions - 1] == _RETURN))
+            self.is_ragged |= bool(((separators != self.width - 1) & ~is_blank).any())
+            self.blank += (np.flatnonzero(is_blank) + self._records - 1).tolist()
+            self._records += len(break_indices)
+            self._cells = len(mark_positions) - int(break_indices[-1]) - 1
+            self._record_begin = self._fed + int(mark_positions[break_indices[-1]]) + 1
         else:
-            self._cells += len(places)
-        self._seen += len(codes)
+            self._cells += len(mark_positions)
+        self._fed += len(codes)
 
 
 def _raise_ragged_rows(path: Path, separator: str, width: int, encoding: str | None) -> None:
-    """Find the rows with too many or too few cells, or the quote that is not closed; raises Unreadable."""
+    """Parse the file again, and raise Unreadable for rows with too many or too few cells, or an unclosed quote."""
     rows: list[tuple[int, str]] = []
     number = 0
     text = io.TextIOWrapper(_open(path), encoding=encoding or "utf-8-sig", newline="")
@@ -283,7 +283,7 @@ def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:
 
 
 def refuse_bomb(path: Path) -> None:
-    """Refuse a compressed file that unpacks to far more than tables do, before anything holds it; raises Unreadable."""
+    """Raise Unreadable for a compressed file that unpacks to far more bytes than tables do, before it is loaded."""
     most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if compressed(path) else None
     if most is None or path.stat().st_size * 1032 < most:  # DEFLATE cannot do better
         return
@@ -296,9 +296,9 @@ def refuse_bomb(path: Path) -> None:
 
 
 def _utf8_chunks(path: Path, size: int, encoding: str | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed and from its ``encoding`` into UTF-8.
+    """Yield chunks of a file's bytes, decompressed, and converted from its ``encoding`` into UTF-8.
 
-    Raises Unreadable, for lines that are too long too.
+    Raises Unreadable, also for lines that are too long.
     """
     line = 0
     try:
@@ -320,19 +320,19 @@ def _utf8_chunks(path: Path, size: int, encoding: str | None = None) -> Iterator
 
 
 def _as_utf8_chunks(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield bytes of text in an encoding as UTF-8; raises Unreadable for the first that are no character of it."""
+    """Yield chunks of text in an encoding as UTF-8; raises Unreadable for bytes that are no character of it."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    read, lines = 0, 1
+    read_bytes, lines = 0, 1
     for chunk in chain(chunks, [b""]):
         try:
             text = decoder.decode(chunk, final=not chunk)
             recoded = text.encode()
         except UnicodeDecodeError as error:
             # The decoder keeps the first bytes of a character that two chunks share.
-            place = read - (len(error.object) - len(chunk)) + error.start
+            position = read_bytes - (len(error.object) - len(chunk)) + error.start
             line = lines + error.object[:error.start].decode(error.encoding, "replace").count("\n")
-            what = f"0x{error.object[error.start:error.end].hex()}"
-            reason = f"in line {line:,} its byte {place + 1:,}, {what}, is no character of {encoding}"
+            code = f"0x{error.object[error.start:error.end].hex()}"
+            reason = f"in line {line:,} its byte {position + 1:,}, {code}, is no character of {encoding}"
             hint = "declare another 'encoding', or save the file as UTF-8"
             raise Unreadable("wrong-encoding", reason, hint, line) from None
         except UnicodeEncodeError:
@@ -343,11 +343,12 @@ def _as_utf8_chunks(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
             reason = f"it does not begin with the byte order mark of {name}"
             hint = f"declare 'encoding: {name}-le' or '{name}-be', or save the file as UTF-8"
             raise Unreadable("wrong-encoding", reason, hint) from None
-        read, lines = read + len(chunk), lines + text.count("\n")
+        read_bytes, lines = read_bytes + len(chunk), lines + text.count("\n")
         if recoded:
             yield recoded
 
 
 def _not_utf8(line: int) -> Unreadable:
+    """Return the error of a line, by its number, that is not UTF-8."""
     hint = _DECLARE.format(encoding="encoding, as in 'encoding: cp1252'")
     return Unreadable("not-utf8", f"line {line} is not UTF-8 text", hint, line)

@@ -1,6 +1,6 @@
-"""How a file of each format is read: its columns, its rows, and why it cannot be read.
+"""Reading a file of each format: its columns, its rows, and the reason why it cannot be read.
 
-What a library writes to the standard error by itself is kept from users, who get an error of evalpipe instead.
+What libraries write to the standard error is kept from users, who get an error of evalpipe instead.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 STDERR = 2
 
 
-class _StderrAside:
-    """The standard error turned aside: by the first of the blocks that run at once, until the last of them ends."""
+class _StderrRedirection:
+    """Redirects the standard error to a file from the first of several concurrent blocks until the last one ends."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.blocks = 0
         self.raised = False
-        self.outside = -1
+        self.original = -1
         self.caught = -1
 
     def begin(self) -> None:
-        """Turn it aside; raises OSError where there is none."""
+        """Redirect the standard error, or count a further block; raises OSError where there is none."""
         with self.lock:
             if not self.blocks:
-                self.outside = os.dup(STDERR)
+                self.original = os.dup(STDERR)
                 with tempfile.TemporaryFile() as file:
                     self.caught = os.dup(file.fileno())
                 with contextlib.suppress(OSError, ValueError):
@@ -58,32 +58,32 @@ class _StderrAside:
             self.blocks += 1
 
     def end(self, *, raised: bool) -> None:
-        """Turn it back after the last block, and write what was held back where none raised."""
+        """Restore the standard error after the last block, and write what was caught unless a block raised."""
         with self.lock:
             self.blocks -= 1
             self.raised |= raised
             if self.blocks:
                 return
-            os.dup2(self.outside, STDERR)
-            with os.fdopen(self.caught, "rb") as held_back, os.fdopen(self.outside, "wb", 0) as outside:
-                held_back.seek(0)
+            os.dup2(self.original, STDERR)
+            with os.fdopen(self.caught, "rb") as caught, os.fdopen(self.original, "wb", 0) as original:
+                caught.seek(0)
                 with contextlib.suppress(OSError):
-                    outside.write(b"" if self.raised else held_back.read())
+                    original.write(b"" if self.raised else caught.read())
 
 
-_aside = _StderrAside()
+_redirection = _StderrRedirection()
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hold back what native code writes to the standard error while the block runs, in whatever thread.
+    """Catch what native code writes to the standard error during the block, in any thread.
 
     It is written after the block, or dropped where the block raises. polars prints the panics of its threads there,
-    with their stacks, before it raises them. Without a standard error the block runs as it is. Of blocks that run at
-    once the standard error is turned aside until the last ends; each for itself could turn it back to another's file.
+    with their stacks, before it raises them. Without a standard error the block runs as it is. Concurrent blocks share
+    one redirection, until the last ends; each for itself could restore the file of another.
     """
     try:
-        _aside.begin()
+        _redirection.begin()
     except OSError:
         yield
         return
@@ -92,29 +92,29 @@ def quiet() -> Iterator[None]:
         yield
         raised = False
     finally:
-        _aside.end(raised=raised)
+        _redirection.end(raised=raised)
 
 
 def turn_back() -> None:
-    """Turn the standard error back while blocks run, for the last words of a process that ends within them."""
-    if _aside.blocks:
-        os.dup2(_aside.outside, STDERR)
+    """Restore the standard error while blocks of `quiet` run, for a process that writes and ends within them."""
+    if _redirection.blocks:
+        os.dup2(_redirection.original, STDERR)
 
 
-Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 BLOCK = 1 << 23
-"""The bytes of a file of text that are read at once where its rows are counted and not held."""
+"""The bytes of a text file that are read at once where rows are counted, batch by batch."""
 
 TEXT = ("csv", "tsv", "ndjson")
 """Formats that are text."""
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
-"""What separates the cells of a format, where the spec does not say."""
+"""The separator of cells in each format, unless the spec declares another."""
 
 
 def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
-    """Return the columns of a file and their types; separated text has text alone.
+    """Return the types of a file's columns by name; in separated text all are text.
 
     Raises Unreadable.
     """
@@ -129,19 +129,19 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
 
 
 def _scan(form: Format, source: Path | io.BytesIO) -> pl.LazyFrame:
-    """Begin to read a file in a binary format, whose name may look like a glob."""
+    """Return a lazy frame of a file in a binary format; a name that looks like a glob is taken literally."""
     if form == "parquet":
         return pl.scan_parquet(source, glob=False, hive_partitioning=False)
     return pl.scan_ipc(source, glob=False)
 
 
 def separator(form: Format, csv: CsvPlan) -> str:
-    """Return what separates the cells of a file."""
+    """Return the separator of a file's cells."""
     return csv.separator or SEPARATORS[form]
 
 
 def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
-    """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
+    """Return the number of rows of a file as cheaply as its format allows; None where it cannot be read."""
     def counted(source: Path | io.BytesIO) -> int:
         if form in SEPARATORS:
             lazy = pl.scan_csv(source, separator=separator(form, csv), infer_schema=False)
@@ -161,7 +161,7 @@ def read(
     path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str], *, first: int = 0,
     count: int | None = None,
 ) -> tuple[pl.DataFrame, frozenset[int]]:
-    """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows; raises Unreadable.
+    """Return ``columns`` of a file, and the 0-based numbers of rows that are blank lines; raises Unreadable.
 
     Columns of csv and tsv come as text, in which a missing value is null; ``text`` names those to be read as text
     from ndjson too. Of binary formats ``count`` rows are read, from ``first`` on.
@@ -169,12 +169,12 @@ def read(
     wanted = list(dict.fromkeys(columns))
     if form in SEPARATORS:
         names = delimited.header(path, separator(form, csv), csv.encoding)
-        blank = delimited.check(path, separator(form, csv), len(names), csv.encoding)
-        places = [names.index(name) for name in wanted]
+        blank_rows = delimited.check(path, separator(form, csv), len(names), csv.encoding)
+        indices = [names.index(name) for name in wanted]
         frame = _read_with(path, form, csv, lambda source: pl.read_csv(
-            source, separator=separator(form, csv), infer_schema=False, columns=sorted(places)))
-        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True)))
-        return _with_nulls(frame, csv), blank
+            source, separator=separator(form, csv), infer_schema=False, columns=sorted(indices)))
+        frame = frame.rename(dict(zip(frame.columns, (names[index] for index in sorted(indices)), strict=True)))
+        return _with_nulls(frame, csv), blank_rows
     if form == "ndjson":
         overrides = dict.fromkeys(text, pl.String())
         frame = _read_with(path, form, csv, lambda source: pl.scan_ndjson(
@@ -189,19 +189,19 @@ def read(
 
 def _read_parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count: int | None) -> pl.DataFrame:
     """Read rows of a Parquet file; raises Unreadable with the first rows and the column that are damaged."""
-    def part(names: list[str], first: int, count: int | None) -> pl.DataFrame:
+    def read_part(names: list[str], first: int, count: int | None) -> pl.DataFrame:
         return _read_with(path, "parquet", csv, lambda source: _scan(
             "parquet", source).select(names).slice(first, count).collect())
 
-    def damaged(names: list[str], first: int, count: int) -> bool:
+    def is_damaged(names: list[str], first: int, count: int) -> bool:
         try:
-            part(names, first, count)
+            read_part(names, first, count)
         except Unreadable:
             return True
         return False
 
     try:
-        return part(wanted, first, count)
+        return read_part(wanted, first, count)
     except Unreadable as fault:
         total = rows(path, "parquet", csv)
         if fault.code != "corrupt-file" or total is None:
@@ -209,20 +209,20 @@ def _read_parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count
         low, high = first, total if count is None else min(total, first + count)
         while high - low > 1:  # halves are read until the first row is left that cannot be
             middle = (low + high) // 2
-            low, high = (low, middle) if damaged(wanted, low, middle - low) else (middle, high)
-        columns = [name for name in wanted if damaged([name], low, 1)]
-        place = f"from row {low + 1:,} of {total:,} on, in {listed(columns, 'and')}" if columns else ""
-        raise Unreadable(fault.code, f"{fault.reason}{place and f', {place}'}", fault.hint) from None
+            low, high = (low, middle) if is_damaged(wanted, low, middle - low) else (middle, high)
+        columns = [name for name in wanted if is_damaged([name], low, 1)]
+        damaged_part = f"from row {low + 1:,} of {total:,} on, in {listed(columns, 'and')}" if columns else ""
+        raise Unreadable(fault.code, f"{fault.reason}{damaged_part and f', {damaged_part}'}", fault.hint) from None
 
 
 def batches(
     path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
 ) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
-    """Yield what `read` returns of a file of text, some rows at a time; blank ones are counted from the first of these.
+    """Yield what `read` returns of a text file in batches; blank lines are numbered within their batch.
 
-    Columns of ndjson have the types that all of its rows tell. Raises Unreadable.
+    Columns of ndjson have types inferred from all rows. Raises Unreadable.
     """
-    wanted, before = list(dict.fromkeys(columns)), 0
+    wanted, first_row = list(dict.fromkeys(columns)), 0
     if form == "ndjson":
         types = {name: kind for name, kind in schema(path, form, csv).items() if name in wanted}
         types |= {name: pl.String() for name in text if name in wanted}
@@ -232,41 +232,42 @@ def batches(
         return
     sign = separator(form, csv)
     names = delimited.header(path, sign, csv.encoding)
-    blank, cut = delimited.checked(path, sign, len(names), csv.encoding)
-    if not cut:
+    blank_rows, can_be_cut = delimited.checked(path, sign, len(names), csv.encoding)
+    if not can_be_cut:
         yield read(path, form, csv, columns, text)
         return
-    places = sorted(names.index(name) for name in wanted)
-    header = sign.join(f"c{place}" for place in range(len(names))).encode() + b"\n"
+    indices = sorted(names.index(name) for name in wanted)
+    header = sign.join(f"c{index}" for index in range(len(names))).encode() + b"\n"
     for block in delimited.blocks(path, BLOCK, csv.encoding):
         frame = _with_readable_errors(path, form, csv, partial(
-            pl.read_csv, io.BytesIO(header + block), separator=sign, infer_schema=False, columns=places))
-        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in places), strict=True)))
-        after = before + frame.height
-        yield _with_nulls(frame.select(wanted), csv), frozenset(at - before for at in blank if before <= at < after)
-        before = after
+            pl.read_csv, io.BytesIO(header + block), separator=sign, infer_schema=False, columns=indices))
+        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in indices), strict=True)))
+        end_row = first_row + frame.height
+        blank = frozenset(row - first_row for row in blank_rows if first_row <= row < end_row)
+        yield _with_nulls(frame.select(wanted), csv), blank
+        first_row = end_row
 
 
 def _with_nulls(frame: pl.DataFrame, csv: CsvPlan) -> pl.DataFrame:
-    """Make the texts that mean a missing value null."""
+    """Replace texts that are declared to mean a missing value by null."""
     return frame.with_columns(
         column.set(column.str.strip_chars().is_in(list(texts)), None)
         for column in frame if (texts := csv.nulls(column.name)))
 
 
-def _read_with(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
+def _read_with(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Result]) -> Result:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
-    def on_file() -> Given:
+    def on_file() -> Result:
         if form in SEPARATORS and csv.encoding is not None:
             return action(io.BytesIO(delimited.as_utf8(path, csv.encoding)))
         # polars expands a glob in the path of a file of text; a name that looks like one is opened here.
-        opened = form in TEXT and re.search(r"[*?\[]", str(path))
-        return action(io.BytesIO(path.read_bytes()) if opened else path)
+        has_glob_name = form in TEXT and re.search(r"[*?\[]", str(path))
+        return action(io.BytesIO(path.read_bytes()) if has_glob_name else path)
 
     return _with_readable_errors(path, form, csv, on_file)
 
 
-def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -> Given:
+def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Result]) -> Result:
     """Run ``action``, which reads the file, and turn whatever it raises into Unreadable."""
     try:
         # polars prints the panics of its readers of binary formats before it raises them.
@@ -282,6 +283,7 @@ def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callab
 
 
 def _unreadable(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadable:
+    """Return the error of a file that a library refused for a ``reason``, with a hint for its format."""
     reason = reason.replace(str(path), path.name)
     if path.stat().st_size == 0:
         return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
@@ -305,7 +307,7 @@ def _unreadable(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadab
 
 
 def _bad_line(path: Path) -> Unreadable | None:
-    """Find the first line of a ndjson file that is not a JSON object."""
+    """Return the error of the first line of a ndjson file that is not a JSON object; None where all are."""
     hint = """each line must hold one JSON object, such as {"id": 1, "p": 0.25}"""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -328,7 +330,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 def sentence(error: BaseException) -> str:
-    """Return the useful first sentence of a polars error."""
+    """Return the first sentence of a polars error, without its full stop."""
     first = re.split(r"\n\s*\n|\. |\n", str(error).strip(), maxsplit=1)[0]
     return first.rstrip(".") or type(error).__name__
 

@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
 
-THERE = "\0there"
+OTHER_POSITION = "\0there"
+"""The column with the `POSITION` of a row's twin in the other dataset."""
 
 ALIKE = 0.75
 """Of rows unlike all others of their dataset, the share with such a twin above which datasets without `id` count as
 sharing rows. By chance it is at most exp(-1), 0.37: that is the largest probability of a Poisson count to be 1."""
 
 FEWEST = 5
-"""So many rows unlike all others it takes to tell."""
+"""The fewest rows unlike all others of their dataset from which sharing is concluded."""
 
 
 def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
-    """Yield a problem when rows are in ``other`` too: by id, else by all columns read from both.
+    """Yield a problem where rows are in the dataset ``other`` too: by id, else by all columns read from both.
 
     Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
     twins only where more have one than chance explains; fewer are a warning.
@@ -48,9 +49,9 @@ def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
 def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
     # Rows of one place in one file are the same whatever they look like; no chance is in that.
-    same = _rows_of_one_file(columns, other)
-    if same.height:
-        yield _shared_rows_problem(columns, other, same, [])
+    same_rows = _rows_of_one_file(columns, other)
+    if same_rows.height:
+        yield _shared_rows_problem(columns, other, same_rows, [])
         return
     keys = sorted(_column_values(other).keys() & _column_values(columns).keys())
     both = _rows_in_both(columns, other, keys)
@@ -68,35 +69,35 @@ def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
 
 
 def _more_twins_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
-    """Tell whether nearly all rows that are unlike all others of their dataset have such a twin in the other."""
-    alone = [
+    """Tell whether more than `ALIKE` of the rows unlike all others of their dataset have such a twin in the other."""
+    unique = [
         pl.DataFrame({key: _column_values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
         for side in (columns, other)
     ]
-    if alone[0].height < FEWEST:
+    if unique[0].height < FEWEST:
         return False
-    return alone[0].join(alone[1], on=keys, how="semi", nulls_equal=True).height > ALIKE * alone[0].height
+    return unique[0].join(unique[1], on=keys, how="semi", nulls_equal=True).height > ALIKE * unique[0].height
 
 
 def _column_values(columns: Columns) -> dict[str, pl.Series]:
-    """Return all columns that were read, those of files of predictions too; the id is a text, whatever else it is."""
+    """Return all columns by name, those of files of predictions too; the id as text, if it is also read otherwise."""
     identity = columns.rows.plan.id
     values = columns.names | columns.levels | columns.numbers
     if identity in columns.names:
         values[identity] = columns.names[identity]
-    for model, theirs in ((fit.model, part) for fit, part in columns.models.items() if fit.is_shown):
-        values |= {f"{model}\0{name}": series for name, series in (theirs.levels | theirs.numbers).items()}
+    for model, predictions in ((fit.model, part) for fit, part in columns.models.items() if fit.is_shown):
+        values |= {f"{model}\0{name}": series for name, series in (predictions.levels | predictions.numbers).items()}
     return values
 
 
 def _rows_in_both(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
-    """Return the rows that are in ``other`` too, with where they stand in both; None where a key is not known."""
-    here, there = _column_values(columns), _column_values(other)
-    if any(key not in values for key in keys for values in (here, there)):
+    """Return the positions in both datasets of rows that both have, by columns ``keys``; None where one is absent."""
+    own_values, other_values = _column_values(columns), _column_values(other)
+    if any(key not in values for key in keys for values in (own_values, other_values)):
         return None
-    left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
-    right = pl.DataFrame({key: there[key] for key in keys} | {THERE: other.rows.frame[POSITION]})
-    # Each row is told once, with its first twin.
+    left = pl.DataFrame({key: own_values[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
+    right = pl.DataFrame({key: other_values[key] for key in keys} | {OTHER_POSITION: other.rows.frame[POSITION]})
+    # Each row is reported once, with its first twin.
     right = right.unique(keys, keep="first", maintain_order=True)
     if columns.rows.plan.id is not None:
         left = left.filter(pl.col(columns.rows.plan.id).is_not_null())
@@ -104,29 +105,32 @@ def _rows_in_both(columns: Columns, other: Columns, keys: list[str]) -> pl.DataF
 
 
 def _rows_of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
-    """Return the rows that both datasets have from the same place of files with the same bytes."""
+    """Return the positions in both datasets of rows with the same row number in files of the same bytes."""
     sides: list[pl.DataFrame] = []
-    for side, name in ((columns, POSITION), (other, THERE)):
+    for side, name in ((columns, POSITION), (other, OTHER_POSITION)):
         sha256 = pl.Series([source.sha256 for source in side.rows.sources], dtype=pl.String)
-        at = side.rows.frame[POSITION]
-        rows = pl.DataFrame({"file": sha256.gather(at // FILE), "row": at % FILE, name: at})
+        positions = side.rows.frame[POSITION]
+        rows = pl.DataFrame({"file": sha256.gather(positions // FILE), "row": positions % FILE, name: positions})
         sides.append(rows.filter(pl.col("file").is_not_null()))
-    return sides[0].join(sides[1], on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
+    shared = sides[0].join(sides[1], on=["file", "row"], how="inner")
+    return shared.select(pl.col(POSITION, OTHER_POSITION)).sort(POSITION)
 
 
 def _shared_rows_problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
-    plan, there = columns.rows.plan, other.rows
+    """Return the problem of rows in both datasets: ``both`` has their positions, ``keys`` the compared columns."""
+    plan, other_rows = columns.rows.plan, other.rows
     rows = []
     for record in both.head(SHOWN).iter_rows(named=True):
         row, suffix = columns.rows.cell(record[POSITION])
-        twin, file = there.cell(record[THERE])
+        twin, file = other_rows.cell(record[OTHER_POSITION])
         value = f"{shown(record[plan.id])}{suffix}, " if plan.id is not None else f"{suffix.strip()}, ".lstrip(", ")
-        rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
+        in_file = file or f" of {other_rows.place}"
+        rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{in_file}"))
     count = both.height
-    calibrating = there.dataset.role == "calibrate"
-    named = f"dataset '{there.name}', on which {_calibration_use(other)}" if calibrating else (
-        f"the reference dataset '{there.name}'")
-    message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {named}"
+    calibrating = other_rows.dataset.role == "calibrate"
+    other_called = f"dataset '{other_rows.name}', on which {_calibration_use(other)}" if calibrating else (
+        f"the reference dataset '{other_rows.name}'")
+    message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {other_called}"
     hint, notes = _shared_rows_hint(columns, other), more(count)
     if plan.id is None and keys:
         hint = (
@@ -140,7 +144,7 @@ def _shared_rows_problem(columns: Columns, other: Columns, both: pl.DataFrame, k
 
 
 def _shown_keys(keys: list[str]) -> list[str]:
-    """Return what people call the keys of `_column_values`: a column of a model's own file is "model.column"."""
+    """Return the keys of `_column_values` as messages name them: a column of a model's own file is "model.column"."""
     return [key.replace("\0", ".") for key in keys]
 
 

@@ -1,4 +1,4 @@
-"""The checks of the outcome, of levels or of numbers, of its exposure, and of the weights of rows."""
+"""The checks of the outcome (levels or numbers), of its exposure, and of the weights of rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EVENT: Loc = ("outcome", "event")
 
 
 def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
-    """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
+    """Return the outcome's levels in order, the event of a binary one first; add a problem to datasets that disagree.
 
     The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
     the predictions, else "not <event>". Values of the data that are a level stored in another way (1.0 or true for 1)
@@ -52,7 +52,7 @@ def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence
 
 
 def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
-    """Yield the columns that hold levels, each once: where its values are, its place in the spec, what it is called."""
+    """Yield each column of levels once: the columns with it, its name, its key in the spec, its word in messages."""
     plan = columns.rows.plan
     yield columns, plan.outcome.column, _OUTCOME, "outcome"
     yielded: set[tuple[int, str]] = set()
@@ -63,28 +63,28 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
 
 
 def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
-    """Write values that are one of the levels stored in another way as that level."""
+    """Replace values that are a level stored in another way, such as 1.0 or true for 1, by that level."""
     for columns in datasets:
         for holder, column, _, _ in _level_columns(columns):
             if column not in holder.levels:
                 continue
             values = holder.levels[column]
             stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
-            other = {value: level for value, level in stands_for.items() if level is not None and level != value}
-            holder.levels[column] = values.replace(other) if other else values
+            replacements = {value: level for value, level in stands_for.items() if level is not None and level != value}
+            holder.levels[column] = values.replace(replacements) if replacements else values
 
 
 def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
-    """Report columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
+    """Report columns that have the same value in two forms, as '1' and '1.0', unless both are declared levels."""
     for holder, column, loc, called in _level_columns(columns):
         if column not in holder.levels:
             continue
-        values, first = holder.levels[column], dict[str, str]()
+        values, first_forms = holder.levels[column], dict[str, str]()
         for value in values.drop_nulls().unique().sort():
-            same = first.setdefault(level_value(value), value)
-            if same == value or {same, value} <= set(declared):
+            first_form = first_forms.setdefault(level_value(value), value)
+            if first_form == value or {first_form, value} <= set(declared):
                 continue
-            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(same)} and "
+            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(first_form)} and "
                        f"{shown(value)}, which are the same value")
             hint = "write it in one way, or list both under outcome.levels if they are different levels"
             mask = (values == value).fill_null(value=False)
@@ -93,6 +93,7 @@ def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
 
 
 def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
+    """Yield the problem of outcomes that are none of the declared levels, if there are such."""
     truth = columns.truth
     if truth is None:
         return
@@ -106,61 +107,62 @@ def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Pr
 
 
 def _other_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
-    """Tell the other level from the data, when the spec does not declare it."""
-    first: dict[str, str] = {}
+    """Return the level of a binary outcome beside the event, from the data; report datasets that disagree."""
+    dataset_of_level: dict[str, str] = {}
     for columns in evaluated:
         truth = columns.truth
         if truth is None:
             continue
         # Sorted, so that the order of rows changes no message.
-        there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
-        there = {level: find_level(other, list(first)) or other for level, other in there.items()}
-        truth = columns.levels[plan.outcome.column] = truth.replace(there)
-        others = list(dict.fromkeys(there.values()))
+        levels = {value: other_level(event, value) for value in truth.drop_nulls().unique().sort() if value != event}
+        levels = {value: find_level(level, list(dataset_of_level)) or level for value, level in levels.items()}
+        truth = columns.levels[plan.outcome.column] = truth.replace(levels)
+        others = list(dict.fromkeys(levels.values()))
         problem = _event_absent(columns, event, others) or _more_than_two_levels(columns, event, others)
         if problem is not None:
             columns.problems.append(problem)
             continue
         for level in others:
-            if first and level not in first:
-                other, dataset = next(iter(first.items()))
+            if dataset_of_level and level not in dataset_of_level:
+                other, dataset = next(iter(dataset_of_level.items()))
                 message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
                            f" but {shown(other)} in dataset '{dataset}'")
                 hint = "a binary outcome has the same two levels in all datasets; write them alike"
                 mask = (truth == level).fill_null(value=False)
                 columns.report("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
-            first.setdefault(level, columns.rows.name)
-    return next(iter(first), None) or _level_predicted_beside(plan, event, evaluated) or f"not {event}"
+            dataset_of_level.setdefault(level, columns.rows.name)
+    return next(iter(dataset_of_level), None) or _level_predicted_beside(plan, event, evaluated) or f"not {event}"
 
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
-    """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces."""
+    """Return the problem of an event that never occurs beside two other levels, or one unlike it in case or spaces."""
     truth = columns.levels[columns.rows.plan.outcome.column]
-    same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
-    if (truth == event).any() or (len(others) < 2 and same is None):
+    alike = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    if (truth == event).any() or (len(others) < 2 and alike is None):
         return None
     column = columns.rows.plan.outcome.column
     message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
-    guess = same or meant_level(event, others)
+    guess = alike or meant_level(event, others)
     hint = f"did you mean {shown(guess)}?" if guess else "name the level that counts as the event"
     notes = _level_notes(columns, truth, others)
     return columns.rows.problem("event-absent", message, _EVENT, hint, notes=notes)
 
 
 def _more_than_two_levels(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    """Return the problem of an outcome with several levels (``others``) beside the event; None where it has not."""
     if len(others) < 2:
         return None
     truth, column = columns.levels[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
     message = f"the outcome column '{column}' of dataset '{columns.rows.name}' has {len(others) + 1:,} levels, not two"
-    like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
-    hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
+    alike = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    hint = f"{shown(alike)} and {shown(event)} are different levels: write them alike" if alike else (
         "declare the two under outcome.levels to find the rows that have another, or leave those out with 'where'")
     levels = _level_notes(columns, truth, [event, *others])
     return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=levels)
 
 
 def _level_notes(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
-    """Say how often each level occurs, and where first."""
+    """Return a note for each level: its number of rows, and the first of them."""
     notes = []
     for level in levels[:SHOWN]:
         mask = (truth == level).fill_null(value=False)
@@ -170,7 +172,7 @@ def _level_notes(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> t
 
 
 def _level_predicted_beside(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
-    """Return the level that the models predict beside the event, if it is one."""
+    """Return the level that models predict beside the event; None where there is none, or several."""
     named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
     sources = [(columns.of(name).levels, column) for columns in evaluated for name, column in named]
     series = [values[column] for values, column in sources if column in values]
@@ -179,6 +181,7 @@ def _level_predicted_beside(plan: Plan, event: str, evaluated: Sequence[Columns]
 
 
 def _check_predicted_levels(columns: Columns, levels: Sequence[str]) -> None:
+    """Report predicted classes that are no level of the outcome."""
     for holder, column, loc, called in _level_columns(columns):
         values = holder.levels.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
@@ -190,19 +193,21 @@ def _check_predicted_levels(columns: Columns, levels: Sequence[str]) -> None:
 
 
 def _closest_level_hint(wrong: pl.Series, levels: Sequence[str]) -> str:
+    """Return a hint with the level most like the first of the wrong values, or with all levels."""
     first = str(wrong[0])
     guess = meant_level(first, levels)
     if guess is None:
-        named = [shown(level) for level in levels]
-        named = [*named[:12], "others"] if len(named) > 13 else named
-        return f"the levels are {', '.join(named[:-1])} and {named[-1]}"
+        names = [shown(level) for level in levels]
+        names = [*names[:12], "others"] if len(names) > 13 else names
+        return f"the levels are {', '.join(names[:-1])} and {names[-1]}"
     if first.strip() == guess.strip():
         return f"did you mean {shown(guess)}" + (", without the space?" if first != first.strip() else "?")
-    same = first.strip().casefold() == guess.strip().casefold()
-    return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
+    differs_in_case = first.strip().casefold() == guess.strip().casefold()
+    return f"did you mean {shown(guess)}?" + (" Capital letters count" if differs_in_case else "")
 
 
 def _first_values(values: pl.Series) -> str:
+    """List the first distinct values, sorted."""
     levels = values.unique().sort().to_list()
     return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
 
@@ -221,12 +226,12 @@ def check_numbers(columns: Columns) -> None:
         refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
                f"not {noun(wrong, 'whole number')} from 0 on",
                "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
-    for _, theirs, model in columns.predicted():
-        check_predicted_numbers(theirs, model.name, model)
+    for _, predictions, model in columns.predicted():
+        check_predicted_numbers(predictions, model.name, model)
 
 
 def check_predicted_numbers(columns: Columns, name: str, model: ModelPlan) -> None:
-    """Check the predicted numbers of a model."""
+    """Check a model's predicted numbers, rates and leverages; ``name`` is the model's."""
     for kind in ("prediction", "rate", "loo_prediction"):
         column = model.columns.get(kind)
         if column is None:
@@ -250,7 +255,7 @@ def check_predicted_numbers(columns: Columns, name: str, model: ModelPlan) -> No
 
 
 def _read_finite_numbers(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Read a column of finite numbers once; None where it cannot be read, or was before."""
+    """Read a column of finite numbers and report others; None where it cannot be read, or was checked before."""
     values = read_once(columns, column, loc, code, called)
     if values is not None:
         check_bounded(columns, column, loc, values)
@@ -259,14 +264,14 @@ def _read_finite_numbers(columns: Columns, column: str, loc: Loc, code: str, cal
 
 def check_bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
     """Report numbers that are not finite, or too large or too small to compute with."""
-    endless = values.is_infinite().fill_null(value=False)
-    refuse(columns, column, loc, endless, "infinite-value", "not finite", "find out why it could not be computed")
+    is_infinite = values.is_infinite().fill_null(value=False)
+    refuse(columns, column, loc, is_infinite, "infinite-value", "not finite", "find out why it could not be computed")
     refuse(columns, column, loc, is_extreme(values), "extreme-value", EXTREME,
            f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}")
 
 
 def is_extreme(values: pl.Series) -> pl.Series:
-    """Return which finite values are too large or too small to compute with, shape [n]; zero and no value are not."""
+    """Return flags [n] of finite values too large or too small to compute with; zeros and missing values are not."""
     size = values.fill_nan(None).abs()
     return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
 
@@ -287,41 +292,41 @@ def check_exposure(columns: Columns, column: str) -> None:
     # Rates and exposures that were refused by themselves give no products worth a second problem.
     if columns.problems:
         return
-    for _, theirs, model in columns.predicted():
-        if model.rate is None or (theirs.problems is not columns.problems and theirs.problems):
+    for _, predictions, model in columns.predicted():
+        if model.rate is None or (predictions.problems is not columns.problems and predictions.problems):
             continue
-        wrong = is_extreme(theirs.numbers[model.rate] * values)
+        wrong = is_extreme(predictions.numbers[model.rate] * values)
         if wrong.any():
             message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"
             hint = f"expected counts are from {SMALLEST:g} to {LARGEST:g}; is the rate per unit of the exposure?"
-            theirs.report(
+            predictions.report(
                 "extreme-value", message, ("models", model.name, "rate"), hint, mask=wrong,
-                values=theirs.rows.frame[model.rate])
+                values=predictions.rows.frame[model.rate])
 
 
 COUNTED = 2**53
 """The most observations that frequency weights may stand for: whole numbers are exact in double precision up to it."""
 
 USUAL = 100
-"""The largest weight is left as it is from 2 to the power of minus this to 2 to the power of this."""
+"""Weights are not rescaled where the largest is between 2 to the power of minus this and of this."""
 
 NEGLIGIBLE = 1e-60
-"""The share of the largest weight below which a weight counts as 0: its square could not be held beside the largest."""
+"""The share of the largest weight below which a weight counts as 0: its square would vanish beside the largest."""
 
 FEW_EFFECTIVE = 0.1
 """The share of the rows below which an effective sample size is warned of."""
 
 COUNTS = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
-"""What frequency weights are, for those that are too large."""
+"""The hint for frequency weights that are too large."""
 
 
 def sums_to(column: str, total: float) -> str:
-    """Say that frequency weights are too large."""
+    """Return the message that the frequency weights of a column have too large a sum."""
     return f"the weight column '{column}' sums to {total:.4g}, more than can be counted one by one"
 
 
-def check_weights(columns: Columns, column: str, *, whole: bool, part: bool = False) -> None:
-    """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts.
+def check_weights(columns: Columns, column: str, *, counts: bool, part: bool = False) -> None:
+    """Check the weights, and scale importance weights so that sums do not overflow; ``counts``: they count rows.
 
     In a ``part`` of a dataset all may be 0.
     """
@@ -330,25 +335,25 @@ def check_weights(columns: Columns, column: str, *, whole: bool, part: bool = Fa
     if values is None:
         return
     rows, problems, called = columns.rows, columns.problems, "the weight column"
-    before = len(problems)
+    problem_count = len(problems)
     defined = values.fill_nan(None)
     wrong = ((defined < 0) | defined.is_infinite()).fill_null(value=False)
     refuse(columns, column, loc, wrong, "weight-range", "negative or infinite",
            "a weight is a number from 0 on; rows of weight 0 are left out", called)
-    broken = ((defined != defined.floor()) & ~wrong).fill_null(value=False)
-    if whole:
-        refuse(columns, column, loc, broken, "frequency-weight", f"not {noun(broken, 'whole number')}",
+    is_fraction = ((defined != defined.floor()) & ~wrong).fill_null(value=False)
+    if counts:
+        refuse(columns, column, loc, is_fraction, "frequency-weight", f"not {noun(is_fraction, 'whole number')}",
                "frequency weights count identical rows; for other weights write kind: importance", called)
-    if whole and not wrong.any() and (defined.sum() or 0) > COUNTED:
+    if counts and not wrong.any() and (defined.sum() or 0) > COUNTED:
         problems.append(rows.problem("frequency-weight", sums_to(column, float(defined.sum())), loc, COUNTS))
     if not part and defined.null_count() == 0 and not (defined != 0).any():
         message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
         problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
-    columns.weight = values if whole or len(problems) > before else _scaled_weights(columns, values)
+    columns.weight = values if counts or len(problems) > problem_count else _scaled_weights(columns, values)
 
 
 def _scaled_weights(columns: Columns, values: pl.Series) -> pl.Series:
-    """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
+    """Return importance weights divided by a power of two where the largest is extreme; only their ratios count."""
     largest = float(values.max() or 0.0)  # type: ignore[arg-type]
     power = math.frexp(largest)[1]
     if abs(power) <= USUAL:
@@ -358,15 +363,15 @@ def _scaled_weights(columns: Columns, values: pl.Series) -> pl.Series:
     # By a power of two no digit of a weight changes, so ratios stay exact.
     scaled = np.ldexp(values.to_numpy(), -power)
     # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
-    gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
-    if gone.any():
+    is_negligible = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
+    if is_negligible.any():
         columns.warnings.append(Warned.of(
-            "weights-negligible", rows=int(gone.sum()), least=NEGLIGIBLE, dataset=columns.rows.name))
-    return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
+            "weights-negligible", rows=int(is_negligible.sum()), least=NEGLIGIBLE, dataset=columns.rows.name))
+    return pl.Series(values.name, np.where(is_negligible, 0.0, scaled)) if power or is_negligible.any() else values
 
 
 def uneven_weights(summary: DatasetSummary) -> tuple[Warned, ...]:
-    """Warn of importance weights so uneven that the rows tell as much as very few of equal weight. Kish (1965)."""
+    """Return a warning where weights are so uneven that the effective sample size is very small. Kish (1965)."""
     effective = summary.n_effective
     if effective is None or not effective < min(summary.n / 2, max(2.0, FEW_EFFECTIVE * summary.n)):
         return ()

@@ -1,4 +1,4 @@
-"""Predictions in files of their own: divided by step, matched with the rows of the dataset, split into levels.
+"""Files of predictions: their rows are divided by step, matched with the dataset's, and lists split into levels.
 
 Last, rows for which a model has no prediction are left out where the spec says so.
 """
@@ -35,9 +35,9 @@ LARGEST_STEP = 2**53
 
 
 def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[Fit, RowBlock], list[Problem]]:
-    """Divide the rows of a file by step, ascending.
+    """Divide the rows of a model's file by training step, ascending; return them by fit, and problems.
 
-    Only rows that are ``evaluated`` need other steps than the one that is shown. A model without steps has one part.
+    Other steps than the shown one are kept only for rows that are ``evaluated``. A model without steps has one part.
     """
     shown_fit = Fit(model.name)
     if model.step is None:
@@ -49,19 +49,20 @@ def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple
              rows.frame.with_columns(steps.alias("\0step")).partition_by("\0step", as_dict=True).items()}
     shown = max(parts) if model.shown_step is None else model.shown_step
     if shown not in parts:
-        known = sorted(parts)
-        closest = min(known, key=lambda step: (abs(step - shown), step))
-        has = f"step {known[0]} alone" if len(known) == 1 else (
-            f"{counted(len(known), 'step')}, {known[0]} to {known[-1]}")
-        message = f"{rows.called} has no step {shown}: it has {has}"
+        step_numbers = sorted(parts)
+        closest = min(step_numbers, key=lambda step: (abs(step - shown), step))
+        has_steps = f"step {step_numbers[0]} alone" if len(step_numbers) == 1 else (
+            f"{counted(len(step_numbers), 'step')}, {step_numbers[0]} to {step_numbers[-1]}")
+        message = f"{rows.called} has no step {shown}: it has {has_steps}"
         loc = ("models", model.name, "step", "at")
         return {}, [rows.problem("unknown-step", message, loc, f"did you mean {closest}?")]
-    asked = sorted(parts) if evaluated else [shown]
+    kept_steps = sorted(parts) if evaluated else [shown]
     return {shown_fit if step == shown else Fit(model.name, "step", step):
-            replace(rows, frame=parts[step], step=step) for step in asked}, []
+            replace(rows, frame=parts[step], step=step) for step in kept_steps}, []
 
 
 def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series, list[Problem]]:
+    """Return the step of each row [n] as an integer, and the problems of empty or wrong cells."""
     loc: Loc = ("models", model.name, "step")
     written = rows.frame[column]
     try:
@@ -69,13 +70,13 @@ def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
     except Unreadable as fault:
         message = f"column '{column}' of {rows.called} {fault.reason}"
         return pl.Series(), [rows.problem(fault.code, message, loc, fault.hint)]
-    empty = blank(written) | values.is_nan().fill_null(value=False)
-    fine = ((values >= 0) & (values <= LARGEST_STEP) & (values == values.floor())).fill_null(value=False)
-    wrong = ~fine & ~empty
+    is_empty = blank(written) | values.is_nan().fill_null(value=False)
+    is_step = ((values >= 0) & (values <= LARGEST_STEP) & (values == values.floor())).fill_null(value=False)
+    wrong = ~is_step & ~is_empty
     problems = []
-    if empty.any():
-        message, hint = f"{rows_have(empty)} no step in column '{column}'", "number the step of every row"
-        problems.append(rows.problem("missing-step", message, loc, hint, mask=empty, values=written))
+    if is_empty.any():
+        message, hint = f"{rows_have(is_empty)} no step in column '{column}'", "number the step of every row"
+        problems.append(rows.problem("missing-step", message, loc, hint, mask=is_empty, values=written))
     if wrong.any():
         message = f"{cells(wrong)} of column '{column}' {are(wrong)} not {noun(wrong, 'whole number')} from 0 on"
         hint = "number the steps 0, 1, 2, …; steps may be left out"
@@ -84,7 +85,7 @@ def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
 
 
 def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
-    """Return the faults of files, by the fit; of a model's steps, those of the first that has any."""
+    """Return the problems of all fits; of a model's steps only those of the first with any, with a note on others."""
     problems: list[Problem] = []
     of_steps: dict[str, dict[int, list[Problem]]] = {}
     for fit, of_part in faults.items():
@@ -101,13 +102,13 @@ def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, R
 
 
 def step_faults(columns: Columns) -> list[Problem]:
-    """Return what is wrong with the values that models predict at their steps, in short."""
+    """Return the problems of predictions at training steps: for each model those of its first step with any."""
     by_fit = {fit: part.problems for fit, part in columns.models.items() if part.rows.step is not None}
     return first_step_faults(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
 
 
 def differing_last_steps(predicted: Iterable[Columns]) -> Iterator[Problem]:
-    """Yield a problem for each model whose last step differs between datasets, which then would show two models."""
+    """Yield a problem for each model whose last step differs between datasets: each would show another model."""
     last: dict[str, list[RowBlock]] = {}
     for columns in predicted:
         for fit, part in columns.models.items():
@@ -126,43 +127,43 @@ _MISALIGNED = "misaligned-rows"
 
 
 def match_rows(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
-    """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
+    """Match the rows of a dataset, before its ``where``, with those of each file of predictions; return problems too.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
-    dataset's rows come back with a column for each model (`row_of`): the row of its file from 0, null where none is.
+    dataset's rows get a column for each fit (`row_of`): the matching row of its file from 0, null where there is none.
     """
     faults: dict[Fit, list[Problem]] = {}
-    places: list[pl.Series] = []
+    row_columns: list[pl.Series] = []
     for fit, theirs in files.items():
-        at, faults[fit] = (_match_by_position(rows, theirs) if rows.plan.id is None
+        rows_of_file, faults[fit] = (_match_by_position(rows, theirs) if rows.plan.id is None
                            else _match_by_id(rows, theirs, rows.plan.id))
-        places += [] if at is None else [at.alias(row_of(fit))]
-    return replace(rows, frame=rows.frame.with_columns(places)), first_step_faults(faults, files)
+        row_columns += [] if rows_of_file is None else [rows_of_file.alias(row_of(fit))]
+    return replace(rows, frame=rows.frame.with_columns(row_columns)), first_step_faults(faults, files)
 
 
 def attach_predictions(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
-    """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
+    """Put the matched rows of files into ``models`` of the dataset's rows; a problem where a row has no prediction."""
     faults: dict[Fit, list[Problem]] = {}
     models: dict[Fit, RowBlock] = {}
     for fit, theirs in files.items():
-        at = rows.frame[row_of(fit)]
-        if at.null_count():
-            faults[fit] = _rows_without_prediction(rows, theirs, at.is_null())
+        rows_of_file = rows.frame[row_of(fit)]
+        if rows_of_file.null_count():
+            faults[fit] = _rows_without_prediction(rows, theirs, rows_of_file.is_null())
         else:
-            models[fit] = replace(theirs, frame=theirs.frame[at])
+            models[fit] = replace(theirs, frame=theirs.frame[rows_of_file])
     return replace(rows, models=MappingProxyType(models)), first_step_faults(faults, files)
 
 
 def row_of(fit: Fit) -> str:
-    """Return the column that says which row of a model's file, or of a step there, belongs to a row of the dataset."""
+    """Return the name of the dataset's column with the matching row number in the file of a fit."""
     return f"\0row of {fit.model}\0{fit.kind} {fit.number}"
 
 
 def _match_by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
-    """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
-    here, there, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
-    if here != there:
-        message = f"{theirs.called} has {counted(there, 'row')}, but the dataset has {here:,}"
+    """Match rows in order; a problem where numbers of rows, or values of shared columns, differ."""
+    own_count, file_count, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
+    if own_count != file_count:
+        message = f"{theirs.called} has {counted(file_count, 'row')}, but the dataset has {own_count:,}"
         hint = f"{_id_hint(rows, theirs)}, or write one row for each"
         return None, [theirs.problem(_MISALIGNED, message, loc, hint)]
     # A file in another order would give each row the prediction of another, and nothing else would tell.
@@ -170,23 +171,23 @@ def _match_by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | No
         differ = cells_differ(rows.frame[column], theirs.frame[column])
         if differ.any():
             return None, [_differing_rows(rows, theirs, column, differ)]
-    return pl.int_range(here, dtype=pl.Int64, eager=True), []
+    return pl.int_range(own_count, dtype=pl.Int64, eager=True), []
 
 
 def _differing_rows(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
-    """Report a shared column whose values differ between rows of the same position."""
-    unfiled, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
+    """Return the problem of a shared column whose values differ in rows of the same position, where ``differ`` [n]."""
+    own_cells, file_cells, count = rows.frame[column], theirs.frame[column], int(differ.sum())
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
                f"of {counted(len(differ), 'row')}")
     hint = f"{_id_hint(rows, theirs)}, or write the file's rows in the order of the dataset"
-    problem = theirs.problem(_MISALIGNED, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
-    pairs = zip(problem.rows, unfiled.filter(differ).head(len(problem.rows)), strict=True)
-    return replace(problem, rows=tuple((row, f"{value}, but {shown(value_here)} in the dataset")
-                                       for (row, value), value_here in pairs))
+    problem = theirs.problem(_MISALIGNED, message, theirs.dataset.table.named.loc, hint, mask=differ, values=file_cells)
+    pairs = zip(problem.rows, own_cells.filter(differ).head(len(problem.rows)), strict=True)
+    return replace(problem, rows=tuple((row, f"{value}, but {shown(own_value)} in the dataset")
+                                       for (row, value), own_value in pairs))
 
 
 def _id_hint(rows: RowBlock, theirs: RowBlock) -> str:
-    """Suggest the shared column that identifies a row: complete, and no value twice, on either side."""
+    """Return a hint to match by id, with a shared column that identifies rows: no empty cell, no value twice."""
     for column in theirs.dataset.compared:
         values = (rows.frame[column], theirs.frame[column])
         if all(not blank(series).any() and series.n_unique() == len(series) for series in values):
@@ -195,19 +196,20 @@ def _id_hint(rows: RowBlock, theirs: RowBlock) -> str:
 
 
 def _match_by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
-    wanted, fault = _read_ids(rows, column)
-    ids, other = _read_ids(theirs, column)
-    if wanted is None or ids is None:
-        return None, [*fault, *other]
-    present = ids.is_not_null()
-    again = present & ~ids.is_first_distinct()
+    """Return the matching row of the file for each row [n] by id, null where there is none, and problems of ids."""
+    own_ids, fault = _read_ids(rows, column)
+    ids, file_fault = _read_ids(theirs, column)
+    if own_ids is None or ids is None:
+        return None, [*fault, *file_fault]
+    has_id = ids.is_not_null()
+    is_repeated = has_id & ~ids.is_first_distinct()
     # Looked for among all rows of the dataset, of which `where` has left out none yet.
-    strange = present & ~ids.is_in(wanted.drop_nulls().implode())
-    problems = _id_problems(theirs, column, ids, again=again, strange=strange)
+    is_unknown = has_id & ~ids.is_in(own_ids.drop_nulls().implode())
+    problems = _id_problems(theirs, column, ids, again=is_repeated, strange=is_unknown)
     # A join promises no order unless it is told to keep that of its left side.
-    places = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(present)
-    matched = pl.DataFrame({"id": wanted}).join(
-        places.unique("id", keep="first", maintain_order=True), on="id", how="left", maintain_order="left"
+    row_of_id = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(has_id)
+    matched = pl.DataFrame({"id": own_ids}).join(
+        row_of_id.unique("id", keep="first", maintain_order=True), on="id", how="left", maintain_order="left"
     )
     return matched["at"], problems
 
@@ -222,7 +224,7 @@ def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Probl
 def _id_problems(
     theirs: RowBlock, column: str, ids: pl.Series, *, again: pl.Series, strange: pl.Series
 ) -> list[Problem]:
-    """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
+    """Return problems of rows of a file without an id, with a repeated one, or with one that the dataset lacks."""
     refused = (
         (ids.is_null(), f"no value in the id column '{column}' of {theirs.called}",
          f"each row needs the id of the row of dataset '{theirs.name}' that it predicts"),
@@ -236,7 +238,7 @@ def _id_problems(
 
 
 def _rows_without_prediction(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
-    """Report rows of the dataset for which a file has no prediction; they have an id, or are reported for that."""
+    """Return the problem of rows, where ``lacking`` [n], that have no prediction in a file, or else have no id."""
     column = str(rows.plan.id)
     ids = texts(rows.frame[column])
     empty, loc = ids.is_null(), theirs.dataset.table.named.loc
@@ -252,7 +254,7 @@ def _rows_without_prediction(rows: RowBlock, theirs: RowBlock, lacking: pl.Serie
 
 _NUMBER = r"(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|null|NaN|nan)"
 _LIST_TEXT = rf"^\s*\[\s*(?:{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*)?\]\s*$"
-"""A list as text: numbers with a decimal point between brackets, separated by commas; of null and NaN there is none."""
+"""A list as text: numbers with a decimal point, null or NaN, between brackets and separated by commas."""
 
 _EXAMPLE = "write the numbers of all levels between brackets, separated by commas: [0.7, 0.2, 0.1]"
 
@@ -260,9 +262,9 @@ _EXAMPLE = "write the numbers of all levels between brackets, separated by comma
 def split_lists(
     rows: RowBlock, files: Mapping[Fit, RowBlock]
 ) -> tuple[RowBlock, Mapping[Fit, RowBlock], list[Problem]]:
-    """Split the columns of lists of the rows that are left of a dataset, and of the files matched to them.
+    """Split columns of lists, of a dataset's rows and of files of predictions, into a column for each level.
 
-    A list of a row that counts has as many numbers as there are levels; else it is a problem.
+    A list of a row that is used must have as many numbers as there are levels; else it is a problem.
     """
     rows, problems = _split_columns(rows, None)
     faults: dict[Fit, list[Problem]] = {}
@@ -273,7 +275,7 @@ def split_lists(
 
 
 def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
-    """Split the columns of lists of some rows; of those that are ``counting``, from 0, lists must be whole."""
+    """Split columns of lists; lists of the row numbers ``counting`` (all where None) need a number for each level."""
     problems: list[Problem] = []
     parts: dict[str, dict[str, pl.Series]] = {}
     for model in _models_of_lists(rows):
@@ -282,10 +284,10 @@ def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock
             continue
         lists, faults = _read_lists(rows, model, column)
         if not faults and lists is not None:
-            asked = pl.repeat(value=True, n=len(lists), eager=True) if counting is None else (
+            is_used = pl.repeat(value=True, n=len(lists), eager=True) if counting is None else (
                 pl.int_range(len(lists), eager=True).is_in(counting.drop_nulls().implode()))
-            faults = list(_wrong_length_lists(rows, model, column, lists, asked))
-            parts[column] = {name: lists.list.get(place, null_on_oob=True).alias(name) for place, name in enumerate(
+            faults = list(_wrong_length_lists(rows, model, column, lists, is_used))
+            parts[column] = {name: lists.list.get(index, null_on_oob=True).alias(name) for index, name in enumerate(
                 model.level_columns[level] for level in model.order)}
         problems += faults
     if problems or not parts:
@@ -297,16 +299,16 @@ def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock
 
 
 def _models_of_lists(rows: RowBlock) -> Iterator[ModelPlan]:
-    """Yield the models whose lists are in these rows: those of a file of predictions, or without one."""
+    """Yield the models with a column of lists in these rows."""
     model_of_file = rows.dataset.table.named.model
     for model in rows.plan.models.values():
-        here = not model.has_own_files if model_of_file is None else model.name == model_of_file
-        if here and model.list_column in rows.frame.columns:
+        is_in_rows = not model.has_own_files if model_of_file is None else model.name == model_of_file
+        if is_in_rows and model.list_column in rows.frame.columns:
             yield model
 
 
 def _read_lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Series | None, list[Problem]]:
-    """Read a column as lists of single values, those that are written as text too; null where there is none."""
+    """Read a column of lists, also of lists written as texts; null for empty cells. None, and problems, for others."""
     written, loc = rows.frame[column], _lists_loc(model)
     clashing = [name for name in model.level_columns.values() if name in rows.frame.columns]
     if clashing:
@@ -330,7 +332,7 @@ def _read_lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
 
 
 def _lists_in_texts(written: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return the lists that texts are, null for an empty cell, and which cells are neither."""
+    """Parse texts as lists of floats [n], null for an empty cell; also return flags [n] of cells that are no lists."""
     empty = blank(written)
     strange = ~empty & ~written.str.contains(_LIST_TEXT).fill_null(value=False)
     inside = written.set(empty | strange, None).str.strip_chars().str.strip_prefix("[").str.strip_suffix("]")
@@ -340,7 +342,7 @@ def _lists_in_texts(written: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def listed_numbers(cells: pl.Series) -> pl.Series | None:
-    """Return the lists of floats that the cells of a column are, as values or texts; None where they are others."""
+    """Return a column of lists of numbers, or of such lists as texts, as lists of floats; None for other columns."""
     if isinstance(cells.dtype, pl.List | pl.Array):
         return cells.cast(pl.List(pl.Float64)) if cells.dtype.inner.is_numeric() else None
     if cells.dtype != pl.String or blank(cells).all():
@@ -350,10 +352,11 @@ def listed_numbers(cells: pl.Series) -> pl.Series | None:
 
 
 def _wrong_length_lists(
-    rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, asked: pl.Series
+    rows: RowBlock, model: ModelPlan, column: str, lists: pl.Series, is_used: pl.Series
 ) -> Iterator[Problem]:
+    """Yield the problem of lists of used rows that have more or fewer numbers than there are levels."""
     lengths = lists.list.len()
-    wrong = ((lengths != len(model.order)) & asked).fill_null(value=False)
+    wrong = ((lengths != len(model.order)) & is_used).fill_null(value=False)
     if wrong.any():
         count = int(wrong.sum())
         message = (f"{counted(count, 'list')} of column '{column}' {'does' if count == 1 else 'do'} not hold "
@@ -368,45 +371,46 @@ def _lists_loc(model: ModelPlan) -> Loc:
 
 
 def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Problem:
-    """Keep the rows for which every model has a prediction, and count those that each model lacks.
+    """Keep the rows for which every model has a prediction, and count the rows that each model lacks.
 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
     """
-    unfiled = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
-    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in {**files, **unfiled}.items()
+    models_without_file = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
+    all_files = {**files, **models_without_file}
+    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in all_files.items()
                                    if fit.model == model)) for model in rows.plan.models}
-    absent = reduce(or_, lacking.values())
-    if absent.all():
+    is_lacking = reduce(or_, lacking.values())
+    if is_lacking.all():
         message = f"no row of dataset '{rows.name}' has a prediction of every model"
         place = rows.plan.places.place("complete_case")
         return Problem("no-rows-left", message, place, "find out why predictions are missing, or leave out a model")
     counts = {model: int(mask.sum()) for model, mask in lacking.items() if mask.any()}
-    frame = rows.frame.filter(~absent)
-    return replace(rows, frame=frame, incomplete=int(absent.sum()), lacking=MappingProxyType(counts))
+    frame = rows.frame.filter(~is_lacking)
+    return replace(rows, frame=frame, incomplete=int(is_lacking.sum()), lacking=MappingProxyType(counts))
 
 
 def _rows_lacking(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
-    """Return for which rows a model has no prediction, at its step where it has steps; [n].
+    """Return flags [n] of rows for which a fit has no prediction, in the file ``theirs`` or in the dataset.
 
-    A row without an id is another fault.
+    A row without an id is another problem.
     """
     plan = rows.plan
-    at = None if theirs is None else rows.frame[row_of(fit)]
+    rows_of_file = None if theirs is None else rows.frame[row_of(fit)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
     # By position every row has a partner, or the files were refused for their lengths.
-    if at is not None and plan.id is not None:
-        mask = at.is_null() & texts(rows.frame[plan.id]).is_not_null()
+    if rows_of_file is not None and plan.id is not None:
+        mask = rows_of_file.is_null() & texts(rows.frame[plan.id]).is_not_null()
     source = rows if theirs is None else theirs
     for kind, column in plan.models[fit.model].columns.items():
         cells = source.frame[column]
-        empty = _without_value(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
-        mask |= empty if at is None else empty.gather(at).fill_null(value=False)
+        is_empty = _without_value(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
+        mask |= is_empty if rows_of_file is None else is_empty.gather(rows_of_file).fill_null(value=False)
     return mask
 
 
 def _without_value(cells: pl.Series, *, numeric: bool) -> pl.Series:
-    """Return which cells hold no prediction, shape [n]: empty ones, and NaN where a number is expected."""
+    """Return flags [n] of cells without a prediction: empty ones, and NaN where a number is expected."""
     if cells.dtype.is_float():
         return cells.is_null() | cells.is_nan().fill_null(value=False)
     if numeric and cells.dtype == pl.String:
@@ -415,6 +419,6 @@ def _without_value(cells: pl.Series, *, numeric: bool) -> pl.Series:
 
 
 def left_out_warning(rows: RowBlock) -> Warned:
-    """Say how many rows were left out, and which models lack them."""
+    """Return the warning of rows left out because models have no prediction for them."""
     return Warned.of("incomplete-rows", left_out=rows.incomplete, rows=rows.incomplete + rows.frame.height,
                      dataset=rows.name, lacking=dict(rows.lacking))

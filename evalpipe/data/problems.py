@@ -1,6 +1,6 @@
-"""How readers say that data are wrong: what they raise, and the words of counts, nouns and names in it.
+"""The exception that readers of files raise, `Unreadable`, and words of counts and nouns for messages.
 
-`Unreadable` is what readers of single files raise; the catalog and the readers of datasets give it a place.
+The catalog and the readers of datasets turn it into a `Problem` with a place.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ def counted(number: int, word: str) -> str:
 
 
 def cells(mask: pl.Series) -> str:
-    """Count the cells where ``mask`` is true: "1 value", "2 values"."""
+    """Write the number of cells where ``mask`` is true: "1 value", "2 values"."""
     return counted(int(mask.sum()), "value")
 
 
 def rows_have(mask: pl.Series) -> str:
-    """Count the rows where ``mask`` is true, with their verb: "1 row has", "2 rows have"."""
+    """Write the number of rows where ``mask`` is true, with a verb: "1 row has", "2 rows have"."""
     count = int(mask.sum())
     return f"{counted(count, 'row')} {'has' if count == 1 else 'have'}"
 
 
 def are(number: int | pl.Series) -> str:
-    """Choose the verb for a number, or for the cells where a mask is true."""
+    """Return "is" or "are" for a number, or for the number of cells where a mask is true."""
     return "is" if (number if isinstance(number, int) else int(number.sum())) == 1 else "are"
 
 
 def noun(mask: pl.Series, word: str) -> str:
-    """Write a noun for one cell or several: "a number", "numbers"."""
+    """Write a noun for the cells where ``mask`` is true: "a number" for a single cell, else "numbers"."""
     return f"a {word}" if int(mask.sum()) == 1 else _plural(word)
 
 
@@ -47,7 +47,7 @@ def with_article(word: str) -> str:
 
 
 def sql_name(column: str) -> str:
-    """Write a column as SQL does."""
+    """Write the name of a column as SQL does, in double quotes where they are needed."""
     return column if column.isidentifier() else f'"{column}"'
 
 
@@ -56,17 +56,17 @@ def _plural(word: str) -> str:
 
 
 SHOWN = 5
-"""The offending rows that a problem shows."""
+"""The most offending rows that a problem shows."""
 
 
 class Unreadable(Exception):  # noqa: N818 - a state of a file, caught in this room
-    """A file cannot be read: a stable code, the reason, the way out, the line or the rows, as far as known."""
+    """Raised where a file cannot be read: a stable code, reason, hint, and the line or the rows where known."""
 
     def __init__(
         self, code: str, reason: str, hint: str | None = None, line: int | None = None,
         rows: Sequence[tuple[int, str]] = (),
     ) -> None:
-        """Keep the parts; the file's name is added where the dataset is known."""
+        """Keep the parts of the problem; `problem` adds the file's name."""
         super().__init__(reason)
         self.code, self.reason, self.hint, self.line, self.rows = code, reason, hint, line, tuple(rows)
 
@@ -78,5 +78,5 @@ class Unreadable(Exception):  # noqa: N818 - a state of a file, caught in this r
 
 
 def more(count: int) -> tuple[str, ...]:
-    """Say how many of ``count`` rows are not shown."""
+    """Return a note on how many of ``count`` rows are not shown; none where all are."""
     return (f"and {count - SHOWN:,} more",) if count > SHOWN else ()

@@ -48,7 +48,7 @@ def training_mean_of(plan: Plan, references: Sequence[Columns]) -> float | None:
 
 
 def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:
-    """Return one sample per dataset, in the plan's order; ``frames`` are datasets held in memory, by name.
+    """Return one sample per dataset, in the plan's order; ``frames`` are datasets in memory, by name.
 
     Raises DataError with every problem of every dataset.
     """
@@ -69,8 +69,8 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     levels = () if plan.task in NUMBERS else outcome_checks.settle_levels(plan, [*predicted, *sources], references)
     calibrating = [columns for columns in predicted if columns.rows.dataset.role == "calibrate"]
     for columns in predicted:
-        evaluated = columns.rows.dataset.role == "evaluate"
-        for other in (*references, *(calibrating if evaluated else ())):  # with which no row may be shared
+        is_evaluated = columns.rows.dataset.role == "evaluate"
+        for other in (*references, *(calibrating if is_evaluated else ())):  # with which no row may be shared
             columns.problems.extend(leakage.shared_rows(columns, other))
         columns.problems.extend(prediction_files.step_faults(columns))
     all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
@@ -82,25 +82,26 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
 
 
 def _number_columns(plan: Plan) -> frozenset[str]:
+    """Return the columns of datasets that are read as numbers."""
     weight = {plan.weight.column} if plan.weight is not None else set()
     exposure = {plan.exposure.column} if plan.exposure is not None else set()
-    numbers = plan.task in NUMBERS
-    named = {
+    outcome_is_number = plan.task in NUMBERS
+    prediction_columns = {
         column
         for model in plan.models.values()
         if not model.has_own_files
         for kind, column in model.columns.items()
-        if numbers or kind != "prediction"
+        if outcome_is_number or kind != "prediction"
     }
-    return frozenset(weight | exposure | named | ({plan.outcome.column} if numbers else set()))
+    return frozenset(weight | exposure | prediction_columns | ({plan.outcome.column} if outcome_is_number else set()))
 
 
 def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Floats, Floats | None]:
-    """Read the only dataset of a plan with one model: all its columns, and the predictions that were checked.
+    """Read the dataset of a plan with one dataset and one model: all its columns, its predictions, and its scores.
 
-    Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
-    ``frame``, where that is given. Last come the scores that the probabilities were made of, of the same shape, or
-    None; of a raw score it is both. Raises DataError with every problem.
+    The rows are those of ``frame`` where there is one. Predictions are probabilities of the event [n], of all levels
+    [n, K], or numbers [n], in the order of the rows. Scores, of the same shape, are those that probabilities were
+    computed from, or None; raw scores are returned as both. Raises DataError with every problem.
     """
     (dataset,), (name,) = plan.datasets, plan.models
     rows, problems = load_whole(plan, dataset, frame, ())
@@ -125,5 +126,5 @@ def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFra
 
 
 def _as_table(columns: list[Values]) -> Floats:
-    """Return one column [n], or several as a table [n, K]."""
+    """Return a single column as an array [n], several as [n, K]."""
     return np.asarray(columns[0] if len(columns) == 1 else np.column_stack(columns), float)

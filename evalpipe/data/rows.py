@@ -1,4 +1,4 @@
-"""Read the rows of one dataset, matched with those of files of predictions, that meet its conditions."""
+"""Read the rows of one dataset that meet its conditions, matched with the rows of files of predictions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
-    """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
+    """Return the rows of a dataset that meet its ``where``, with its models' files, or the problems of reading them.
 
-    ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
-    applied.
+    ``frame`` are the rows in memory, if any; ``text`` the columns to read as text. Files of predictions are matched to
+    the dataset before ``where`` is applied.
     """
     dataset_rows, problems = load_whole(plan, dataset, frame, text)
-    files, faults = _prediction_files(plan, dataset, text)
-    problems += faults
+    files, file_problems = _prediction_files(plan, dataset, text)
+    problems += file_problems
     if dataset_rows is None or problems:
         return problems
     # Before `where`, for positions are those of whole files.
@@ -47,17 +47,17 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     if problems:
         return problems
     # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
-    completed = complete_cases(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
-    if not isinstance(completed, RowBlock):
-        return [completed]
-    kept, problems = attach_predictions(completed, parts)
+    complete = complete_cases(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
+    if not isinstance(complete, RowBlock):
+        return [complete]
+    kept, problems = attach_predictions(complete, parts)
     return problems or kept
 
 
 def _prediction_files(
     plan: Plan, dataset: DatasetPlan, text: Sequence[str]
 ) -> tuple[dict[Fit, RowBlock], list[Problem]]:
-    """Read the files of predictions for a dataset, by the fit that they are of."""
+    """Return the rows of the files of predictions for a dataset, by fit, and the problems of reading them."""
     files: dict[Fit, RowBlock] = {}
     problems: list[Problem] = []
     for fit, part in dataset.prediction_files.items():
@@ -75,10 +75,10 @@ def _prediction_files(
 def load_part(
     plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None
 ) -> Iterator[RowBlock | list[Problem]]:
-    """Yield ``count`` rows of the ``file``-th file of a dataset, from ``first`` on, so many at a time as the plan says.
+    """Yield ``count`` rows of a file of a dataset, by its number, from row ``first`` on, in batches of the plan's size.
 
-    Of these are the rows that meet its ``where``, which none need. Files are without their sha256, and the rows of this
-    one are those that were read. Ends with the first problems.
+    A batch has the rows that meet the ``where``, perhaps none. Its ``sources`` are without sha256, and count the rows
+    read in this batch. Ends with the first problems.
     """
     types: Mapping[str, CellType | None] = MappingProxyType({})
     place = plan.places.place(*dataset.table.named.loc)
@@ -91,7 +91,7 @@ def load_part(
                 for number, (_, shown) in enumerate(dataset.table.files))
             rows = RowBlock(plan, dataset, frame, sources, types=types, file=file)
             problems = _not_of_type(rows)
-            yield problems or _rows_that_meet_where(rows, none_left=True)
+            yield problems or _rows_that_meet_where(rows, may_be_empty=True)
     except Unreadable as fault:
         yield [fault.problem(dataset.table.files[file][1], place)]
 
@@ -99,30 +99,30 @@ def load_part(
 def _row_batches(
     plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None, columns: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
-    """Yield rows of a file with their `POSITION`, blank lines left out, some at a time; raises Unreadable.
+    """Yield batches of rows of a file with their `POSITION`, without blank lines; parameters as of `load_part`.
 
-    All ``columns`` of a plan are read unless some are named.
+    The ``columns`` are read, or all of the plan where there are none. Raises Unreadable.
     """
     path, shown = dataset.table.files[file]
     text = () if plan.id is None else (plan.id,)
-    read_from = (path, shown, dataset.table.format, dataset.table.named.csv,
+    arguments = (path, shown, dataset.table.format, dataset.table.named.csv,
                  columns or list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))), text)
     size = plan.streaming.batch or 1
     # The rows of a binary file that cannot be counted cannot be read either, which is told here.
     ranges = [(first, None)] if count is None else (
         (begin, min(size, first + count - begin)) for begin in range(first, first + count, size))
-    frames = batches(*read_from) if dataset.table.format in TEXT_FORMATS else (
-        read(*read_from, first=begin, count=rows) for begin, rows in ranges)
+    frames = batches(*arguments) if dataset.table.format in TEXT_FORMATS else (
+        read(*arguments, first=begin, count=rows) for begin, rows in ranges)
     for frame, blank_lines in frames:
         numbered = _with_positions(frame, file, first)
         # Counted from the first of these rows.
-        at = numbered[POSITION] - (file * FILE + first + 1)
-        yield numbered.filter(~at.is_in(list(blank_lines))) if blank_lines else numbered
+        row_numbers = numbered[POSITION] - (file * FILE + first + 1)
+        yield numbered.filter(~row_numbers.is_in(list(blank_lines))) if blank_lines else numbered
         first += frame.height
 
 
 def _column_types_of_file(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellType | None]:
-    """Tell the types of the columns that slices are about from all rows of a file of separated text."""
+    """Return the types of columns of conditions and slices, inferred from all rows of a file of separated text."""
     csv, table = dataset.table.named.csv, dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
@@ -131,15 +131,16 @@ def _column_types_of_file(plan: Plan, dataset: DatasetPlan, file: int) -> Mappin
     values: dict[str, pl.Series] = {}
     for frame in _row_batches(plan, dataset, file, 0, None, untyped) if untyped else ():
         for column in untyped:
-            seen = values.get(column, frame[column].clear())
-            values[column] = pl.concat([seen, frame[column].unique(maintain_order=True)]).unique(maintain_order=True)
+            known_values = values.get(column, frame[column].clear())
+            new_values = frame[column].unique(maintain_order=True)
+            values[column] = pl.concat([known_values, new_values]).unique(maintain_order=True)
     types = {column: infer_type(cells, csv.decimal).type for column, cells in values.items()}
     return MappingProxyType(types | {column: csv.types[column] for column in (*table.where_columns, *sliced)
                                     if column in csv.types})
 
 
 def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:
-    """Read the planned columns of the table of candidates, and keep the rows that meet its ``where``."""
+    """Return the rows of the table of candidates that meet its ``where``, or the problems of reading them."""
     rows, problems = load_whole(plan, dataset, None, ())
     return problems if rows is None else _rows_that_meet_where(rows)
 
@@ -147,7 +148,10 @@ def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem
 def load_whole(
     plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[RowBlock | None, list[Problem]]:
-    """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
+    """Return all rows of a dataset's files, or of ``frame``, before any condition; None, and problems, if unreadable.
+
+    ``text`` are the columns to read as text.
+    """
     named_at = plan.places.place(*dataset.table.named.loc)
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared)))
     parts: list[pl.DataFrame] = []
@@ -167,7 +171,7 @@ def load_whole(
     if problems:
         return None, problems
     try:
-        joined = _files_together(parts, dataset)
+        joined = _concatenated(parts, dataset)
     except pl.exceptions.PolarsError:
         message = f"the files of {dataset.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
@@ -180,13 +184,13 @@ def load_whole(
 
 
 def _column_types(rows: RowBlock) -> Mapping[str, CellType | None]:
-    """Tell the types of the columns that conditions, slices and residuals are about, of separated text."""
+    """Return the declared or inferred types of columns of conditions, slices and residuals, in separated text."""
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
     residuals = () if rows.plan.residuals is None else [column for _, column in rows.plan.residuals.columns]
-    asked = (*table.where_columns, *rows.plan.slices.typed, *residuals)
-    columns = [column for column in asked if column in rows.frame.columns]
+    typed_columns = (*table.where_columns, *rows.plan.slices.typed, *residuals)
+    columns = [column for column in typed_columns if column in rows.frame.columns]
     return MappingProxyType({
         column: csv.types[column] if column in csv.types else infer_type(rows.frame[column], csv.decimal).type
         for column in columns
@@ -194,18 +198,18 @@ def _column_types(rows: RowBlock) -> Mapping[str, CellType | None]:
 
 
 def _not_of_type(rows: RowBlock) -> list[Problem]:
-    """Find the cells that are not of the type that is declared for their column."""
+    """Return the problems of cells that are not of the type declared for their column."""
     problems: list[Problem] = []
-    named = rows.dataset.table.named
-    for column, kind in named.csv.types.items():
-        if column not in rows.frame.columns or kind == "text":
+    source = rows.dataset.table.named
+    for column, declared_type in source.csv.types.items():
+        if column not in rows.frame.columns or declared_type == "text":
             continue
-        wrong = not_of_type(rows.frame[column], kind, named.csv.decimal)
+        wrong = not_of_type(rows.frame[column], declared_type, source.csv.decimal)
         if wrong.any():
-            message = f"{cells(wrong)} of column '{column}' of {named.called} {are(wrong)} not {CALLED[kind]}"
+            message = f"{cells(wrong)} of column '{column}' of {source.called} {are(wrong)} not {CALLED[declared_type]}"
             hint = ("correct the type or the cells; a text that means a missing value is declared, as in csv: "
                     f"{{null: {{{quoted(column)}: [NA]}}}}")
-            loc = (*named.csv_loc, "types", column)
+            loc = (*source.csv_loc, "types", column)
             problems.append(rows.problem("not-of-type", message, loc, hint, mask=wrong, values=rows.frame[column]))
     return problems
 
@@ -213,7 +217,7 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
 def _read_file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
-    """Read columns of one file, blank lines left out; raises Unreadable."""
+    """Read columns of the file of a ``number`` in its dataset, without blank lines; raises Unreadable."""
     try:
         sha256 = dataset.table.contents[number] if dataset.table.contents else file_sha256(path)
     except OSError as error:
@@ -226,29 +230,29 @@ def _read_file(
 
 
 def _with_positions(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
-    """Return rows of file ``number``, of which ``before`` come before them, with their `POSITION`."""
+    """Add the `POSITION` to rows of file ``number``, in which ``before`` rows come before these."""
     first = number * FILE + before + 1
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
 
-def _files_together(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
-    """Put the files together; a column that only some hold as text, a category or true/false is text in all."""
+def _concatenated(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
+    """Concatenate the files of a dataset; a column whose type differs is text in all, unless all types are numeric."""
     if len(parts) == 1:
         return parts[0]
     kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
     mixed = [name for name, types in kinds.items() if len(types) > 1 and not all(kind.is_numeric() for kind in types)]
     # Lists of whole numbers and of others go together; beside anything else they are told by polars.
     mixed = [name for name in mixed if not any(kind.is_nested() for kind in kinds[name])]
-    alike = [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
-    return pl.concat(alike, how="vertical_relaxed")
+    converted = [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
+    return pl.concat(converted, how="vertical_relaxed")
 
 
-def _rows_that_meet_where(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem]:
-    """Keep the rows that meet ``where`` and note which meet the conditions of slices.
+def _rows_that_meet_where(rows: RowBlock, *, may_be_empty: bool = False) -> RowBlock | list[Problem]:
+    """Keep the rows that meet ``where``, and add a column of flags for the condition of each slice.
 
-    A problem when none is left, unless ``none_left`` allows it.
+    A problem when no row is left, unless ``may_be_empty``.
     """
-    if rows.frame.height == 0 and not none_left:
+    if rows.frame.height == 0 and not may_be_empty:
         return [no_rows_problem(rows.called, rows.dataset.table.named, rows.plan, rows.place)]
     conditions = _rows_that_meet_conditions(rows)
     if isinstance(conditions, list):
@@ -262,13 +266,14 @@ def _rows_that_meet_where(rows: RowBlock, *, none_left: bool = False) -> RowBloc
         return replace(rows, frame=frame, unknown=_unknown_counts(conditions))
     # Of slices, only the rows that are left are counted as unknown.
     unknown = _unknown_counts({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
-    if not flags.any() and not none_left:
+    if not flags.any() and not may_be_empty:
         place = rows.plan.places.place(*next(entry.loc for entry in rows.dataset.conditions if entry.key == "where"))
         return [none_meets_where(rows.called, place, rows.frame.height, unknown["where"])]
     return replace(rows, frame=frame.filter(flags), unknown=unknown)
 
 
 def _unknown_counts(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
+    """Return the number of rows for which each condition is null, so unknown."""
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
 
 
@@ -281,7 +286,7 @@ def no_rows_problem(called: str, named: Source, plan: Plan, place: Place | None)
 
 
 def none_meets_where(called: str, place: Place | None, read: int, unknown: int) -> Problem:
-    """Return the problem of a condition that no row meets of so many; for ``unknown`` rows it cannot be told."""
+    """Return the problem that none of the rows ``read`` meets ``where``, which is unknown for ``unknown`` of them."""
     notes = [f"{counted(read, 'row')} {'was' if read == 1 else 'were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")
@@ -290,7 +295,7 @@ def none_meets_where(called: str, place: Place | None, read: int, unknown: int) 
 
 
 def _rows_that_meet_conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:
-    """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
+    """Return flags [n] of rows that meet "where" and each "slice <name>", null where unknown; or problems."""
     frame = pl.DataFrame([rows.typed(column) for column in rows.dataset.table.where_columns])
     flags: dict[str, pl.Series] = {}
     problems: list[Problem] = []

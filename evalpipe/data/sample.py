@@ -1,4 +1,4 @@
-"""Step 3's value: validated arrays of one dataset, ready for statistics."""
+"""The result of step 3: validated arrays of one dataset, ready for statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One model's predictions for the n rows of a sample; None is what the model does not give."""
+    """One model's predictions for the n rows of a sample; fields are None where the model does not give them."""
 
     score: Floats | None = None
     """What ranks the rows, [n]: the probability where the model gives no score. Of K levels, the scores [n, K] that the
@@ -77,11 +77,11 @@ class Predictions:
 
     @property
     def made_of(self) -> Floats | None:
-        """The scores that the probabilities were made of, [n] or [n, K]; None where the model gives these."""
+        """The scores from which probabilities were computed, [n] or [n, K]; None where the model gives these."""
         return self.score if self.log_odds else None
 
     def cut_at(self, threshold: float | None) -> float | None:
-        """Return the score from which rows are events at a threshold as it is written.
+        """Return the cut of the score for a threshold, which is of the probability where the score is log odds.
 
         Near 0 and 1 scores round to one probability; comparing on the score keeps them apart.
         """
@@ -92,26 +92,26 @@ class Predictions:
         return float(logit(threshold))
 
     def threshold_at(self, cut: Cut) -> Cut:
-        """Return the threshold that a cut of the score is written as, or those of an array of cuts."""
+        """Return the threshold for a cut of the score (or for an array of cuts): a probability, or the cut itself."""
         return expit(cut) if self.log_odds else cut  # type: ignore[return-value]
 
     def classified(self, cuts: float | Floats | None, thresholds: float | Floats | None = None) -> Predictions:
-        """Return the predictions with classes by a cut of the score, or by one for each row [n].
+        """Return the predictions with classes by a cut of the score, or by a cut for each row [n].
 
-        Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts as they are written,
-        of the probability where there is one; None where only the cuts are known.
+        Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts on the scale of the
+        probability where there is one; None to compute them from the cuts.
         """
         assert self.score is not None and cuts is not None  # noqa: S101, PT018 - known to the caller
-        written = self.threshold_at(np.asarray(cuts)) if thresholds is None else thresholds
-        shown = self.score if self.probability is None else self.probability
-        reportable = None if self.zone is None else reportable_rows(self.zone, shown, written)
-        predicted = self.score >= cuts if self.log_odds or thresholds is None else shown >= written
+        limits = self.threshold_at(np.asarray(cuts)) if thresholds is None else thresholds
+        values = self.score if self.probability is None else self.probability
+        reportable = None if self.zone is None else reportable_rows(self.zone, values, limits)
+        predicted = self.score >= cuts if self.log_odds or thresholds is None else values >= limits
         return replace(self, predicted=predicted, reportable=reportable)
 
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """Another fit of a model: the file that holds its predictions, as it is shown, and these."""
+    """Another fit of a model: the path shown for its file of predictions, and the predictions."""
 
     file: str
     predictions: Predictions
@@ -119,9 +119,9 @@ class Refit:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapFit:
-    """A fit of a model to a bootstrap sample of the rows: its file, its predictions for all rows, and ``drawn`` [n].
+    """A fit of a model to a bootstrap sample of the rows: its file, and its predictions for all rows.
 
-    The last is how often each row was drawn into its sample.
+    ``drawn`` [n] is how often each row was drawn into the sample.
     """
 
     file: str
@@ -146,7 +146,7 @@ class SlicedRows:
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
-    """A column that residuals are set against: its numbers, or the places of its ``levels``, [n]; NaN where missing."""
+    """A column to plot residuals against: its numbers [n], or indices of its ``levels``; NaN where missing."""
 
     levels: tuple[str, ...]
     values: Floats
@@ -154,9 +154,9 @@ class ColumnValues:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """The steps of a model: the one that is ``shown``, whose predictions are those of the sample, and all others.
+    """The training steps of a model: the number of the ``shown`` one, whose predictions the sample has, and others.
 
-    ``others`` are, by step, the same rows in an order of their own, with the model's predictions at that step alone.
+    ``others`` are samples by step: the same rows, sorted anew, with the model's predictions at that step alone.
     """
 
     shown: int
@@ -165,11 +165,11 @@ class ShownStep:
 
 @dataclass(frozen=True)
 class ClusterCounts:
-    """How the observations of clusters spread over coarse cells, of rows that are fine cells and were never held.
+    """Counts of observations by cluster and coarse cell, where rows are fine cells of a dataset too large for memory.
 
-    ``place`` [n] is the coarse cell of each row, ``weight`` [n] what the row weighs. ``cells``, ``clusters`` and
-    ``counts``, all [m], are the coarse cell, the cluster (from 0) and the observations of every pair that has any. Each
-    of the ``units`` clusters may be a random group of them, of ``known`` clusters in all, which then is an estimate.
+    ``place`` [n] is the coarse cell of each row, ``weight`` [n] its weight. ``cells``, ``clusters`` and
+    ``counts``, all [m], are the coarse cell, the cluster (from 0) and the observations of each pair that has any. Each
+    of the ``units`` clusters may be a random group of clusters; ``known`` is the number of clusters, then an estimate.
     """
 
     place: Wholes
@@ -182,11 +182,11 @@ class ClusterCounts:
 
     @cached_property
     def sizes(self) -> Floats:
-        """What the rows of each coarse cell weigh; every one has some."""
+        """The total weight of the rows in each coarse cell, [cells], above zero."""
         return np.asarray(np.bincount(self.place, self.weight), float)
 
     def inside(self, rows: Wholes | None) -> int:
-        """Return how many of the clusters or groups some rows are of, by their positions; of all rows where None."""
+        """Return the number of clusters (or groups) with observations in ``rows``, positions of rows; None for all."""
         if rows is None:
             return self.units
         chosen = np.zeros(len(self.sizes), bool)
@@ -194,7 +194,7 @@ class ClusterCounts:
         return len(np.unique(self.clusters[chosen[self.cells]]))
 
     def of_each(self, rows: Wholes | None) -> Iterator[Wholes]:
-        """Yield the positions, among some rows or all, of those that may be of each cluster or group of them."""
+        """Yield for each cluster (or group) the indices into ``rows``, or of all rows, of those that may be of it."""
         place = self.place if rows is None else self.place[rows]
         for cluster in range(self.units):
             occupied = np.zeros(len(self.sizes), bool)
@@ -262,26 +262,26 @@ class Sample:
 
     @property
     def streamed(self) -> bool:
-        """Whether its rows are cells that the dataset's rows were counted into."""
+        """Whether rows are cells into which the rows of files were counted, part by part."""
         return bool(self.parts)
 
     def of(self, model: str | None = None, slicing: int | None = None) -> Sample:
-        """Return the rows to take statistics of: these, of whatever model and slicing, where the dataset is held.
+        """Return the sample for statistics of a model and slicing: this one, where the rows are in memory.
 
-        Else the cells that one model's scores were counted into, or joint cells of all models (None), which are
-        coarser; with the codes of one slicing, or of none (None).
+        Else the part with the cells of that model's scores, or the coarser joint cells of all models (None); with
+        the slice numbers of that slicing, or of none (None).
         """
-        given = None if model is None else self.models.get(model)
-        return self.parts.get((model if given is None else given.source or model, slicing), self)
+        predictions = None if model is None else self.models.get(model)
+        return self.parts.get((model if predictions is None else predictions.source or model, slicing), self)
 
     def changed(self, name: str, change: Callable[[Predictions], Predictions]) -> Sample:
-        """Return the sample, and its parts, with other predictions of a model."""
+        """Return the sample and its parts with ``change`` applied to the predictions of a model."""
         models = {**self.models, name: change(self.models[name])}
         parts = {key: part.changed(name, change) if name in part.models else part for key, part in self.parts.items()}
         return replace(self, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
     def named(self, name: str) -> dict[str, str]:
-        """Return the model and the variant behind a name of ``models``."""
+        """Return {"model": …, "variant": …} for a name of ``models``."""
         return {"model": self.models[name].source or name, "variant": self.models[name].variant}
 
     @property
@@ -291,12 +291,12 @@ class Sample:
 
     @property
     def weights(self) -> Floats:
-        """What each row weighs, shape [n]: 1 where there are no case weights."""
+        """The weight of each row [n]: 1 where there are no case weights."""
         return np.ones(self.n) if self.weight is None else self.weight
 
     @property
     def observations(self) -> Wholes:
-        """The observations that each row stands for, shape [n]: its frequency weight, or 1."""
+        """The number of observations that each row is, [n]: its frequency weight, or 1."""
         if self.weight is None or self.weight_kind != "frequency":
             return np.ones(self.n, np.intp)
         return self.weight.astype(np.intp)

@@ -43,46 +43,47 @@ def in_order(table: pl.DataFrame) -> pl.DataFrame:
     order = np.lexsort([table[name].to_numpy() for name in reversed(leading)])
     tied = _tied_rows(table, leading, order)
     if len(tied):
-        among = table[order[tied]].with_row_index("\0row").sort(table.columns)["\0row"].to_numpy()
-        order[tied] = order[tied][among]
+        order_of_tied = table[order[tied]].with_row_index("\0row").sort(table.columns)["\0row"].to_numpy()
+        order[tied] = order[tied][order_of_tied]
     return table[order]
 
 
 def _columns_to_first_float(table: pl.DataFrame) -> list[str]:
-    """Return the columns up to the first of floats; none where there is none, or a text comes before."""
-    for place, (name, kind) in enumerate(table.schema.items()):
-        if kind.is_float():
-            return [*table.columns[:place], name]
-        if not (kind.is_integer() or kind.to_python() is bool):
+    """Return the names of the columns up to the first of floats; none where a text comes before, or without floats."""
+    for index, (name, dtype) in enumerate(table.schema.items()):
+        if dtype.is_float():
+            return [*table.columns[:index], name]
+        if not (dtype.is_integer() or dtype.to_python() is bool):
             break
     return []
 
 
 def _tied_rows(table: pl.DataFrame, leading: list[str], order: Wholes) -> Wholes:
-    """Return the places in an order whose row has the same leading values as a neighbour."""
+    """Return the positions in ``order`` [n] whose row has the same leading values as the row before or after."""
     *others, last = leading
     values = table[last].to_numpy()[order]
-    at = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
+    ties = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
     for name in others:
         values = table[name].to_numpy()
-        at = at[values[order[at]] == values[order[at + 1]]]
-    return np.union1d(at, at + 1)
+        ties = ties[values[order[ties]] == values[order[ties + 1]]]
+    return np.union1d(ties, ties + 1)
 
 
 def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) -> Sample:
-    """Return the sample: rows of weight zero dropped, the rest in canonical order.
+    """Return the sample of a dataset's checked columns: rows of weight zero dropped, the rest in canonical order.
 
-    A reference dataset without the outcome column has no rows here; its summary counts them.
+    ``levels`` are the outcome's, ``baseline`` is the mean outcome of the reference datasets. A reference dataset
+    without the outcome column has no rows here; its summary counts them.
     """
     rows, plan = columns.rows, columns.rows.plan
     role = rows.dataset.role
     # Files of predictions are columns of a dataset, and candidates have a reader of their own.
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
-    kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
+    weight_kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
     frame = ordered(columns, levels)
-    truth, weight = _column_array(frame, "truth"), _float_array(frame, "weight") if kind is not None else None
+    truth, weight = _column_array(frame, "truth"), _float_array(frame, "weight") if weight_kind is not None else None
     exposure = _float_array(frame, "exposure") if "exposure" in frame.columns else None
-    summary = summarise(columns, frame, levels, whole=kind == "frequency")
+    summary = summarise(columns, frame, levels, counted=weight_kind == "frequency")
     models, refits, bootstrap = (
         ({}, {}, {}) if role == "reference" else _predictions_of_models(columns, frame, len(levels)))
     cluster = _column_array(frame, "cluster") if "cluster" in frame.columns else None
@@ -90,7 +91,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     if role == "evaluate":
         warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven_weights(summary))
     whole = Sample(
-        rows.name, role, plan.task, levels, truth, weight, kind, summary, input_files(columns),
+        rows.name, role, plan.task, levels, truth, weight, weight_kind, summary, input_files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.requested_slices(columns, frame),
         slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
@@ -100,7 +101,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
 
 
 def _shown_steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
-    """Return the steps of the models that have steps."""
+    """Return the shown step of each model with steps, and the sample ``whole`` with predictions at other steps."""
     steps: dict[str, dict[int, Sample]] = {}
     for fit, part, model in columns.predicted():
         if part.rows.step is not None:
@@ -113,7 +114,7 @@ def _shown_steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
 
 
 def _sample_at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
-    """Return the rows of a sample with what ``part`` holds of a model's predictions at a step, in canonical order."""
+    """Return the sample with a model's predictions at one step, from the columns ``part``, in canonical order."""
     predictions = _predictions_by_kind(columns, part, model, whole.levels)
     predicted = {f"{kind} 0": values for kind, values in predictions.items()}
     frame = _weighing_rows(columns, _outcome_columns(columns, whole.levels) | predicted)
@@ -128,7 +129,7 @@ def _sample_at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sa
 def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     dict[str, Predictions], dict[str, tuple[Refit, ...]], dict[str, tuple[BootstrapFit, ...]],
 ]:
-    """Return the predictions of every model, and by model those of its other fits and of its bootstrap fits."""
+    """Return the predictions of every model, its other fits, and its bootstrap fits, each by model."""
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
@@ -137,8 +138,9 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":
-            drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _float_array(frame, f"drawn {number}"))
-            bootstrap[model.name] = (*bootstrap.get(model.name, ()), drawn)
+            draw_counts = _float_array(frame, f"drawn {number}")
+            bootstrap_fit = BootstrapFit(str(part.rows.sources[0].path), predictions, draw_counts)
+            bootstrap[model.name] = (*bootstrap.get(model.name, ()), bootstrap_fit)
         else:
             refit = Refit(str(part.rows.sources[0].path), predictions)
             refits[model.name] = (*refits.get(model.name, ()), refit)
@@ -146,12 +148,12 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
 
 
 def _predicted_fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
-    """Yield the columns that hold predictions of a fit, each model's first; of steps the one that is shown."""
+    """Yield each fit with its columns and its model, first the fits that the card shows; no other steps."""
     yield from (predicted for predicted in columns.predicted() if predicted[0].kind != "step")
 
 
 def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
-    """Warn of predictions that are missing, and of those that were rounded, at any step and in any fit."""
+    """Yield warnings of rows without predictions and of rounded probabilities, at any step and in any fit."""
     rows = columns.rows
     if rows.incomplete:
         yield prediction_files.left_out_warning(rows)
@@ -164,9 +166,9 @@ def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
 
 
 def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
-    """Return the columns of a sample, rows without weight left out, sorted by all columns in turn unless not asked to.
+    """Return the sample's columns as a table without rows of weight zero, with ``sort`` sorted by all columns in turn.
 
-    So the order of the rows in the files changes nothing. Clusters are then numbered by their names, from 0.
+    So the order of the rows in the files changes nothing. Sorting numbers the clusters by their names, from 0.
     """
     plan, truth = columns.rows.plan, columns.truth
     if truth is None:
@@ -177,18 +179,18 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     if plan.cluster is not None:
         frame["cluster"] = columns.names[plan.cluster]
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
-    predicted = columns.rows.dataset.role != "reference"
-    given, further = _prediction_columns(columns, levels) if predicted else ({}, {})
+    has_predictions = columns.rows.dataset.role != "reference"
+    shown_fits, other_fits = _prediction_columns(columns, levels) if has_predictions else ({}, {})
     # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
     # in all else: no number depends on them.
-    frame |= given | slices.slice_columns(columns) | further | checks.row_columns_held(columns)
+    frame |= shown_fits | slices.slice_columns(columns) | other_fits | checks.numbered_row_columns(columns)
     if plan.part(row_file_plan) is not None and columns.rows.dataset.role == "evaluate":
         frame["id"] = _row_names(columns).alias("id")
     return _weighing_rows(columns, frame, sort=sort)
 
 
 def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
-    """Return the outcome of each row, its weight and its exposure, where there are any."""
+    """Return the columns "truth", and "weight" and "exposure" where there are such."""
     plan, truth = columns.rows.plan, columns.truth
     assert truth is not None  # noqa: S101 - evaluated rows have an outcome
     frame = {"truth": _level_codes(plan.task, truth, levels).alias("truth")}
@@ -200,9 +202,9 @@ def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
 
 
 def _weighing_rows(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
-    """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers.
+    """Return a table of the rows that have a weight above zero, sorted by all columns in turn, clusters as numbers.
 
-    Unless asked to ``sort``, in the order that they have, with clusters by name.
+    Without ``sort`` rows keep their order, and clusters their names.
     """
     table = pl.DataFrame(frame)
     if columns.rows.plan.weight is not None:
@@ -213,38 +215,38 @@ def _weighing_rows(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bo
 
 
 def _row_names(columns: Columns) -> pl.Series:
-    """Return what names each row, [n]: its id, else its number in its file, after that of the file where many are."""
+    """Return a name for each row [n]: its id, else its row number, such as "12", or "2:12" in the second of files."""
     rows = columns.rows
     if rows.plan.id is not None:
         return columns.names[rows.plan.id]
-    at = rows.frame[POSITION]
-    numbers = (at % FILE).cast(pl.String)
+    positions = rows.frame[POSITION]
+    numbers = (positions % FILE).cast(pl.String)
     if len(rows.sources) == 1:
         return numbers
-    return pl.select(pl.concat_str(at // FILE + 1, pl.lit(":"), numbers)).to_series()
+    return pl.select(pl.concat_str(positions // FILE + 1, pl.lit(":"), numbers)).to_series()
 
 
 def _prediction_columns(
     columns: Columns, levels: tuple[str, ...]
 ) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
-    """Return the columns of all models' predictions, each under its kind and a number, "score 0"; other fits apart."""
-    given: dict[str, pl.Series] = {}
-    further: dict[str, pl.Series] = {}
+    """Return the columns of predictions by kind and number of the fit, as "score 0": of shown fits, and of others."""
+    shown_fits: dict[str, pl.Series] = {}
+    other_fits: dict[str, pl.Series] = {}
     for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
         by_kind = _predictions_by_kind(columns, part, model, levels)
         if fit.kind == "bootstrap":
             by_kind["drawn"] = part.numbers[str(model.draw_count_column)]
-        named = given if fit.is_shown else further
-        named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
-    return given, further
+        fits = shown_fits if fit.is_shown else other_fits
+        fits |= {f"{kind} {number}": values for kind, values in by_kind.items()}
+    return shown_fits, other_fits
 
 
 def _predictions_by_kind(
     columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]
 ) -> dict[str, pl.Series]:
-    """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts.
+    """Return a model's predictions in the columns ``part`` by kind, with rates turned into expected counts.
 
-    Without a row a linear fit predicts what leaves it the residual over 1 - leverage: Allen (1974).
+    The prediction of a linear fit without the row leaves a residual of its residual / (1 - leverage): Allen (1974).
     """
     plan = columns.rows.plan
     by_kind = predicted(plan, model, part, levels, rescale=model.name in part.rounded)
@@ -257,12 +259,12 @@ def _predictions_by_kind(
 
 
 def _level_codes(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
-    """Turn levels into whether they are the event, or their place in the order; numbers stay."""
+    """Return levels as flags of the event (binary) or indices in ``levels``; numbers as they are."""
     if task in NUMBERS:
         return values
     if task == "binary":
         return values == levels[0]
-    return values.replace_strict({level: place for place, level in enumerate(levels)}, default=None,
+    return values.replace_strict({level: index for index, level in enumerate(levels)}, default=None,
                                  return_dtype=pl.Int64)
 
 
@@ -271,7 +273,7 @@ def predicted(
 ) -> dict[str, pl.Series]:
     """Return one model's predictions as columns by kind: "score", "chance", "chance of 0", "predicted", "left out".
 
-    ``columns`` hold them as they were read; ``rescale`` divides probabilities of levels by their sum.
+    ``columns`` are the checked columns; ``rescale`` divides probabilities of levels by their sum.
     """
     by_kind: dict[str, pl.Series] = {}
     values = columns.numbers
@@ -285,17 +287,17 @@ def predicted(
         if ranking is not None and model.scale is not None:
             by_kind["chance"] = pl.Series(ranking.name, expit(ranking.to_numpy()))
     if model.prediction is not None:
-        given = values if plan.task in NUMBERS else columns.levels
-        by_kind["predicted"] = _level_codes(plan.task, given[model.prediction], levels)
+        columns_of_classes = values if plan.task in NUMBERS else columns.levels
+        by_kind["predicted"] = _level_codes(plan.task, columns_of_classes[model.prediction], levels)
     if model.loo_prediction is not None:
         by_kind["left out"] = values[model.loo_prediction]
     return by_kind
 
 
 def _binary_score(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.Series | None:
-    """Return what ranks the rows of a binary outcome: the event's score, divided by its norm if any, or probability.
+    """Return the score [n] that ranks rows by the event: score over its norm, or probability; None without either.
 
-    Of the scores of both levels it is their difference, whose logistic function is their softmax.
+    Scores of both levels give their difference, whose logistic function is their softmax.
     """
     if model.level_columns:
         event, other = (values[column] for column in model.level_columns.values())
@@ -308,24 +310,24 @@ def _binary_score(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale:
 
 
 def _level_predictions(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
-    """Return the scores of all levels, if any, and their probabilities: of scores the softmax.
+    """Return columns "score of k" where the model has scores, and "chance of k", the probabilities, for each level k.
 
-    Others are divided by their sum if asked.
+    Probabilities are the softmax of scores; given ones are divided by their sum with ``rescale``.
     """
     columns = model.level_columns
     if not columns:
         return {}
-    table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(columns.values())})
+    table = pl.DataFrame({f"{k}": values[column] for k, column in enumerate(columns.values())})
     if model.scores:
         chances = pl.DataFrame(softmax(table.to_numpy()), table.columns)
     else:
         chances = table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
-    scores = {f"score of {place}": table[place] for place in table.columns} if model.scores else {}
-    return scores | {f"chance of {place}": chances[place] for place in chances.columns}
+    scores = {f"score of {k}": table[k] for k in table.columns} if model.scores else {}
+    return scores | {f"chance of {k}": chances[k] for k in chances.columns}
 
 
 def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
-    """Return the predictions of the ``number``-th model, of one level or ``levels``, in a frame of `ordered`."""
+    """Return a model's predictions, for ``levels`` levels, from columns of `ordered` that end in ``number``."""
     def column(kind: str) -> Values | None:
         return _column_array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
@@ -342,40 +344,40 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
         chance = score
     predictions = Predictions(
         score, chance, predicted, left_out=column("left out"), zone=zone, log_odds=model.scale is not None)
-    written = model.threshold.number
-    if written is None or score is None:
+    threshold = model.threshold.number
+    if threshold is None or score is None:
         return predictions
-    cut = predictions.cut_at(written)
-    return replace(predictions.classified(cut, written), threshold=written, cut=cut)
+    cut = predictions.cut_at(threshold)
+    return replace(predictions.classified(cut, threshold), threshold=threshold, cut=cut)
 
 
 def _predictions_of_levels(
     chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None
 ) -> Predictions:
-    """Return predictions of several levels; the classes are those of the highest score, or probability."""
-    reported, tied = None if zone is None else _read_only(reportable_rows(zone, chances)), 0
+    """Return predictions from probabilities [n, K] and scores; classes, unless given, are the highest of these."""
+    is_reportable, tied = None if zone is None else _read_only(reportable_rows(zone, chances)), 0
     if predicted is None:
         highest = chances if scores is None else scores
         predicted = _read_only(highest.argmax(axis=1).astype(np.intp))
         # Rows in the equivocal zone have no class, so a tie there decides nothing.
-        highest = highest if reported is None else highest[reported]
+        highest = highest if is_reportable is None else highest[is_reportable]
         tied = int(((highest == highest.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
     return Predictions(
-        scores, chances, predicted, tied=tied, reportable=reported, zone=zone, log_odds=scores is not None)
+        scores, chances, predicted, tied=tied, reportable=is_reportable, zone=zone, log_odds=scores is not None)
 
 
 def _column_array(frame: pl.DataFrame, name: str) -> Values:
-    """Return a column as an array: flags, places of levels, or numbers."""
+    """Return a column as a read-only array [n] of flags, level indices or numbers."""
     values = np.ascontiguousarray(frame[name].to_numpy())
     return _read_only(values.astype(np.intp) if values.dtype.kind in "iu" else values)
 
 
 def _float_array(frame: pl.DataFrame, name: str) -> Floats:
-    """Return a column as an array of numbers."""
+    """Return a column as a read-only array [n] of floats."""
     return _read_only(np.ascontiguousarray(frame[name].to_numpy(), dtype=np.float64))
 
 
 def _read_only(array: Values) -> Values:
-    """Make an array read-only: samples are shared by all that is computed of them."""
+    """Make an array read-only, for all computations share a sample's arrays."""
     array.flags.writeable = False
     return array

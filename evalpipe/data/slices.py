@@ -1,4 +1,4 @@
-"""The slices of a dataset's rows: what columns, cuts, periods and conditions come to."""
+"""The slices of a dataset's rows by levels, intervals, periods and conditions."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _LOOKS_LIKE_OWN = r'^("*\((?:missing|empty)\)"*)$'
 
 
 def check(columns: Columns, *, whole: bool = True) -> None:
-    """Read every column that slices are by, of the rows that count; the rest gets a problem.
+    """Read the columns to slice by into ``columns.graded``, and report those that cannot be used.
 
-    Of a part of a dataset, not the ``whole``, reference levels may be absent.
+    Where the rows are a part of a dataset, not the ``whole``, reference levels may be absent.
     """
     counts = weighted_above_zero(columns)
     for loc, sliced in columns.rows.plan.slices.named:
@@ -53,7 +53,7 @@ def check(columns: Columns, *, whole: bool = True) -> None:
 
 
 def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
-    """Read a column by its levels, those that occur, or by the periods of its dates; missing values last.
+    """Read the levels of a column that occur, or the periods of its dates; missing values are the last level.
 
     Numbers are in order of size, texts in natural order, which is that of time where they name periods.
     """
@@ -77,38 +77,38 @@ def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Seri
         columns.report("too-many-levels", message, loc, hint, notes=notes)
         return None
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
-    places = {label: place for place, label in enumerate(labels)}
-    codes = pl.Series([places.get(label, -1) for label in labels_of_distinct], dtype=pl.Int64)
+    code_of_label = {label: code for code, label in enumerate(labels)}
+    codes = pl.Series([code_of_label.get(label, -1) for label in labels_of_distinct], dtype=pl.Int64)
     return Graded(labels, values.replace_strict(distinct, codes, return_dtype=pl.Int64))
 
 
 def labels_of(values: pl.Series) -> list[str]:
-    """Return the label of each value, that of missing ones too; raises Unreadable."""
+    """Return the label of each value [n], `MISSING` where there is none; raises Unreadable."""
     return labelled(values).fill_null(MISSING).to_list()
 
 
 def labelled(column: pl.Series) -> pl.Series:
-    """Return the label of each value, null where it is missing; no two values share one.
+    """Return the label of each value [n], null where it is missing; different values have different labels.
 
     The empty text is `EMPTY`; a text that looks like `EMPTY` or `MISSING` stands in double quotes. Raises Unreadable.
     """
     labels = texts(column)
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return labels
-    written = column.cast(pl.String)
-    return written.str.replace(_LOOKS_LIKE_OWN, '"${1}"').set((written == "").fill_null(value=False), EMPTY)
+    cells = column.cast(pl.String)
+    return cells.str.replace(_LOOKS_LIKE_OWN, '"${1}"').set((cells == "").fill_null(value=False), EMPTY)
 
 
 def periods(days: pl.Series, length: str) -> list[str]:
-    """Return the label of the period that each day is in; no two periods share one, and they sort in order of time."""
+    """Return the label of each day's period [n]; labels sort by time. ``length`` is a unit, from "day" to "year"."""
     forms = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
-    named = days.dt.to_string(forms[length])
-    named = named + days.dt.quarter().cast(pl.String) if length == "quarter" else named
-    return named.fill_null(MISSING).to_list()
+    labels = days.dt.to_string(forms[length])
+    labels = labels + days.dt.quarter().cast(pl.String) if length == "quarter" else labels
+    return labels.fill_null(MISSING).to_list()
 
 
 def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str]) -> tuple[str, str]:
-    """Say that a column has more levels or periods than slices may have, and the way out."""
+    """Return message and hint for a column with more levels or periods than slices may have."""
     most = plan.slices.max_levels
     what = "levels" if sliced.by is None else f"{sliced.by}s"
     message = (f"column '{sliced.column}' of {called} has {len(levels):,} {what}, more than the {most:,} that"
@@ -129,8 +129,8 @@ def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str])
 
 
 def _longer_period(length: str, labels: Sequence[str], most: int) -> str | None:
-    """Return the next longer period; of days the first of which there are few enough. None of years."""
-    longer = [other for place, other in enumerate(LENGTHS) if length in LENGTHS[:place]]
+    """Return a longer period: the next one, or for days the first with at most ``most`` labels; None for years."""
+    longer = [other for index, other in enumerate(LENGTHS) if length in LENGTHS[:index]]
     if length != "day":
         return next(iter(longer), None)
     days = pl.Series(labels).str.to_date("%Y-%m-%d")
@@ -138,18 +138,18 @@ def _longer_period(length: str, labels: Sequence[str], most: int) -> str | None:
 
 
 def ordered(levels: Iterable[str]) -> list[str]:
-    """Sort levels: by size where all are numbers, else as people read them, "a2" before "a10"."""
-    texts = sorted(levels)
-    sizes = [_as_number(level) for level in texts]
+    """Sort levels: by size where all are numbers, else in natural order, "a2" before "a10"."""
+    sorted_levels = sorted(levels)
+    sizes = [_as_number(level) for level in sorted_levels]
     by_size = [size for size in sizes if size is not None]
-    if len(by_size) == len(texts):
-        return [level for _, level in sorted(zip(by_size, texts, strict=True))]
-    return sorted(texts, key=lambda level: [
-        (int(part), "") if odd % 2 else (0, part) for odd, part in enumerate(re.split(r"(\d+)", level))])
+    if len(by_size) == len(sorted_levels):
+        return [level for _, level in sorted(zip(by_size, sorted_levels, strict=True))]
+    return sorted(sorted_levels, key=lambda level: [
+        (int(part), "") if index % 2 else (0, part) for index, part in enumerate(re.split(r"(\d+)", level))])
 
 
 def _as_number(text: str) -> float | None:
-    """Read a number; a text that means none, such as "nan", has no place among numbers."""
+    """Return the number that a text is; None for other texts and for NaN."""
     try:
         return None if math.isnan(float(text)) else float(text)
     except ValueError:
@@ -157,57 +157,59 @@ def _as_number(text: str) -> float | None:
 
 
 def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
-    """Read a column of numbers by the interval each is in; a number at a cut is in the interval above it."""
+    """Read a column of numbers as intervals between cuts; a number at a cut is in the interval above it."""
     values = read_numbers(columns, cut.column, loc, None, "number")
     if values is None:
         return None
     defined = values.fill_nan(None)
     # Whatever stands for a missing value here is replaced below, where it gets a place of its own.
-    places = np.searchsorted(np.array(cut.cuts, dtype=np.float64), defined.fill_null(0.0).to_numpy(), side="right")
-    absent = defined.is_null().to_numpy()
-    codes = np.where(absent, len(cut.cuts) + 1, places)
+    numbers, cuts = defined.fill_null(0.0).to_numpy(), np.array(cut.cuts, dtype=np.float64)
+    intervals_of_rows = np.searchsorted(cuts, numbers, side="right")
+    is_missing = defined.is_null().to_numpy()
+    codes = np.where(is_missing, len(cut.cuts) + 1, intervals_of_rows)
     labels = intervals(cut.cuts)
-    if (absent & counts.to_numpy()).any():
+    if (is_missing & counts.to_numpy()).any():
         labels = (*labels, MISSING)
     return Graded(labels, pl.Series(codes, dtype=pl.Int64))
 
 
 def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
     """Return the labels of the intervals between ascending cuts: "< 5", "5 to < 10", ">= 10"."""
-    written = [level_text(cut) for cut in cuts]
-    between = [f"{low} to < {high}" for low, high in pairwise(written)]
-    return (f"< {written[0]}", *between, f">= {written[-1]}")
+    edges = [level_text(cut) for cut in cuts]
+    between = [f"{low} to < {high}" for low, high in pairwise(edges)]
+    return (f"< {edges[0]}", *between, f">= {edges[-1]}")
 
 
 def _check_folds(columns: Columns, counts: pl.Series) -> None:
-    """Find rows without a fold, and a column that has one fold alone."""
-    rows, planned = columns.rows, columns.rows.plan.slices.folds
-    graded = None if planned is None else columns.graded.get(planned)
-    if planned is None or graded is None:
+    """Report rows without a fold, and a column of folds with a single value; ``counts`` [n] are the rows to check."""
+    rows, fold_column = columns.rows, columns.rows.plan.slices.folds
+    graded = None if fold_column is None else columns.graded.get(fold_column)
+    if fold_column is None or graded is None:
         return
     loc: Loc = ("folds",)
-    absent = counts & (graded.codes == graded.labels.index(MISSING)) if MISSING in graded.labels else ~counts & counts
-    if absent.any():
-        message = f"{rows_have(absent)} no fold in column '{planned.column}'"
+    has_missing = MISSING in graded.labels
+    is_missing = counts & (graded.codes == graded.labels.index(MISSING)) if has_missing else ~counts & counts
+    if is_missing.any():
+        message = f"{rows_have(is_missing)} no fold in column '{fold_column.column}'"
         columns.report(
-            "missing-fold", message, loc, fill_hint(rows, planned.column, loc), mask=absent,
-            values=rows.frame[planned.column])
+            "missing-fold", message, loc, fill_hint(rows, fold_column.column, loc), mask=is_missing,
+            values=rows.frame[fold_column.column])
     elif len(graded.labels) == 1:
-        message = f"column '{planned.column}' of {rows.called} has one fold alone, {shown(graded.labels[0])}"
+        message = f"column '{fold_column.column}' of {rows.called} has one fold alone, {shown(graded.labels[0])}"
         hint = "name the column that tells the folds apart, or remove 'folds'"
         columns.report("one-fold", message, loc, hint)
 
 
 def _check_references(columns: Columns, counts: pl.Series) -> None:
-    """Find reference levels that no row has."""
+    """Report reference levels of slices that no row has; ``counts`` [n] are the rows to check."""
     plan = columns.rows.plan
     reference = plan.slices.reference
     if isinstance(reference, str):
         return
-    alone = {
+    single_columns = {
         slicing.columns[0].column: slicing.columns[0] for slicing in plan.slices.slicings if len(slicing.columns) == 1}
     for column, level in reference.items():
-        graded, wanted = columns.graded.get(alone[column]), level
+        graded, wanted = columns.graded.get(single_columns[column]), level
         if graded is None:
             continue
         occurring = [graded.labels[code] for code in graded.codes.filter(counts).unique().sort()]
@@ -221,22 +223,22 @@ def _check_references(columns: Columns, counts: pl.Series) -> None:
 
 
 def slice_columns(columns: Columns) -> dict[str, pl.Series]:
-    """Return what slices need of each row, as columns: the places of labels, and whether a condition is met."""
+    """Return the columns that slices are made from: label indices of the columns, and flags of the conditions."""
     if columns.rows.dataset.role != "evaluate":
         return {}
-    places = {_places_column(columns, sliced): graded.codes for sliced, graded in columns.graded.items()}
+    codes = {_codes_column(columns, sliced): graded.codes for sliced, graded in columns.graded.items()}
     conditions = [entry.title for entry in columns.rows.plan.slices.slicings if entry.condition is not None]
     flags = {f"slice {title}": columns.rows.frame[f"\0slice {title}"] for title in conditions}
-    return places | flags
+    return codes | flags
 
 
-def _places_column(columns: Columns, sliced: ColumnPlan) -> str:
-    """Return the name of the column that holds the places of a slice's labels."""
+def _codes_column(columns: Columns, sliced: ColumnPlan) -> str:
+    """Return the name, within the sample's table, of the label indices of a column to slice by."""
     return f"slice part {list(columns.graded).index(sliced)}"
 
 
 def requested_slices(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
-    """Return the slices that the spec asks for; ``frame`` holds `slice_columns` of the rows of the sample."""
+    """Return the slicings of the spec; ``frame`` is the sample's table, with `slice_columns`."""
     if columns.rows.dataset.role != "evaluate":
         return ()
     sliced: list[SlicedRows] = []
@@ -250,7 +252,7 @@ def requested_slices(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows,
 
 
 def slices_to_search(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
-    """Return the slices by each single column of the search for the worst ones."""
+    """Return a slicing for each column of the search for the worst slices; ``frame`` is the sample's table."""
     worst = columns.rows.plan.slices.worst
     if worst is None or columns.rows.dataset.role != "evaluate":
         return ()
@@ -258,32 +260,32 @@ def slices_to_search(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows,
 
 
 def resampling_folds(columns: Columns, frame: pl.DataFrame) -> SlicedRows | None:
-    """Return the folds of resampling; None where no column numbers them."""
+    """Return the folds of resampling as a slicing; None where no column numbers them."""
     planned = columns.rows.plan.slices.folds
     return None if planned is None or columns.rows.dataset.role != "evaluate" else _combined(columns, frame, (planned,))
 
 
 def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[ColumnPlan]) -> SlicedRows:
-    """Combine columns: all labels of a single one, of several the combinations that occur, the first changing last."""
+    """Return a slicing by one column, with all its labels, or by several, with the combinations that occur, sorted."""
     labels = [columns.graded[sliced].labels for sliced in combination]
-    places = [frame[_places_column(columns, sliced)].to_numpy() for sliced in combination]
+    codes_by_column = [frame[_codes_column(columns, sliced)].to_numpy() for sliced in combination]
     names = [sliced.column for sliced in combination]
     title = " × ".join(names)
     if len(names) == 1:
-        return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _read_only_codes(places[0]))
+        return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _read_only_codes(codes_by_column[0]))
     sizes = [len(of_column) for of_column in labels]
     # One number for each combination, in the order of the labels, so that slices sort as their columns do.
-    occurring, codes = np.unique(np.ravel_multi_index(places, sizes), return_inverse=True)
+    occurring, codes = np.unique(np.ravel_multi_index(codes_by_column, sizes), return_inverse=True)
     combinations = zip(*np.unravel_index(occurring, sizes), strict=True)
     combined: tuple[Mapping[str, str], ...] = tuple(
-        {name: of_column[place] for name, of_column, place in zip(names, labels, row, strict=True)}
-        for row in combinations
+        {name: of_column[code] for name, of_column, code in zip(names, labels, codes_of_row, strict=True)}
+        for codes_of_row in combinations
     )
     return SlicedRows(title, combined, _read_only_codes(codes))
 
 
 def _read_only_codes(codes: Values) -> Wholes:
-    """Return codes as a read-only array of whole numbers."""
+    """Return slice numbers as a read-only array of integers."""
     wholes = np.ascontiguousarray(codes, dtype=np.intp)
     wholes.flags.writeable = False
     return wholes

@@ -1,4 +1,4 @@
-"""What is known of a dataset's rows: how many there are, where they came from, and how the outcome is spread."""
+"""The summary of a dataset: numbers of rows, input files, levels and spread of the outcome, and warnings on these."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def input_files(columns: Columns) -> tuple[InputFile, ...]:
-    """Return the files that were read, each with the rows that count; a file that serves several models once."""
+    """Return the files of a dataset with their numbers of used rows; a file of several models is there once."""
     counts = weighted_above_zero(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
-    for rows, times in ((columns.rows, 1), *_blocks_of_models(columns.rows)):
-        for file in files_of(rows, pl.concat([counts] * times)):
-            same = by_path.setdefault((file.role, file.path), file)
-            merged = list(dict.fromkeys((*same.columns, *file.columns)))
-            by_path[file.role, file.path] = same.model_copy(update={"columns": merged})
+    for rows, repeats in ((columns.rows, 1), *_blocks_of_models(columns.rows)):
+        for file in files_of(rows, pl.concat([counts] * repeats)):
+            known_file = by_path.setdefault((file.role, file.path), file)
+            merged = list(dict.fromkeys((*known_file.columns, *file.columns)))
+            by_path[file.role, file.path] = known_file.model_copy(update={"columns": merged})
     return tuple(by_path.values())
 
 
 def _blocks_of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
-    """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
+    """Yield the rows of each model's file, and how often it has each row of the dataset: once for every step."""
     for fit, block in rows.models.items():
         if block.step is None:
             yield block, 1
@@ -42,11 +42,11 @@ def _blocks_of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
 
 
 def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
-    """Return the files of rows, each with the number of its rows for which ``weighted_above_zero`` is true."""
-    asked = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
-    parts = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
+    """Return the files of rows, each with the number of its rows where ``counting`` [n] is true."""
+    columns = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
+    list_columns = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
              for part in model.level_columns.values()}
-    read = list(dict.fromkeys(parts.get(column, column) for column in asked))
+    read = list(dict.fromkeys(list_columns.get(column, column) for column in columns))
     # Files have row counts of their own, so rows are counted by the file in their position.
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
@@ -58,14 +58,14 @@ def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
 
 
 def weighted_above_zero(columns: Columns) -> pl.Series:
-    """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
+    """Return flags [n] of rows with a weight above zero; all are without weights."""
     if columns.weight is None:
         return pl.repeat(value=True, n=columns.rows.frame.height, eager=True)
     return (columns.weight > 0).fill_null(value=False)
 
 
-def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
-    """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
+def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, counted: bool) -> DatasetSummary:
+    """Summarise a sample; ``frame`` is its table of truth and weights, ``counted`` says that weights count rows."""
     rows, plan, order = columns.rows, columns.rows.plan, columns.rows.plan.outcome.written
     has_outcome = columns.truth is not None
     height = frame.height if has_outcome else rows.frame.height
@@ -73,21 +73,21 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     total = float(weights.sum()) if has_outcome else float(height)
     counts = _level_counts(frame, levels, weights, plan.task) if has_outcome else []
     events = counts[0].weight if plan.task == "binary" and has_outcome else 0.0
-    before = sum(source.rows for source in rows.sources)
-    compared = rows.dataset.role == "reference" and columns.weight is None
-    used = rows.frame.height if compared else height
+    read_rows = sum(source.rows for source in rows.sources)
+    is_only_compared = rows.dataset.role == "reference" and columns.weight is None
+    used = rows.frame.height if is_only_compared else height
     return DatasetSummary(
         name=rows.name, role=rows.dataset.role, trained_on=rows.dataset.trained_on, where=rows.dataset.where,
-        rows=before, excluded_where=before - rows.frame.height - rows.incomplete,
+        rows=read_rows, excluded_where=read_rows - rows.frame.height - rows.incomplete,
         unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
-        n=round(total) if whole else used,
-        events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if has_outcome else 0,
-        total_weight=float(used) if compared else total,
+        n=round(total) if counted else used,
+        events=None if plan.task != "binary" else round(events) if counted else counts[0].rows if has_outcome else 0,
+        total_weight=float(used) if is_only_compared else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
         levels=counts if not order else sorted(counts, key=lambda count: order.index(count.level)),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         # Kish (1965): so many rows of equal weight tell as much as these; counts are rows themselves.
-        n_effective=None if whole or "weight" not in frame.columns else float(weights.sum()**2 / (weights**2).sum()),
+        n_effective=None if counted or "weight" not in frame.columns else float(weights.sum()**2 / (weights**2).sum()),
         outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
         **_exposure_summary(frame, weights),
         matched=[
@@ -99,7 +99,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
 
 
 def _exposure_summary(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
-    """Return the total exposure, and the count for each unit of it; nothing where none is declared."""
+    """Return "total_exposure" and "rate", the count per unit of it; empty without exposures."""
     if "exposure" not in frame.columns or not len(weights):
         return {}
     total = float((weights * frame["exposure"].to_numpy()).sum())
@@ -107,9 +107,10 @@ def _exposure_summary(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
 
 
 def _level_counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
+    """Return the rows and the total weight of each level, in the order of ``levels``."""
     truth = frame["truth"].to_numpy()
     codes = np.where(truth.astype(bool), 0, 1) if task == "binary" else truth
-    masks = [codes == place for place in range(len(levels))]
+    masks = [codes == index for index in range(len(levels))]
     return [
         LevelCount(level=level, rows=int(mask.sum()), weight=float(weights[mask].sum()))
         for level, mask in zip(levels, masks, strict=True)
@@ -117,7 +118,7 @@ def _level_counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats,
 
 
 def spread(values: Floats, weights: Floats) -> dict[str, float]:
-    """Return weighted mean and sd, minimum, quartiles and maximum of numbers; nothing where there are none.
+    """Return weighted mean, sd, minimum, quartiles and maximum of numbers [n], by name; empty without weight.
 
     A quartile is the middle of the values at which the weight reaches its share (R's type 2).
     """
@@ -126,8 +127,8 @@ def spread(values: Floats, weights: Floats) -> dict[str, float]:
     mean = float(np.average(values, weights=weights))
     # Sorting and summing rather than repeating rows: weights need not be whole.
     order = np.argsort(values, kind="stable")
-    ordered, reached = values[order], np.cumsum(weights[order]) / weights.sum()
-    sides = [np.searchsorted(reached, np.array([0.25, 0.5, 0.75]), side=side) for side in ("left", "right")]
+    ordered, shares = values[order], np.cumsum(weights[order]) / weights.sum()
+    sides = [np.searchsorted(shares, np.array([0.25, 0.5, 0.75]), side=side) for side in ("left", "right")]
     lower, upper, median = ((ordered[np.minimum(sides[0], len(ordered) - 1)][i]
                              + ordered[np.minimum(sides[1], len(ordered) - 1)][i]) / 2 for i in (0, 2, 1))
     return {
@@ -138,7 +139,7 @@ def spread(values: Floats, weights: Floats) -> dict[str, float]:
 
 
 def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
-    """Warn of levels that no row has."""
+    """Return a warning of levels that no row has, if there are any."""
     absent = [count.level for count in summary.levels if not count.rows]
     if not absent:
         return ()
@@ -150,7 +151,7 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
 
 
 def unknown_conditions(dataset: str, unknown: Mapping[str, int]) -> tuple[Warned, ...]:
-    """Warn of rows that meet no condition because a value is missing; ``unknown`` counts them by condition."""
+    """Return warnings of rows for which a condition is unknown, as a value is missing, counted by its key."""
     warnings: list[Warned] = []
     for key, count in unknown.items():
         if not count:
@@ -161,7 +162,7 @@ def unknown_conditions(dataset: str, unknown: Mapping[str, int]) -> tuple[Warned
 
 
 def one_cluster(dataset: str, cluster: Values | None) -> tuple[Warned, ...]:
-    """Warn of rows that are all of one cluster: resampling it tells nothing."""
+    """Return a warning where all rows are of one cluster, which cannot be resampled."""
     if cluster is None or len(np.unique(cluster)) != 1:
         return ()
     return (Warned.of("one-cluster", case="dataset", dataset=dataset),)

@@ -1,9 +1,8 @@
-"""What a cell means: the text of a level or of an id, the number of a probability, and the type of its column.
+"""The values of cells: texts of levels and ids, numbers, days, and the types of columns of separated text.
 
 One rule holds for conditions, slices and cuts. A column is `integer`, `number` or `boolean` where all its values are;
-a column in which that would lose what is written is text: numbers that begin with 0 (`01234`) or with a plus sign,
-whole numbers too long to be kept, and one number written in two ways (`250.0` and `250.00`). A missing value has no
-say.
+a column that this would change is text: numbers that begin with 0 (`01234`) or with a plus sign, whole numbers of too
+many digits, and one number written in two ways (`250.0` and `250.00`). Missing values do not count.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _MOMENT = (r"^(\d{4}-\d\d-\d\d)(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """Return the text of each value as `evalpipe.base.levels.level_text` gives it; null for an empty cell or NaN.
+    """Return the text of each value [n], as `evalpipe.base.levels.level_text` does; null for an empty cell or NaN.
 
     Raises Unreadable for lists, mappings and bytes.
     """
@@ -36,8 +35,8 @@ def texts(column: pl.Series) -> pl.Series:
         column, kind = column.cast(pl.Float64), pl.Float64()
     if kind.is_float():
         numbers = column.cast(pl.Float64).fill_nan(None)
-        whole = (numbers == numbers.floor()) & (numbers.abs() < _EXACT)
-        return numbers.cast(pl.String).zip_with(~whole, numbers.cast(pl.Int64, strict=False).cast(pl.String))
+        is_whole = (numbers == numbers.floor()) & (numbers.abs() < _EXACT)
+        return numbers.cast(pl.String).zip_with(~is_whole, numbers.cast(pl.Int64, strict=False).cast(pl.String))
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         hint = "a level or an id is a text, a whole number, or true or false"
         raise Unreadable("wrong-type", f"holds {_kind_called(kind)}, not single values", hint)
@@ -46,7 +45,7 @@ def texts(column: pl.Series) -> pl.Series:
 
 
 def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
-    """Return the numbers of a column as Float64, shape [n]; null for an empty cell and for what is not a number.
+    """Return the numbers of a column as Float64 [n]; null for an empty cell and for a text that is no number.
 
     ``as_text`` allows numbers written as text, as csv has them. Raises Unreadable for other types.
     """
@@ -59,15 +58,15 @@ def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
 
 
 def days(column: pl.Series) -> pl.Series:
-    """Return the day of each date or time as Date, shape [n]; null for an empty cell and for what is neither.
+    """Return the day of each date or time as Date [n]; null for an empty cell and for other texts.
 
     Of a time with a zone it is the day in that zone, of a text in ISO form the day that is written. Days are of the
     years 1 to 9999. Raises Unreadable for columns of other types.
     """
     kind = column.dtype
     if kind in (pl.String, pl.Categorical, pl.Enum):
-        written = column.cast(pl.String).str.strip_chars()
-        column = written.str.extract(_MOMENT).str.to_date("%Y-%m-%d", strict=False)
+        cells = column.cast(pl.String).str.strip_chars()
+        column = cells.str.extract(_MOMENT).str.to_date("%Y-%m-%d", strict=False)
     elif kind not in (pl.Date, pl.Datetime, pl.Null):
         raise Unreadable("wrong-type", f"holds {_kind_called(kind)}, not dates")
     # `dt.date` takes the day of a time where its zone is.
@@ -76,7 +75,7 @@ def days(column: pl.Series) -> pl.Series:
 
 
 def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
-    """Return the probabilities that percents are, as Float64, shape [n]; a text may end in a percent sign.
+    """Return percents as probabilities, Float64 [n]; a text may end in a percent sign.
 
     25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable as `numbers`.
     """
@@ -90,14 +89,14 @@ def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
 
 
 def blank(column: pl.Series) -> pl.Series:
-    """Return which cells are empty, shape [n]."""
+    """Return flags [n] of empty cells: null, or a text of white space alone."""
     if column.dtype != pl.String:
         return column.is_null()
     return column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
 
 
 def cells_differ(left: pl.Series, right: pl.Series) -> pl.Series:
-    """Return where two columns of single values differ, shape [n], whatever types they are stored as.
+    """Return flags [n] of the rows in which two columns differ, whatever types they are stored as.
 
     Numbers are equal by value, also where one is written as text; of two floats of unlike precision the coarser counts.
     Other values are equal by their text, true and false in any capitals. An empty cell is equal to NaN, not to a value.
@@ -111,12 +110,12 @@ def cells_differ(left: pl.Series, right: pl.Series) -> pl.Series:
     # 0.1 as Float32 is not 0.1 as Float64; compared as the coarser they are the same cell.
     exact = pl.Float32 if pl.Float32 in kinds else pl.Float64
     values = [_comparable_numbers(column, text).cast(exact) for column, text in zip((left, right), words, strict=True)]
-    both = values[0].is_not_null() & values[1].is_not_null()
-    return (words[0].ne_missing(words[1]) & ~both) | (both & values[0].ne_missing(values[1]))
+    both_numbers = values[0].is_not_null() & values[1].is_not_null()
+    return (words[0].ne_missing(words[1]) & ~both_numbers) | (both_numbers & values[0].ne_missing(values[1]))
 
 
 def _comparable_texts(column: pl.Series) -> pl.Series:
-    """Return the text of each value in small letters where it is true or false; null for an empty cell or NaN."""
+    """Return the text of each value, true and false in small letters; null for an empty cell or NaN."""
     plain = column.fill_nan(None) if column.dtype.is_float() else column
     text = plain.cast(pl.String).str.strip_chars()
     text = text.set(text == "", None)
@@ -125,13 +124,13 @@ def _comparable_texts(column: pl.Series) -> pl.Series:
 
 
 def _comparable_moments(text: pl.Series) -> pl.Series:
-    """Write dates and times alike: without T, the zone UTC, a fraction of nothing and a time of midnight."""
+    """Return texts of dates and times in one form: without T, zone UTC, a fraction of zeros, or a time of midnight."""
     plain = text.str.replace(r"^(\d{4}-\d\d-\d\d)T", "${1} ").str.replace(r"(Z|UTC|\+00:00|\+0000)$", "")
     return plain.str.replace(r"(:\d\d)\.0+$", "${1}").str.replace(r"^(\d{4}-\d\d-\d\d) 00:00(:00)?$", "${1}")
 
 
 def _comparable_numbers(column: pl.Series, words: pl.Series) -> pl.Series:
-    """Return the number of each value, also of true and false; null for what is none."""
+    """Return each value as a number, also true and false; null for other values."""
     numeric = column.dtype.is_numeric() or column.dtype == pl.Boolean
     numbers = (column if numeric else words).cast(pl.Float64, strict=False)
     return numbers.fill_nan(None)
@@ -149,6 +148,7 @@ def shown(value: object) -> str:
 
 
 def _kind_called(kind: pl.DataType) -> str:
+    """Return the words of messages for values of a type."""
     if kind.is_nested():
         return "lists or mappings"
     if kind in (pl.Date, pl.Datetime):
@@ -179,19 +179,19 @@ CALLED: dict[CellType, str] = {
     "text": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
     "date": "a date such as 2024-12-31", "datetime": "a time such as 2024-12-31 23:59:00, without a zone",
 }
-"""What a value of each type is called."""
+"""The words of messages for a value of each type."""
 
 
 @dataclass(frozen=True, slots=True)
 class InferredType:
-    """The type that the values of a column tell; ``why`` it is text and the way out, where it holds numbers too."""
+    """The inferred type of a column; ``why`` says, with a hint, why a column with numbers is text."""
 
     type: CellType | None
     why: str | None = None
 
 
 def infer_type(column: pl.Series, decimal: str) -> InferredType:
-    """Tell the type of a column of text from all of its values; None where it has none."""
+    """Infer the type of a column of text from all of its values; the type None where it has no values."""
     present = column.drop_nulls().unique(maintain_order=True)
     cells = present.str.strip_chars()
     cells = cells.filter(cells != "")
@@ -208,19 +208,19 @@ def infer_type(column: pl.Series, decimal: str) -> InferredType:
         numeric &= ~cells.str.contains(".", literal=True)
     odd = ~(numeric | cells.str.contains(_NAN) | cells.str.contains(_INFINITE))
     if not numeric.any() or odd.any():
-        absent = cells.str.contains(_NAN).all()
-        return InferredType("number") if absent else InferredType("text", _why_text(column.name, cells, numeric, odd))
+        only_nan = cells.str.contains(_NAN).all()
+        return InferredType("number") if only_nan else InferredType("text", _why_text(column.name, cells, numeric, odd))
     return _number_or_text(column.name, cells, plain, numeric)
 
 
 def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> InferredType:
-    """Refuse numbers that would not be told apart, or not be kept."""
-    long = plain.filter(plain.str.contains(_LONG))
-    if len(long):
-        why = f"column '{name}' is text, because it holds {shown(long[0])}, too long for a number"
+    """Return the type of a column of numbers: text where numbers are too long, or written in two ways."""
+    long_numbers = plain.filter(plain.str.contains(_LONG))
+    if len(long_numbers):
+        why = f"column '{name}' is text, because it holds {shown(long_numbers[0])}, too long for a number"
         return InferredType("text", why)
-    sizes = pl.DataFrame({"cell": cells, "size": plain.cast(pl.Float64, strict=False)}).filter(numeric)
-    twice = sizes.filter(pl.col("size") != 0).filter(pl.col("size").is_duplicated()).sort("size", "cell")
+    values = pl.DataFrame({"cell": cells, "size": plain.cast(pl.Float64, strict=False)}).filter(numeric)
+    twice = values.filter(pl.col("size") != 0).filter(pl.col("size").is_duplicated()).sort("size", "cell")
     if twice.height:
         first, second = twice["cell"][0], twice["cell"][1]
         why = (f"column '{name}' is text, because it holds {shown(first)} and {shown(second)}, one number in two "
@@ -230,27 +230,28 @@ def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.S
 
 
 def _why_text(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str | None:
+    """Say why a column is text, with a hint, where it has numbers; ``odd`` flags the cells that are no numbers."""
     strange = cells.filter(odd)
     digits = strange.str.contains(r"^[+-]?\d")
     if not numeric.any() and not digits.any():
         return None
     word = strange[0]
-    out = f"declare csv: {{types: {{{name}: number}}}}" if strange.str.contains(r"^[+-]?0*\d+(?:\.\d*)?$").all() else (
+    hint = f"declare csv: {{types: {{{name}: number}}}}" if strange.str.contains(r"^[+-]?0*\d+(?:\.\d*)?$").all() else (
         f"TRY_CAST({name} AS DOUBLE) is missing where it is no number")
     if strange.str.to_lowercase().is_in(list(MISSING_WORDS)).all():
         words = ", ".join(map(quoted, strange))
-        out = f"if it means a missing value, declare csv: {{null: {{{quoted(name)}: [{words}]}}}}"
-    return f"column '{name}' is text, because it holds {shown(word)}; {out}"
+        hint = f"if it means a missing value, declare csv: {{null: {{{quoted(name)}: [{words}]}}}}"
+    return f"column '{name}' is text, because it holds {shown(word)}; {hint}"
 
 
 def quoted(cell: str) -> str:
-    """Write a text as YAML has it."""
-    plain = cell.isalnum() and not cell.isdecimal() and cell.lower() not in _YAML
-    return cell if plain else f'"{cell}"'
+    """Write a text in YAML, in quotes where they are needed."""
+    is_plain = cell.isalnum() and not cell.isdecimal() and cell.lower() not in _YAML
+    return cell if is_plain else f'"{cell}"'
 
 
 def typed(column: pl.Series, kind: CellType | None, decimal: str) -> pl.Series:
-    """Return a column of text as its type; null where a cell is empty or not of that type."""
+    """Convert a column of text to a type; null where a cell is empty or not of that type."""
     if kind is None:
         return pl.Series(column.name, [None] * len(column), dtype=pl.Null)
     if kind == "text":
@@ -269,7 +270,7 @@ def typed(column: pl.Series, kind: CellType | None, decimal: str) -> pl.Series:
 
 
 def decimal_points(cells: pl.Series, decimal: str) -> pl.Series:
-    """Write the decimals of numbers with a point; with a decimal comma, a cell with a point is no number."""
+    """Replace decimal commas by points, where ``decimal`` is ","; a cell with a point then becomes "?", no number."""
     if decimal == ".":
         return cells
     # With a decimal comma, 1.234 may be a thousand or a decimal; it is read as neither.
@@ -277,5 +278,5 @@ def decimal_points(cells: pl.Series, decimal: str) -> pl.Series:
 
 
 def not_of_type(column: pl.Series, kind: CellType, decimal: str) -> pl.Series:
-    """Return which cells are neither empty nor of a declared type, shape [n]."""
+    """Return flags [n] of cells that are neither empty nor of a declared type."""
     return typed(column, kind, decimal).is_null() & ~blank(column)

@@ -1,4 +1,4 @@
-"""The condition `where`: SQL that looks at one row at a time, and that a missing value never meets."""
+"""The condition `where`: an SQL expression of one row, which a row with a missing value in it does not meet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mentioned_columns(text: str, columns: Mapping[str, object]) -> tuple[str, ..
 
 
 def condition_faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[WrongCondition]:
-    """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
+    """Return the faults of a condition, given the columns' types; ``why`` explains why columns of numbers are text."""
     try:
         value, unknown = _read(text, schema, why)
         if unknown:
@@ -44,7 +44,7 @@ def condition_faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[
 def _read(
     text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]
 ) -> tuple[Value, list[str]]:
-    """Return the value of a condition, and the names in it that are no columns; raises WrongCondition."""
+    """Parse a condition into its value, and the names in it that are no columns; raises WrongCondition."""
     try:
         parser = Parser(text, schema, why)
         return parser.read(), parser.unknown
@@ -53,7 +53,7 @@ def _read(
 
 
 def _as_condition(value: Value) -> pl.Expr:
-    """Return what tells whether a row meets a condition; raises WrongCondition for a value that is none."""
+    """Return the expression of a condition as a flag; raises WrongCondition for a value that is not true or false."""
     if value.kind not in ("truth", "nothing"):
         message = f"is not a condition: its value is {KIND_WORDS[value.kind]}, not true or false"
         raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')
@@ -61,6 +61,7 @@ def _as_condition(value: Value) -> pl.Expr:
 
 
 def _unknown_column(name: str, text: str, schema: Mapping[str, object]) -> WrongCondition:
+    """Return the fault of a name in a condition that is no column."""
     close = closest(name, schema)
     listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
@@ -70,7 +71,7 @@ def _unknown_column(name: str, text: str, schema: Mapping[str, object]) -> Wrong
 
 
 def evaluate_condition(frame: pl.DataFrame, text: str) -> pl.Series:
-    """Return for each row whether it meets the condition, shape [n]; null where that is unknown, as a value is missing.
+    """Return flags [n] of the rows that meet a condition; null where that is unknown, as a value is missing.
 
     Raises Unreadable when a cell does not fit the condition.
     """

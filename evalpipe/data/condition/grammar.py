@@ -62,7 +62,7 @@ _DAY = r"^\s*(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}.*)?\s*$"
 
 
 def joined(left: Value, word: str, right: Value) -> Value:
-    """Join two conditions by AND or OR."""
+    """Return two conditions joined by ``word``, AND or OR."""
     word = word.upper()
     first, second = (_as_condition(value, word) for value in (left, right))
     return Value(first & second if word == "AND" else first | second, "truth", f"a condition with {word}")
@@ -74,7 +74,7 @@ def negated(value: Value) -> Value:
 
 
 def _as_condition(value: Value, word: str) -> pl.Expr:
-    """Return whether each row meets a condition that ``word`` joins; raises WrongCondition for a value that is none."""
+    """Return a condition that ``word`` joins as a boolean expression; raises WrongCondition for another value."""
     if value.kind not in ("truth", "nothing"):
         message = f"joins {value.called}, which is {KIND_WORDS[value.kind]}, by {word}"
         raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')
@@ -82,7 +82,7 @@ def _as_condition(value: Value, word: str) -> pl.Expr:
 
 
 def compared(left: Value, sign: str, right: Value) -> Value:
-    """Compare two values."""
+    """Return the comparison of two values by a sign such as "<="; raises WrongCondition for values that do not fit."""
     # SQL allows it and finds no row; whoever writes it means IS NULL.
     if "NULL" in (left.called, right.called):
         hint = "a missing value is found by IS NULL or IS NOT NULL"
@@ -92,7 +92,7 @@ def compared(left: Value, sign: str, right: Value) -> Value:
 
 
 def one_of(value: Value, options: Sequence[Value]) -> Value:
-    """Return whether a value is one of some; unknown where it is none of them and one of them is missing."""
+    """Return the test that a value is among options; unknown where it is not and an option is missing."""
     texts = [option.literal for option in options if option.literal is not None]
     sizes = [option.constant for option in options if option.constant is not None]
     # Texts or numbers alone, which may be many, are looked up; above 2^53 two whole numbers may be one Float64.
@@ -120,7 +120,7 @@ def like(value: Value, pattern: Value, word: str) -> Value:
 
 
 def computed(left: Value, sign: str, right: Value) -> Value:
-    """Compute with two numbers, or join two texts by ``||``; what is undefined is missing, as is division by 0."""
+    """Return two numbers combined by ``sign``, or two texts joined by ``||``; missing where undefined, as x / 0."""
     called = f"{left.called} {sign} {right.called}"
     if sign == "||":
         texts = [of_kind(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
@@ -132,21 +132,21 @@ def computed(left: Value, sign: str, right: Value) -> Value:
 
 
 def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
-    """Return the value of the first condition that is met, else the other; one that is unknown is not met."""
+    """Return CASE: the value of the first branch whose condition is met, else ``other``; unknown is not met."""
     values = of_one_kind([*(value for _, value in branches), other], "CASE brings together")
     result = values[-1].expression
     # From the last branch inwards, each the alternative of the one before.
-    for (met, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
-        result = pl.when(_as_condition(met, "WHEN")).then(value.expression).otherwise(result)
+    for (condition, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
+        result = pl.when(_as_condition(condition, "WHEN")).then(value.expression).otherwise(result)
     first = next((value for value in values if value.kind != "nothing"), values[0])
     return Value(result, first.kind, "what CASE gives", zone=first.zone)
 
 
-def cast(value: Value, written: str, *, strict: bool) -> Value:
-    """Return a value as another type; a text that is none is an error, or missing where not ``strict``."""
-    name = _ALSO.get(written, written)
+def cast(value: Value, type_word: str, *, strict: bool) -> Value:
+    """Return a value cast to a type; a text that does not fit is an error, or missing where not ``strict``."""
+    name = _ALSO.get(type_word, type_word)
     if name not in CASTS:
-        raise WrongCondition("bad-where", f"casts to {written.upper()}", f"the types are {', '.join(CASTS).upper()}")
+        raise WrongCondition("bad-where", f"casts to {type_word.upper()}", f"the types are {', '.join(CASTS).upper()}")
     kind, called = CASTS[name], f"{value.called} as {name.upper()}"
     if value.kind == "nothing":
         return Value(value.expression, kind, called)
@@ -158,7 +158,7 @@ def cast(value: Value, written: str, *, strict: bool) -> Value:
 
 
 def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
-    """Return the cells as another type; None where that has no meaning."""
+    """Return a value's expression cast to a type of `CASTS`; None where such values cannot be cast to it."""
     cells = value.expression
     if name == "text":
         plain, whole = cells.cast(pl.String), cells.cast(pl.Int64, strict=False)
@@ -201,13 +201,13 @@ WRITE_THE_DATE = "write the date itself, so that every run uses the same rows"
 
 
 class Parser:
-    """Reads one condition; ``unknown`` are the names in it that are no columns, in their order."""
+    """Parses one condition; ``unknown`` are the names in it that are no columns, in their order."""
 
     def __init__(self, written: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> None:
-        """Cut the condition into tokens; raises WrongCondition."""
+        """Split a condition into tokens; ``why`` explains why columns are text. Raises WrongCondition."""
         self.written, self.schema, self.why = written, schema, why
         self.unknown: list[str] = []
-        self._tokens, self._at, self._operations = tokens(written), 0, 0
+        self._tokens, self._position, self._operations = tokens(written), 0, 0
 
     def read(self) -> Value:
         """Return the whole condition as one value; raises WrongCondition."""
@@ -218,18 +218,18 @@ class Parser:
 
     @property
     def _next(self) -> Token:
-        return self._tokens[self._at]
+        return self._tokens[self._position]
 
     def _take(self, *words: str) -> str | None:
-        """Take the next token if it is one of these words or signs; return it in small letters."""
+        """Consume the next token if it is among ``words`` (words or signs); return it in small letters, else None."""
         token = self._next
         if token.sort in ("word", "sign") and token.value.casefold() in words:
-            self._at += 1
+            self._position += 1
             return token.value.casefold()
         return None
 
     def _operation(self, *words: str) -> str | None:
-        """Take the next token if it is one of these operators; raises WrongCondition where there are too many."""
+        """Consume the next token if it is among these operators, as `_take`, and count it; raises WrongCondition."""
         word = self._take(*words)
         self._operations += word is not None
         if self._operations > LONGEST:
@@ -237,22 +237,22 @@ class Parser:
             raise WrongCondition("bad-sql", f"has more than {LONGEST} operations", hint)
         return word
 
-    def _must(self, word: str) -> None:
-        """Take a word or sign that has to follow; raises WrongCondition where another does."""
+    def _expect(self, word: str) -> None:
+        """Consume a word or sign that has to follow; raises WrongCondition where it does not."""
         if self._take(word) is None:
             raise self._unexpected(word.upper())
 
-    def _unexpected(self, wanted: str) -> WrongCondition:
-        """Return the fault that something else stands where ``wanted`` should."""
+    def _unexpected(self, expected: str) -> WrongCondition:
+        """Return the error that the next token is not what was expected."""
         token = self._next
         begin = self.written[:token.begin].strip()
         after = f"after {begin[-30:]!r}" if begin else "at its beginning"
-        there = "it ends" if token.sort == "end" else f"{self.written[token.begin:token.end]!r} stands"
+        problem = "it ends" if token.sort == "end" else f"{self.written[token.begin:token.end]!r} stands"
         hint = "write = to compare" if token.value == "==" else """write it as in "age >= 18 AND sex = 'f'\""""
-        return WrongCondition("bad-sql", f"cannot be read: {there} {after}, where {wanted} should follow", hint)
+        return WrongCondition("bad-sql", f"cannot be read: {problem} {after}, where {expected} should follow", hint)
 
     def _or(self) -> Value:
-        """Read conditions joined by OR, which binds least."""
+        """Parse conditions joined by OR, which binds least."""
         value = self._and()
         while self._operation("or"):
             value = joined(value, "OR", self._and())
@@ -265,11 +265,11 @@ class Parser:
         return value
 
     def _not(self) -> Value:
-        """Read a condition that NOT may stand before."""
+        """Parse a condition after any number of NOT."""
         return negated(self._not()) if self._operation("not") else self._comparison()
 
     def _comparison(self) -> Value:
-        """Read values that signs or words compare, from left to right."""
+        """Parse comparisons by signs or words, from left to right."""
         value = self._sum()
         while True:
             sign = self._operation(*COMPARISONS)
@@ -279,16 +279,17 @@ class Parser:
                 value = self._is(value)
             else:
                 # NOT belongs to the test only where one of these words follows; `x NOT` alone is told by what reads on.
-                after = self._tokens[self._at + 1].value.casefold() if self._next.sort == "word" else ""
-                inverted = self._next.value.casefold() == "not" and after in ("in", "between", "like", "ilike")
-                self._at += inverted
+                word_after = self._tokens[self._position + 1].value.casefold() if self._next.sort == "word" else ""
+                is_inverted = self._next.value.casefold() == "not" and word_after in ("in", "between", "like", "ilike")
+                self._position += is_inverted
                 test = self._range(value)
                 if test is None:
                     return value
-                value = negated(test) if inverted else test
+                value = negated(test) if is_inverted else test
 
     def _is(self, value: Value) -> Value:
-        inverted = self._take("not") is not None
+        """Parse what follows IS: [NOT] NULL, TRUE or FALSE."""
+        is_inverted = self._take("not") is not None
         word = self._take("null", "true", "false")
         if word is None:
             raise self._unexpected("NULL, TRUE or FALSE")
@@ -297,21 +298,21 @@ class Parser:
         else:  # never unknown
             flags = of_kind(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
             outcome = flags.eq_missing(pl.lit(word == "true"))
-        return Value(~outcome if inverted else outcome, "truth", f"a test with IS {word.upper()}")
+        return Value(~outcome if is_inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
     def _range(self, value: Value) -> Value | None:
-        """Read IN, BETWEEN, LIKE or ILIKE and what follows; None where none of them does."""
+        """Parse IN, BETWEEN, LIKE or ILIKE with its operands, as a test of ``value``; None where none follows."""
         word = self._take("in", "between", "like", "ilike")
         if word == "in":
-            self._must("(")
+            self._expect("(")
             options = [self._sum()]
             while self._take(","):
                 options.append(self._sum())
-            self._must(")")
+            self._expect(")")
             return one_of(value, options)
         if word == "between":
             low = self._sum()
-            self._must("and")
+            self._expect("and")
             high = self._sum()
             return joined(compared(value, ">=", low), "AND", compared(value, "<=", high))
         return None if word is None else like(value, self._sum(), word)
@@ -329,26 +330,26 @@ class Parser:
         return value
 
     def _signed(self) -> Value:
-        """Read a value that signs may stand before."""
+        """Parse a value after any number of signs."""
         sign = self._operation("-", "+")
         if sign is None:
-            return self._single()
+            return self._operand()
         value = of_kind(self._signed(), "number", f"'{sign}'")
         return value if sign == "+" else Value(-value.expression, "number", f"-{value.called}")
 
-    def _single(self) -> Value:
-        """Read a value: one in brackets, a number, a text, a column or what a word begins."""
+    def _operand(self) -> Value:
+        """Parse a value: an expression in brackets, a number, a text, a column, or one that a word begins."""
         token = self._next
         if self._take("("):
             # Refused by name: people who know SQL will try it.
             if self._next.value.casefold() in ("select", "with"):
                 raise WrongCondition("bad-where", "holds a subquery", ONE_ROW)
             value = self._or()
-            self._must(")")
+            self._expect(")")
             return value
         if token.sort not in ("number", "text", "quoted", "word"):
             raise self._unexpected("a value")
-        self._at += 1
+        self._position += 1
         if token.sort == "number":
             return number(token.value)
         if token.sort == "text":
@@ -356,53 +357,53 @@ class Parser:
         return self._column(token.value) if token.sort == "quoted" else self._word(token)
 
     def _word(self, token: Token) -> Value:
-        """Read a column that is not quoted, a constant, CASE, CAST, a typed text or a function."""
+        """Parse an unquoted column, a constant, CASE, CAST, a typed text or a function; ``token`` is its first word."""
         word = token.value.casefold()
         if word in ("null", "true", "false"):
             return missing_value() if word == "null" else Value(pl.lit(word == "true"), "truth", word.upper())
         if word == "case":
             return self._case()
         if word in ("date", "timestamp") and self._next.sort == "text":  # DATE '2024-12-31'
-            self._at += 1
-            return cast(text(self._tokens[self._at - 1].value), word, strict=True)
+            self._position += 1
+            return cast(text(self._tokens[self._position - 1].value), word, strict=True)
         if self._take("("):
             return self._call(token.value, word)
         if word in RESERVED:
-            self._at -= 1
+            self._position -= 1
             raise self._unexpected("a value")
         if word in CLOCK and token.value not in self.schema:
             raise WrongCondition("bad-where", f"asks the clock with {word.upper()}", WRITE_THE_DATE)
         return self._column(token.value)
 
     def _column(self, name: str) -> Value:
-        """Return a column's values; of a name that is none, a missing value, so that the rest is still checked."""
+        """Return a column's values; for an unknown name a missing value, so that the rest is still checked."""
         if name not in self.schema:
             self.unknown.append(name)
             return replace(missing_value(), called=f"'{name}'")
         return column(name, self.schema[name], self.why.get(name))
 
     def _case(self) -> Value:
-        """Read what follows CASE: conditions, or values that the first one is compared with."""
+        """Parse what follows CASE: branches with conditions, or with values to compare with the first value."""
         base = None if self._next.value.casefold() == "when" else self._or()
         branches: list[tuple[Value, Value]] = []
         while self._take("when"):
-            met = self._or()
-            self._must("then")
-            branches.append((met if base is None else compared(base, "=", met), self._or()))
+            condition = self._or()
+            self._expect("then")
+            branches.append((condition if base is None else compared(base, "=", condition), self._or()))
         if not branches:
             raise self._unexpected("WHEN")
         other = self._or() if self._take("else") else missing_value()
-        self._must("end")
+        self._expect("end")
         return chosen(branches, other)
 
     def _call(self, written: str, word: str) -> Value:
-        """Read the arguments of a function, called ``word`` in small letters, and its closing bracket."""
+        """Parse the arguments of a function and its closing bracket; ``word`` is its name in small letters."""
         if word in ("cast", "try_cast"):
             value = self._or()
-            self._must("as")
+            self._expect("as")
             kind = self._next.value.casefold()
-            self._at += self._next.sort == "word"
-            self._must(")")
+            self._position += self._next.sort == "word"
+            self._expect(")")
             return cast(value, kind, strict=word == "cast")
         if word in ("select", "exists"):
             raise WrongCondition("bad-where", "holds a subquery", ONE_ROW)
@@ -417,7 +418,7 @@ class Parser:
         arguments: list[Value] = []
         while not self._take(")"):
             if arguments:
-                self._must(",")
+                self._expect(",")
             arguments.append(self._or())
         # People who know SQL will try a window; alone, OVER would be told as a word out of place.
         if word != "isnan" and self._next.value.casefold() == "over":

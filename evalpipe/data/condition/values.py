@@ -1,4 +1,4 @@
-"""The language of conditions: its words, its values, and its functions, which see the cells of one row.
+"""The language of conditions: its tokens, its values, and its functions of the cells of one row.
 
 The parser calls these functions and no others, and `docs/spec.md` is made of the same list. A missing argument makes
 the value missing, unless the function says otherwise; so does an argument for which it is undefined.
@@ -34,12 +34,12 @@ Sort = Literal["number", "text", "quoted", "word", "sign", "end"]
 
 
 class WrongCondition(Unreadable):
-    """A condition cannot be used."""
+    """Raised for a condition that cannot be parsed, or does not fit the columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a condition: its sort, its value (without quotes), and where it begins and ends."""
+    """A token of a condition: its sort, its text (without quotes), and the positions where it begins and ends."""
 
     sort: Sort
     value: str
@@ -48,7 +48,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Cut a condition into tokens, the last of them its end; raises WrongCondition."""
+    """Split a condition into tokens, the last of the sort "end"; raises WrongCondition."""
     pieces: list[Token] = []
     end = 0
     while end < len(text):
@@ -71,7 +71,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def names_in(text: str) -> set[str]:
-    """Return all words and quoted names of a condition, among them the columns it is about."""
+    """Return all words and quoted names of a condition, which include its columns; none where it cannot be split."""
     try:
         return {token.value for token in tokens(text) if token.sort in ("word", "quoted")}
     except WrongCondition:
@@ -84,7 +84,7 @@ KIND_WORDS: dict[Kind, str] = {
     "number": "a number", "text": "text", "truth": "true or false", "date": "a date", "time": "a time",
     "nothing": "a missing value",
 }
-"""What the kinds are called."""
+"""The words of messages for the kinds of values."""
 
 _INT64_END = 2**63
 
@@ -93,9 +93,8 @@ _INT64_END = 2**63
 class Value:
     """An expression of the row's cells, in which what is missing or undefined is null, never NaN.
 
-    ``called`` is what messages call it; ``literal`` the text and ``constant`` the number, where it is one that was
-    written in the condition;
-    ``zone`` the time zone of a time that has one; ``why`` says why a column is text, where that may surprise.
+    ``called`` names it in messages; ``literal`` is its text and ``constant`` its number where the condition has it as a
+    literal; ``zone`` is the time zone of a time that has one; ``why`` explains why a column of numbers is text.
     """
 
     expression: pl.Expr
@@ -126,18 +125,19 @@ def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
     return Value(cells, kind, called, zone=getattr(dtype, "time_zone", None))
 
 
-def number(written: str) -> Value:
-    """Return a number that stands in the condition."""
-    if written.isdecimal():
-        whole = int(written)
-        kind = pl.Int64 if whole < _INT64_END else pl.Int128 if whole < _INT64_END**2 else pl.Float64
-        return Value(pl.lit(whole if kind != pl.Float64 else float(whole), kind), "number", written, constant=whole)
-    return Value(pl.lit(float(written), pl.Float64), "number", written, constant=float(written))
+def number(literal: str) -> Value:
+    """Return the value of a number that is a literal in the condition."""
+    if literal.isdecimal():
+        integer = int(literal)
+        kind = pl.Int64 if integer < _INT64_END else pl.Int128 if integer < _INT64_END**2 else pl.Float64
+        expression = pl.lit(integer if kind != pl.Float64 else float(integer), kind)
+        return Value(expression, "number", literal, constant=integer)
+    return Value(pl.lit(float(literal), pl.Float64), "number", literal, constant=float(literal))
 
 
-def text(written: str) -> Value:
-    """Return a text that stands in the condition."""
-    return Value(pl.lit(written, pl.String), "text", f"'{written}'", literal=written)
+def text(literal: str) -> Value:
+    """Return the value of a text that is a literal in the condition."""
+    return Value(pl.lit(literal, pl.String), "text", f"'{literal}'", literal=literal)
 
 
 def missing_value() -> Value:
@@ -160,12 +160,12 @@ def zero_as_missing(numbers: pl.Expr) -> pl.Expr:
 
 
 def as_float(value: Value) -> pl.Expr:
-    """Return a number as Float64, in which conditions count."""
+    """Return a number's expression as Float64, in which conditions calculate."""
     return value.expression.cast(pl.Float64)
 
 
 def of_kind(value: Value, kind: Kind, what: str) -> Value:
-    """Return the value if it is of a kind, or missing; else raises WrongCondition."""
+    """Return a value of a ``kind``, or a missing one; raises WrongCondition for others. ``what`` needs it."""
     if value.kind not in (kind, "nothing"):
         message = (f"does not fit the columns: {what} needs {KIND_WORDS[kind]}, but {value.called} is "
                    f"{KIND_WORDS[value.kind]}")
@@ -174,13 +174,16 @@ def of_kind(value: Value, kind: Kind, what: str) -> Value:
 
 
 def wrong_kind_hint(*values: Value) -> str:
-    """Return what to do about values of the wrong kind."""
+    """Return the hint for values of the wrong kind."""
     why = next((value.why for value in values if value.why is not None), None)
     return why or "compare text with 'text' in single quotes, numbers with bare numbers"
 
 
 def comparable(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
-    """Return two values in a form in which they can be compared; raises WrongCondition where they cannot."""
+    """Return the expressions of two values, converted so that they compare; raises WrongCondition where they cannot.
+
+    ``what`` is the verb of the message, such as "compares".
+    """
     left, right = _as_date_or_time(left, right), _as_date_or_time(right, left)
     if left.kind == right.kind == "time" or {left.kind, right.kind} == {"date", "time"}:
         return _comparable_times(left, right, what)
@@ -189,10 +192,10 @@ def comparable(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
 
 
 def of_one_kind(values: Sequence[Value], what: str) -> list[Value]:
-    """Return values of which each row may have any, in one kind and one time zone; else raises WrongCondition."""
-    present = [value for value in values if value.kind != "nothing"]
+    """Return values converted to one kind and one time zone; raises WrongCondition where that is impossible."""
+    defined = [value for value in values if value.kind != "nothing"]
     # A written text takes its kind from the column beside it, never the other way round.
-    first = next((value for value in present if value.literal is None), present[0] if present else values[0])
+    first = next((value for value in defined if value.literal is None), defined[0] if defined else values[0])
     comparable_values = [_as_date_or_time(value, first) for value in values]
     for value in comparable_values:
         _refuse_other_kind(first, value, what)
@@ -208,18 +211,18 @@ def of_one_kind(values: Sequence[Value], what: str) -> list[Value]:
 
 
 def _refuse_other_kind(left: Value, right: Value, what: str) -> None:
-    """Refuse values of different kinds; a missing one fits any."""
+    """Raise WrongCondition for values of different kinds; a missing one fits any."""
     if left.kind == right.kind or "nothing" in (left.kind, right.kind):
         return
     message = (f"does not fit the columns: {what} {left.called}, which is {KIND_WORDS[left.kind]}, with {right.called},"
                f" which is {KIND_WORDS[right.kind]}")
-    dated = {left.kind, right.kind} & {"date", "time"} and "text" in (left.kind, right.kind)
-    hint = "make a date of the text with CAST(… AS DATE)" if dated else wrong_kind_hint(left, right)
+    is_date_with_text = {left.kind, right.kind} & {"date", "time"} and "text" in (left.kind, right.kind)
+    hint = "make a date of the text with CAST(… AS DATE)" if is_date_with_text else wrong_kind_hint(left, right)
     raise WrongCondition("bad-where", message, hint)
 
 
 def _as_date_or_time(value: Value, other: Value) -> Value:
-    """Read a written text as the date or time that it is compared with."""
+    """Return a text literal as a date or time where ``other``, with which it is compared, is one."""
     if value.literal is None or other.kind not in ("date", "time"):
         return value
     try:
@@ -233,7 +236,7 @@ def _as_date_or_time(value: Value, other: Value) -> Value:
 
 
 def _as_time(moment: datetime, value: Value, other: Value) -> Value:
-    """Return a written time as one of the zone of the column; without an offset it is a time of that zone."""
+    """Return a time literal as a moment in the zone of ``other``; without an offset it is a time of that zone."""
     if other.zone is None:
         if moment.tzinfo is not None:
             message = f"compares {other.called}, whose times have no zone, with {value.called}"
@@ -252,7 +255,7 @@ def _as_time(moment: datetime, value: Value, other: Value) -> Value:
 
 
 def _comparable_times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
-    """Compare times by the moment they name; a date is its first moment in the zone of the other."""
+    """Return two times, or a time and a date, as moments in UTC; a date is its first moment in the other's zone."""
     zones = {value.zone for value in (left, right) if value.kind == "time"}
     if None in zones and len(zones) > 1:
         message = (
@@ -272,7 +275,7 @@ def _comparable_times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function: how it is written, as in "round(x, digits)", the kinds of its arguments and its value, its meaning.
+    """A function of conditions: its signature, such as "round(x, digits)", kinds of arguments and value, and meaning.
 
     ``takes`` are kinds of values by space, or "whole", a whole number written in the condition; "when", a date or a
     time; "any", whatever the other arguments are. ``gives`` is a kind, or "any", that of the arguments. ``build`` makes
@@ -298,12 +301,12 @@ class Function:
 
 
 def _where(met: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """Return the value where a condition is met, else a missing one."""
+    """Return an expression of the value where a condition is met, else null."""
     return pl.when(met).then(value)
 
 
 def _extreme(values: tuple[pl.Expr, ...], *, largest: bool) -> pl.Expr:
-    """Return the largest of values, or the smallest; missing where one is, which polars would leave out."""
+    """Return the largest of values, or the smallest; null where one is null, which polars would ignore."""
     extreme = pl.max_horizontal(*values) if largest else pl.min_horizontal(*values)
     return _where(pl.all_horizontal(value.is_not_null() for value in values), extreme)
 
@@ -369,7 +372,7 @@ FUNCTIONS = {function.name: function for function in _FUNCTIONS}
 
 
 def call(function: Function, arguments: list[Value]) -> Value:
-    """Return what a function makes of its arguments; raises WrongCondition where they do not fit."""
+    """Return the value of a function for its arguments; raises WrongCondition where they do not fit."""
     takes = function.takes.split()
     most = len(arguments) if function.many else len(takes)
     if not max(1, len(takes) - function.optional) <= len(arguments) <= most:
@@ -386,19 +389,19 @@ def call(function: Function, arguments: list[Value]) -> Value:
     # A missing argument makes the value missing, whatever polars would do with a null of no type.
     if takes[0] != "any" and any(value.kind == "nothing" for value in checked):
         return Value(missing_value().expression, gives, called)
-    built_of: list[pl.Expr | int] = []
+    expressions: list[pl.Expr | int] = []
     for value, kind in zip(checked, takes * most, strict=False):
         if kind == "whole":
-            built_of.append(_whole_number(value, what))
+            expressions.append(_whole_number(value, what))
         else:
-            built_of.append(as_float(value) if value.kind == "number" else value.expression)
-    result = function.build(*built_of)
+            expressions.append(as_float(value) if value.kind == "number" else value.expression)
+    result = function.build(*expressions)
     return Value(nan_as_missing(result) if gives == "number" else result, gives, called,
                  zone=first.zone if gives == "time" else None)
 
 
 def _checked_argument(value: Value, kind: str, what: str) -> Value:
-    """Return an argument that is of the kind a function takes; raises WrongCondition for another."""
+    """Return an argument of the ``kind`` that a function takes, as in `Function.takes`; raises WrongCondition."""
     if kind != "when":
         return of_kind(value, "number" if kind == "whole" else cast("Kind", kind), what)
     if value.kind in ("date", "time", "nothing"):
@@ -410,7 +413,7 @@ def _checked_argument(value: Value, kind: str, what: str) -> Value:
 
 
 def _whole_number(value: Value, what: str) -> int:
-    """Return an argument that must stand in the condition as a whole number; raises WrongCondition for another."""
+    """Return the integer of an argument that must be a literal in the condition; raises WrongCondition for others."""
     if not value.called.lstrip("-").isdecimal():
         message = f"{what} needs a whole number written in the condition, but {value.called} is none"
         raise WrongCondition("bad-where", message, "write the number itself, as in round(x, 2)")

@@ -1,4 +1,4 @@
-"""What a database is asked, which types it may answer in, and what goes wrong, in words that hold no secret."""
+"""Reading a query from a database: the connection, readable types, and problems in words without secrets."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def is_readable(kind: pa.DataType) -> bool:
-    """Tell whether values of a type are read: true and false, numbers, texts, dates, times, and no value at all.
+    """Tell whether columns of an Arrow type can be read: booleans, numbers, texts, dates, times, nulls.
 
-    So are lists of numbers that are no decimals.
+    So can lists of numbers, except decimals.
     """
     from pyarrow import types
 
@@ -41,20 +41,20 @@ def is_readable(kind: pa.DataType) -> bool:
 Answer = TypeVar("Answer")
 
 AT_ONCE = 1 << 18
-"""The values of a batch: rows times columns."""
+"""The most values of a batch: rows times columns."""
 
 CANCEL_WITHIN = 1.0
 """The seconds that a driver has to end a call which it cancels."""
 
 ALIAS = "evalpipe_query"
-"""What the query is called within the statement that asks for columns of it."""
+"""The name of the query within the statement that selects columns of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryColumn:
-    """A column that a query returns: the ``expression`` that asks for it and the type that it comes in.
+    """A column of a query: its ``name``, the SQL ``expression`` that selects it, and its Arrow ``type``.
 
-    Where its type cannot be read, ``unreadable`` says which it is.
+    ``unreadable`` is the type in words where it cannot be read, else None.
     """
 
     name: str
@@ -64,15 +64,15 @@ class QueryColumn:
 
 
 class TooSlowError(Exception):
-    """Reading takes longer than it may."""
+    """Raised where reading takes longer than the query's timeout."""
 
 
 class Database(ABC):
     """A connection that reads in one transaction, which is rolled back when it is closed.
 
     Its methods raise the errors of the driver, which `cannot_read` translates, and `TooSlowError`. A call of the driver
-    that is not waited for to its end is cancelled where the driver can do that; as SQLite's cannot, it goes on until
-    the query or the process ends. The connection is closed after it.
+    that takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query or the
+    process ends. The connection is closed after it.
     """
 
     connection: Any
@@ -91,46 +91,46 @@ class Database(ABC):
         self.connection.close()
 
     def begin(self, source: QuerySource) -> None:
-        """Begin to read a query, which may take the seconds of its ``timeout``."""
+        """Start the clock of a query, whose reading may take the seconds of its ``timeout``."""
         self.until = time.monotonic() + source.timeout
 
     @abstractmethod
     def columns(self, source: QuerySource) -> list[QueryColumn]:
-        """Return the columns of a query, by their names and types."""
+        """Return the columns of a query."""
 
     def schema(self, text: str, source: QuerySource) -> pa.Schema:
-        """Return the names and types of the columns of a statement, with the parameters of a query bound to it."""
+        """Return the schema of the SQL statement ``text``, with the query's parameters bound to it."""
         with self.connection.cursor() as cursor:
             cursor.execute(text, source.parameters or None)
             return cursor.fetch_record_batch().schema
 
     def statement_batches(self, text: str, source: QuerySource, **options: str) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a statement as the driver gives them, by its ``options`` for statements."""
+        """Yield the rows of the SQL statement ``text`` in the driver's batches; ``options`` are the driver's."""
         with self.connection.cursor(adbc_stmt_kwargs=options or None) as cursor:
             cursor.execute(text, source.parameters or None)
             yield from (batch for batch in cursor.fetch_record_batch() if batch.num_rows)
 
     @abstractmethod
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a statement, about so many at a time, with the parameters of a query bound to its marks."""
+        """Yield the rows of the SQL statement ``text`` in batches of about ``rows``, with the query's parameters."""
 
     def count(self, source: QuerySource) -> int:
-        """Return how many rows a query has."""
+        """Return the number of rows of a query."""
         (batch,) = self.batches(within(source, ["count(*) AS n"]), source, 1)
         return int(batch.column(0)[0].as_py())
 
     def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query: these columns alone, which the database picks."""
+        """Yield the rows of a query in batches, with the given columns alone, which the database selects."""
         text = within(source, [f"{column.expression} AS {quoted_name(column.name)}" for column in columns])
         yield from self.batches(text, source, max(1, AT_ONCE // len(columns)))
 
     def timely(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield batches as long as there is time; raises TooSlowError."""
+        """Yield batches while there is time; raises TooSlowError after that."""
         while (batch := self.in_time(lambda: next(batches, None))) is not None:
             yield batch
 
     def in_time(self, call: Callable[[], Answer]) -> Answer:
-        """Return what a call of the driver returns; raises its errors, and TooSlowError once the time is over.
+        """Return the result of ``call``, a call of the driver; raises its errors, and TooSlowError once time is up.
 
         The driver is called in a thread of its own. In the main thread it would keep signals from Python until the
         database answers, and ADBC would take Ctrl-C for itself.
@@ -156,7 +156,7 @@ class Database(ABC):
         return answer.result()
 
     def _cancel(self, answer: Future[Any]) -> None:
-        """Cancel a call that is not waited for, and close the connection once it has ended."""
+        """Cancel a call that takes too long, and close the connection once it has ended."""
         from adbc_driver_manager import Error
 
         def close(_: object) -> None:
@@ -176,7 +176,7 @@ def quoted_name(column: str) -> str:
 
 
 def within(source: QuerySource, expressions: Sequence[str], ending: str = "") -> str:
-    """Return a statement that asks for expressions over the rows of a query."""
+    """Return an SQL statement that selects expressions from a query as its subquery, with an ``ending`` clause."""
     # A line break before the bracket, for the query may end with a comment.
     return f"SELECT {', '.join(expressions)} FROM (\n{source.text}\n) AS {ALIAS}{ending}"  # noqa: S608 - by its author, read only
 
@@ -247,7 +247,7 @@ def too_slow(source: QuerySource, places: Origin) -> Problem:
 
 
 def _server_details(error: Exception) -> dict[str, str]:
-    """Return what a server says of an error beside its message, by the names that PostgreSQL gives it."""
+    """Return the details of a server's error, by PostgreSQL's names such as PG_DIAG_MESSAGE_HINT."""
     def text(item: object) -> str:
         return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
 
@@ -255,7 +255,7 @@ def _server_details(error: Exception) -> dict[str, str]:
 
 
 def _server_message(error: Exception, source: QuerySource) -> str:
-    """Return what the server says in one line: its own message, without that of the driver, and without secrets."""
+    """Return the server's message in one line, without the driver's own words and without secrets."""
     message = _server_details(error).get("PG_DIAG_MESSAGE_PRIMARY")
     if message is None:
         first = str(error).partition("\nquery: ")[0].partition("\n")[0]
@@ -264,7 +264,7 @@ def _server_message(error: Exception, source: QuerySource) -> str:
 
 
 def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[str, ...]:
-    """Say where in the query the server found the fault, where it says so of the query as it is written."""
+    """Return a note on the line and column of the query where the server found the fault; none where unknown."""
     position = details.get("PG_DIAG_STATEMENT_POSITION", "")
     if not position.isdecimal() or ALIAS in reason or not 0 < int(position) <= len(text):
         return ()
@@ -273,6 +273,6 @@ def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[st
 
 
 def duplicate_column(column: str, source: QuerySource, place: Place | None) -> Problem:
-    """Return the problem of a name that two columns of a query have."""
+    """Return the problem of two columns of a query with the same name."""
     message = f"two columns of {source.called} are called '{column}'"
     return Problem("duplicate-column", message, place, f"name one of them otherwise, as in {column} AS {column}_2")

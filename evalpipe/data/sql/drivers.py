@@ -1,4 +1,4 @@
-"""The databases that can be read, SQLite, PostgreSQL and those of other ADBC drivers, and which one a URI names."""
+"""The databases that can be read: SQLite, PostgreSQL and those of other ADBC drivers; a URI chooses among them."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 
 STORAGE_CLASSES = ("integer", "real", "text", "blob")
-"""What SQLite says that a value is, beside null."""
+"""The storage classes of SQLite's values, besides null."""
 
 COLUMNS_AT_ONCE = 250
-"""Columns whose values are looked at in one statement: SQLite returns 2,000 numbers at most."""
+"""Columns whose storage classes one statement counts: SQLite returns 2,000 numbers at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SqliteType:
-    """How a column is asked for, as what type it comes, and a value that is of that type and no other."""
+    """The SQL type to cast a column to, the Arrow type that comes of it, and an SQL literal of exactly that type."""
 
     cast: str
     type: pa.DataType
@@ -53,23 +53,23 @@ class _SqliteType:
 
 
 class SQLite(Database):
-    """A connection to a file of SQLite."""
+    """A read-only connection to a file of SQLite."""
 
     def __init__(self, path: Path) -> None:
-        """Open a file that is there."""
+        """Open an existing file."""
         from adbc_driver_sqlite import dbapi
 
         self.connection = dbapi.connect(f"file:{quote(str(path.absolute()))}?mode=ro")
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
-        """Return the columns by the types of all their values."""
+        """Return the columns of a query, with types from the storage classes of all values."""
         names = self.in_time(lambda: self.schema(within(source, ["*"], " LIMIT 0"), source)).names
         counts = [count for start in range(0, len(names), COLUMNS_AT_ONCE)
                   for count in self._counts_by_class(source, names[start:start + COLUMNS_AT_ONCE])]
         return [_sqlite_column(*column) for column in zip(names, counts, strict=True)]
 
     def _counts_by_class(self, source: QuerySource, names: list[str]) -> Iterator[dict[str, int]]:
-        """Yield for each column how many values it has of each storage class."""
+        """Yield the number of values by storage class for each of the columns ``names``."""
         totals = [f"total(typeof({quoted_name(name)}) = '{kind}')" for name in names for kind in STORAGE_CLASSES]
         (batch,) = self.batches(within(source, totals), source, 1)
         numbers = [int(column[0].as_py()) for column in batch.columns]
@@ -83,20 +83,21 @@ class SQLite(Database):
     def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query.
 
-        The driver takes the type of a column from the first of its values. So a row goes before that has one of the
-        type in each column, and is left out.
+        The driver takes the type of a column from its first value. So a row with a literal of the type in each column
+        is put before the rows, and dropped from the result.
         """
         examples = {form.type: form.first for form in _sqlite_types().values()}
-        first = [f"{examples[column.type]} AS {quoted_name(column.name)}" for column in columns]
+        literals = [f"{examples[column.type]} AS {quoted_name(column.name)}" for column in columns]
         query = within(source, [column.expression for column in columns])
-        text = f"SELECT {', '.join(first)} UNION ALL {query}"
-        leading = True
+        text = f"SELECT {', '.join(literals)} UNION ALL {query}"
+        is_first_batch = True
         for batch in self.batches(text, source, max(2, AT_ONCE // len(columns))):
-            yield batch.slice(1) if leading else batch
-            leading = False
+            yield batch.slice(1) if is_first_batch else batch
+            is_first_batch = False
 
 
 def _sqlite_types() -> dict[str, _SqliteType]:
+    """Return the readable types of SQLite by storage class."""
     import pyarrow as pa
 
     return {
@@ -106,19 +107,22 @@ def _sqlite_types() -> dict[str, _SqliteType]:
 
 
 def _sqlite_column(name: str, counts: dict[str, int]) -> QueryColumn:
-    """Return a column as what all its values are: numbers where some are whole, and texts where there is no value."""
+    """Return a column with the type of all its values, from their counts by storage class.
+
+    Integers and reals together are reals; a column without values is of texts.
+    """
     present = [kind for kind in STORAGE_CLASSES if counts[kind]]
-    kinds, numeric = _sqlite_types(), set(present) <= {"integer", "real"}
-    kind = "text" if not present else "real" if numeric and len(present) == 2 else present[0]
-    mixed = len(present) > 1 and not numeric
-    unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if mixed else (
+    kinds, is_numeric = _sqlite_types(), set(present) <= {"integer", "real"}
+    kind = "text" if not present else "real" if is_numeric and len(present) == 2 else present[0]
+    is_mixed = len(present) > 1 and not is_numeric
+    unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if is_mixed else (
         "blob" if kind == "blob" else None)
-    form = kinds.get(kind, kinds["text"])
-    return QueryColumn(name, f"CAST({quoted_name(name)} AS {form.cast})", form.type, unreadable)
+    sqlite_type = kinds.get(kind, kinds["text"])
+    return QueryColumn(name, f"CAST({quoted_name(name)} AS {sqlite_type.cast})", sqlite_type.type, unreadable)
 
 
 CONNECT_TIMEOUT = 30
-"""The seconds that a server may take to answer at all."""
+"""The seconds within which a server must answer a connection."""
 
 USUAL_PARAMETERS = {
     "connect_timeout": str(CONNECT_TIMEOUT), "application_name": "evalpipe", "keepalives_idle": "30",
@@ -127,7 +131,7 @@ USUAL_PARAMETERS = {
 
 CASTS = {"numeric": ("double precision", "double"), "uuid": ("text", "string"), "bpchar": ("text", "string"),
          "name": ("text", "string"), "char": ("text", "string")}
-"""The types that the server turns into others, with what these are called in Arrow."""
+"""PostgreSQL's types that the server casts: the SQL type to cast to, and its name in Arrow."""
 
 _TYPE = b"POSTGRESQL:type"
 _UNREADABLE = ("money",)  # which the driver gives in cents, as a whole number
@@ -137,17 +141,17 @@ class PostgreSQL(Database):
     """A connection to PostgreSQL."""
 
     def __init__(self, uri: DatabaseUri) -> None:
-        """Connect and begin the transaction."""
+        """Connect, and begin a read-only transaction."""
         from adbc_driver_postgresql import dbapi
 
-        in_uri = {key for key, _ in parse_qsl(urlsplit(uri.address).query, keep_blank_values=True)}
-        usual = "&".join(f"{key}={value}" for key, value in USUAL_PARAMETERS.items() if key not in in_uri)
-        self.connection = dbapi.connect(f"{uri.address}{'&' if '?' in uri.address else '?'}{usual}")
+        uri_keys = {key for key, _ in parse_qsl(urlsplit(uri.address).query, keep_blank_values=True)}
+        defaults = "&".join(f"{key}={value}" for key, value in USUAL_PARAMETERS.items() if key not in uri_keys)
+        self.connection = dbapi.connect(f"{uri.address}{'&' if '?' in uri.address else '?'}{defaults}")
         self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows will be asked for
 
     def begin(self, source: QuerySource) -> None:
-        """Tell the server how long each of its statements may take."""
+        """Start the clock of a query, and set the server's timeout for each statement."""
         super().begin(source)
         self._execute(f"SET LOCAL statement_timeout = {max(1, round(source.timeout * 1000))}")
 
@@ -156,7 +160,7 @@ class PostgreSQL(Database):
             cursor.execute(text)
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
-        """Return the columns as the server prepares the query, of which it reads no row."""
+        """Return the columns of a query from the schema that the server prepares, without reading a row."""
         return [_postgresql_column(field) for field in self.in_time(lambda: self._prepared_schema(source.text))]
 
     def _prepared_schema(self, text: str) -> pa.Schema:
@@ -164,11 +168,11 @@ class PostgreSQL(Database):
             return cursor.adbc_execute_schema(text)
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a cursor, which the server opens for statements that read alone."""
+        """Yield the rows of a statement from a server-side cursor, which only statements that read can have."""
         yield from self.timely(self._cursor_batches(text, source, rows))
 
     def _cursor_batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        # COPY, with which the driver asks by itself, takes no parameters.
+        # COPY, the default of the driver, takes no parameters.
         options = {"adbc.postgresql.use_copy": "false"}
         with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
             cursor.execute(f"DECLARE evalpipe_rows NO SCROLL CURSOR FOR {text}", source.parameters or None)
@@ -183,7 +187,7 @@ class PostgreSQL(Database):
 
 
 def _postgresql_column(field: pa.Field) -> QueryColumn:
-    """Return a column with the type that it is asked for in."""
+    """Return a column with the expression that casts it, where its type has to be, and its Arrow type."""
     import pyarrow as pa
 
     kind = (field.metadata or {}).get(_TYPE, b"").decode()
@@ -218,7 +222,7 @@ class OtherDatabase(Database):
         super().close()
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
-        """Return the columns as the database gives them for no row; decimals are read as floats."""
+        """Return the columns of a query from the schema of its result without rows; decimals are read as floats."""
         from pyarrow import float64, types
 
         schema = self.in_time(lambda: self.schema(within(source, ["*"], " WHERE 1 = 0"), source))
@@ -233,14 +237,14 @@ class OtherDatabase(Database):
 
 
 def libraries_of(declared: Sources) -> list[str]:
-    """Return the libraries that read the queries of a spec, by the names they are installed by, sorted."""
+    """Return the distributions that read the queries of a spec, such as "pyarrow", sorted; none without queries."""
     read = [dataset.source for dataset in declared.datasets.values()]
     drivers = {source.driver or SCHEMES[source.uri.scheme] for source in read if isinstance(source, QuerySource)}
     return sorted({"adbc-driver-manager", "pyarrow", *map(_installed_name, drivers)}) if drivers else []
 
 
 def _installed_name(driver: str) -> str:
-    """Return the name by which a driver is installed: another than its own where a library brings it, as DuckDB's."""
+    """Return the distribution that has the module of a driver; DuckDB's is in another than the driver's name says."""
     module = f"adbc_driver_{driver}"
     distribution = module.replace("_", "-")
     try:
@@ -251,9 +255,9 @@ def _installed_name(driver: str) -> str:
 
 @contextmanager
 def open_database(source: QuerySource, places: Origin) -> Iterator[Database]:
-    """Open the database of a query, and close it afterwards.
+    """Open the database of a query, and close it after the block.
 
-    Raises DataError where it cannot be, UsageError where its driver is missing.
+    Raises DataError where it cannot be opened, UsageError where its driver is missing.
     """
     try:
         from adbc_driver_manager import Error
@@ -276,7 +280,7 @@ def open_database(source: QuerySource, places: Origin) -> Iterator[Database]:
 
 @contextmanager
 def reading_errors(source: QuerySource, places: Origin) -> Iterator[None]:
-    """Turn what a driver raises while a query is read into DataError."""
+    """Turn errors that a driver raises in the block, which reads a query, into DataError."""
     from adbc_driver_manager import Error
     from pyarrow import ArrowException
 
@@ -303,6 +307,7 @@ def _connect(source: QuerySource, places: Origin) -> Database:
 
 
 def _missing_library(source: QuerySource, places: Origin, module: str) -> UsageError:
+    """Return the error that the Python ``module`` which reads a query is not installed."""
     distribution = source.driver is None or module == "adbc_driver_manager"
     way = "pip install 'evalpipe[sql]'" if distribution else "install it, or correct 'driver'"
     message = f"{source.called} is a query, and the Python package {module} that reads it is not installed"

@@ -1,9 +1,8 @@
-"""The columns of a query, and its rows, stored in temporary files, with a sha256 that no order changes.
+"""The columns of a query, and its rows, stored in temporary files, with a sha256 that does not depend on their order.
 
-Each row is written as bytes, and the sha256 of each, as a number of 256 bits, is added to the others modulo 2^256
-(Bellare & Micciancio 1997, AdHash). The sha256 of the names and kinds of the columns, the number of rows and this
-sum, as JSON, is that of the content. It tells rows that changed; it is no seal against one who may choose rows
-freely.
+Each row is turned into bytes, and the sha256 of all rows, as 256-bit numbers, are summed modulo 2^256 (Bellare &
+Micciancio 1997, AdHash). The content's sha256 is that of the names and kinds of the columns, the number of rows and
+this sum, as JSON. It shows changed rows; it does not protect against someone who may choose rows freely.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ if TYPE_CHECKING:
 
 
 def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
-    """Return what is known of a query, and the types of its columns; raises DataError, and UsageError."""
+    """Return the table of a query, and the types of its columns, without its rows; raises DataError and UsageError."""
     with open_database(source, places) as database:
         columns = columns_of(database, places, source)
         with reading_errors(source, places):
             rows = database.count(source)
     types = _polars_types(columns)
     unreadable = {column.name: column.unreadable for column in columns if column.unreadable is not None}
-    named = {name: str(kind) for name, kind in types.items()}
-    return DataTable(source, "query", (), MappingProxyType(named), (), rows,
+    type_names = {name: str(kind) for name, kind in types.items()}
+    return DataTable(source, "query", (), MappingProxyType(type_names), (), rows,
                      unreadable=MappingProxyType(unreadable)), types
 
 
@@ -57,14 +56,14 @@ def columns_of(database: Database, places: Origin, source: QuerySource) -> list[
     with reading_errors(source, places):
         database.begin(source)
         columns = database.columns(source)
-    again = first_repeated(column.name for column in columns)
-    if again is not None:
-        raise DataError(duplicate_column(again, source, places.place(*source.loc)))
+    repeated = first_repeated(column.name for column in columns)
+    if repeated is not None:
+        raise DataError(duplicate_column(repeated, source, places.place(*source.loc)))
     return columns
 
 
 def _polars_types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
-    """Return the types of columns as data frames have them; of what cannot be read, bytes."""
+    """Return the polars types of columns by name; bytes for columns that cannot be read."""
     import pyarrow as pa
 
     kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
@@ -78,16 +77,16 @@ MODULUS = 1 << 256
 
 
 class ContentDigest:
-    """The sha256 of the content: the sum of the rows so far, by the names of their columns."""
+    """Computes the sha256 of the rows of a query, batch by batch, in any order."""
 
     def __init__(self, columns: Sequence[str]) -> None:
-        """Begin without rows."""
+        """Begin without rows; ``columns`` are the names of the columns."""
         self.columns = list(columns)
         self.kinds: list[str] = []
         self.rows = self.total = 0
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Add some rows."""
+        """Add a batch of rows."""
         if not frame.height:
             return
         kinds, parts = zip(*(_values_as_bytes(frame[name]) for name in self.columns), strict=True)
@@ -98,19 +97,19 @@ class ContentDigest:
         digests = b"".join([hashlib.sha256(row).digest() for row in rows])
         # Summed by words of 32 bits: a batch is far too short for these to exceed 64.
         words = np.frombuffer(digests, ">u4").reshape(-1, 8).sum(axis=0, dtype=np.uint64)
-        total = sum(int(word) << (32 * place) for place, word in enumerate(reversed(words)))
+        total = sum(int(word) << (32 * position) for position, word in enumerate(reversed(words)))
         self.total = (self.total + total) % MODULUS
         self.rows += frame.height
 
     @property
     def sha256(self) -> str:
-        """The sha256 of all rows."""
+        """The sha256 of all rows that were added."""
         about = [list(map(list, zip(self.columns, self.kinds, strict=False))), self.rows, f"{self.total:064x}"]
         return json_sha256(about)
 
 
 def _values_as_bytes(column: pl.Series) -> tuple[str, Values]:
-    """Return what kind of values a column has, and each as bytes [n, width]: whether it is there, and what it is.
+    """Return the kind of a column's values, and the values as bytes [n, width]: a flag of presence, then the value.
 
     Whole numbers, true and false, dates and times are written as 64 bits with a sign, as which those beyond 2^63 have
     the same bits; other numbers as Float64, of which 0 has no sign and NaN has one form. Both have the least byte
@@ -134,7 +133,7 @@ def _values_as_bytes(column: pl.Series) -> tuple[str, Values]:
 
 
 def _text_digests(column: pl.Series) -> Values:
-    """Return the sha256 of each text [n, 32], zeros where there is none; of a text that occurs often, taken once."""
+    """Return the sha256 of each text [n, 32], zeros where it is missing; computed once for each distinct text."""
     distinct = column.unique().drop_nulls()
     digests = [hashlib.sha256(text.encode()).digest() for text in distinct]
     table = np.frombuffer(bytes(32) + b"".join(digests), np.uint8).reshape(-1, 32)
@@ -154,14 +153,14 @@ def _list_digests(column: pl.Series) -> Values:
 
 
 PREFIX = ".new-"
-"""How folders begin that are there only while a run reads, as those of a cache: the next run removes what is left."""
+"""The prefix of temporary folders, as in a cache: the next run removes those that are left."""
 
 
 @contextmanager
 def stored_queries(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
-    """Store the rows of a plan's queries in files, and return the plan of these, which are then removed.
+    """Store the rows of a plan's queries in files, and yield a plan that reads these; remove them after the block.
 
-    ``scratch`` is the folder for them, None for that of the system. All queries of one URI see one state of their
+    ``scratch`` is the folder for them, None for the system's folder. All queries of one URI see one state of their
     database, where it has transactions that do. Raises DataError, and UsageError where files cannot be written.
     """
     if not any(isinstance(dataset.table.named, QuerySource) for dataset in plan.datasets):
@@ -180,7 +179,7 @@ def stored_queries(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
 
 
 def _store_all(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
-    """Store the rows of all queries; raises OSError, and DataError."""
+    """Store the rows of all queries in a folder; return datasets that read the files. Raises OSError, DataError."""
     datasets: list[DatasetPlan] = []
     databases: dict[object, Database] = {}
     with ExitStack() as connections:
@@ -199,7 +198,7 @@ def _store_all(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
 def _store_rows(
     plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database, path: Path
 ) -> DatasetPlan:
-    """Write the columns that are read of a query to a file; return what is read of it then."""
+    """Write the planned columns of a query to the file ``path``; return the dataset that reads the file."""
     import pyarrow as pa
 
     columns = _columns_to_read(plan, dataset, source, database)
@@ -221,7 +220,7 @@ def _store_rows(
 
 
 def _columns_to_read(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
-    """Return the columns to ask for; raises DataError where they are no longer what was planned with."""
+    """Return the planned columns of a query; raises DataError where they are gone, or of a type that is unreadable."""
     by_name = {column.name: column for column in columns_of(database, plan.places, source)}
     names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(by_name)[:1]
     missing = [name for name in names if name not in by_name]
