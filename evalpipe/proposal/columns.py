@@ -1,4 +1,4 @@
-"""Looking at files of predictions: how separated text is written, and what is seen of each column in its first rows."""
+"""Read files of predictions: the form of separated text, and a summary of each column in the first rows."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 ColumnKind = Literal["number", "boolean", "text", "date", "list", "nested", "empty"]
 
 MOST_LEVELS = 50
-"""The levels that an outcome may have here; a column of more is no outcome of levels."""
+"""The most levels of an outcome of levels; a column with more is none."""
 
 LONGEST_LEVEL = 100
-"""The characters of a level."""
+"""The most characters of a level."""
 
 NULLS = frozenset({"na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing", "-", ".", "?"})
-"""Texts, in small letters, that are written for a missing value among numbers."""
+"""Texts, in small letters, that mean a missing value among numbers."""
 
 WORD_NULLS = frozenset({"na", "n/a", "#n/a", "nan"})
-"""Those that are taken for a missing value beside two levels too; beside more, `NA` may be a code, as of a country."""
+"""Texts that mean a missing value beside two levels too; beside more levels, `NA` may be a code, as of a country."""
 
 _NULL_CODE = r"^-9+(?:[.,]0+)?$"
 _NULL_LEVEL = r"^-?9+$"
@@ -56,9 +56,9 @@ _DATE = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$"
 
 
 class ColumnPart(NamedTuple):
-    """The cells of a column in a dataset, [n], and how its numbers may be written.
+    """The cells [n] of a column in a dataset, and the form of its numbers.
 
-    ``as_text`` allows numbers in texts, ``decimal`` is their sign; of ``separated`` text words may be declared missing.
+    ``as_text`` allows numbers as texts, with the ``decimal`` sign; in ``separated`` text words may mean missing values.
     """
 
     cells: pl.Series
@@ -69,16 +69,16 @@ class ColumnPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ColumnLook:
-    """A column over all datasets, as far as its rows were looked at.
+    """A summary of a column in all datasets, from the rows that were read.
 
-    ``missing`` of its ``rows`` have no value, ``distinct`` is the number of its values; ``levels`` gives their texts
-    and counts where they are few. ``unique`` says that no two rows of a dataset have the same value and none has none,
-    ``blank`` that some cells are an empty text, and ``nulls`` are texts of separated files that mean a missing value.
-    Of a number ``low`` and ``high`` are its limits, ``whole`` whether it is whole throughout, and ``values`` [n] has
-    null where it is missing. ``percent_signs`` tells that its numbers are texts with a percent sign. ``doubtful`` is a
-    level that may mean a missing value, which the spec can declare; empty where there is none. ``coded`` is how many
-    rows hold which number below 0, such as -99, where all others are from 0 to 1: no spec can declare it missing.
-    ``lists`` [n] are the lists of numbers that it holds, as values or texts, null where one is missing.
+    ``missing`` of its ``rows`` have no value, ``distinct`` is the number of different values; ``levels`` are their
+    texts with counts, where they are few. ``unique`` says that within each dataset all rows have different values,
+    ``blank`` that some cells are an empty text; ``nulls`` are texts of separated files that mean a missing value. Of
+    numbers ``low`` and ``high`` are the limits, ``whole`` says that all are integers, and ``values`` [n] are null where
+    missing. ``percent_signs`` says that numbers are texts with a percent sign. ``doubtful`` is a level that may mean a
+    missing value, which the spec can declare; empty where there is none. ``coded`` is a count of rows and their number
+    below 0, such as -99, where all others are from 0 to 1: no spec can declare it missing. ``lists`` [n] are the lists
+    of numbers in the cells, null where missing.
     """
 
     name: str
@@ -102,13 +102,13 @@ class ColumnLook:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """The numbers that its shortest and its longest list hold; 0 and 0 where it holds none."""
+        """The lengths of its shortest and its longest list; 0 and 0 where it has none."""
         sizes = () if self.lists is None else self.lists.drop_nulls().list.len()
         return (int(sizes.min()), int(sizes.max())) if len(sizes) else (0, 0)  # type: ignore[arg-type, union-attr]
 
     @property
     def constant(self) -> bool:
-        """Whether it has one value throughout."""
+        """Whether all its values are the same."""
         return self.distinct == 1
 
     @property
@@ -119,9 +119,9 @@ class ColumnLook:
     @property
     def graded(self) -> bool:
         """Whether it can be an outcome of levels."""
-        short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
-        kind = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
-        return kind and len(self.levels) > 1 and short
+        are_short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
+        is_fit = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
+        return is_fit and len(self.levels) > 1 and are_short
 
     @property
     def usable(self) -> bool:
@@ -134,21 +134,21 @@ class ColumnLook:
         return bool(self.doubtful) and len(self.levels) == 3
 
     def without_doubtful(self) -> ColumnLook:
-        """Return the same where the level that may mean a missing value does."""
-        gone = self.texts == self.doubtful
-        kept = MappingProxyType({level: rows for level, rows in self.levels.items() if level != self.doubtful})
-        values = None if self.values is None else self.values.set(gone, None)
+        """Return the summary of the column with its doubtful level taken as missing."""
+        is_doubtful = self.texts == self.doubtful
+        levels = MappingProxyType({level: rows for level, rows in self.levels.items() if level != self.doubtful})
+        values = None if self.values is None else self.values.set(is_doubtful, None)
         return replace(self, missing=self.missing + self.levels[self.doubtful], distinct=self.distinct - 1,
-                       texts=self.texts.set(gone, None), values=values, levels=kept, unique=False, doubtful="",
+                       texts=self.texts.set(is_doubtful, None), values=values, levels=levels, unique=False, doubtful="",
                        nulls=(*self.nulls, self.doubtful))
 
     def within(self, low: float, high: float) -> bool:
-        """Tell whether it holds numbers, not all alike, from ``low`` to ``high``."""
+        """Tell whether its values are numbers from ``low`` to ``high``, not all the same."""
         return self.kind == "number" and not self.constant and low <= self.low and self.high <= high
 
 
 def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
-    """Return what is seen of a column in the rows of all datasets."""
+    """Return the summary of a column from its cells in all datasets."""
     rows = sum(len(part.cells) for part in parts)
     lists = [series for series in (listed_numbers(part.cells) for part in parts) if series is not None]
     if len(lists) == len(parts):
@@ -163,8 +163,8 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         return ColumnLook(name, "nested", rows, 0, 0, pl.Series(name, [], dtype=pl.String))
     unique, begin = rows > len(parts), 0
     for part in parts:
-        of_part = words.slice(begin, len(part.cells))
-        unique &= not of_part.null_count() and of_part.n_unique() == len(of_part)
+        part_words = words.slice(begin, len(part.cells))
+        unique &= not part_words.null_count() and part_words.n_unique() == len(part_words)
         begin += len(part.cells)
     numbers = [_read_numbers(part) for part in parts]
     if words.null_count() == rows:
@@ -172,28 +172,28 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     if None not in numbers:
         nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
         values = pl.concat([read[0] for read in numbers if read])
-        signs = any(read[2] for read in numbers if read)
-        look = replace(number_look(name, words, values, tuple(nulls)), unique=unique, percent_signs=signs)
+        has_percent_signs = any(read[2] for read in numbers if read)
+        look = replace(number_look(name, words, values, tuple(nulls)), unique=unique, percent_signs=has_percent_signs)
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
         return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
     # Texts such as NA mean a missing value beside exactly two others.
     present = words.drop_nulls().unique()
     null_words = sorted(present.filter(present.str.to_lowercase().is_in(list(WORD_NULLS))))
-    sure = all(part.separated for part in parts) and len(present) - len(null_words) == 2
-    absent = null_words if sure else []
-    words = words.set(words.is_in(absent), None)
+    has_two_levels = all(part.separated for part in parts) and len(present) - len(null_words) == 2
+    nulls_of_texts = null_words if has_two_levels else []
+    words = words.set(words.is_in(nulls_of_texts), None)
     missing, distinct = words.null_count(), words.drop_nulls().n_unique()
     kind = _text_kind([part.cells for part in parts], words)
     levels = _level_counts(words, distinct)
     blank = any(part.cells.dtype == pl.String and bool((part.cells == "").any()) for part in parts)
-    may_be = [level for level in levels if level.lower() in NULLS] if all(part.separated for part in parts) else []
+    doubtful = [level for level in levels if level.lower() in NULLS] if all(part.separated for part in parts) else []
     return ColumnLook(
-        name, kind, rows, missing, distinct, words, levels=levels, nulls=tuple(absent), unique=unique and not missing,
-        blank=blank, doubtful=may_be[0] if len(may_be) == 1 else "")
+        name, kind, rows, missing, distinct, words, levels=levels, nulls=tuple(nulls_of_texts),
+        unique=unique and not missing, blank=blank, doubtful=doubtful[0] if len(doubtful) == 1 else "")
 
 
 def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...] = ()) -> ColumnLook:
-    """Return what is seen of a column of numbers; its levels are the texts of those that are not missing."""
+    """Return the summary of a column of numbers, ``values`` [n] with their texts ``words`` [n]."""
     present = values.drop_nulls()
     missing, distinct = values.null_count(), present.n_unique()
     words = words.set(values.is_null(), None)
@@ -207,7 +207,7 @@ def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str
 
 
 def _missing_codes(present: pl.Series) -> tuple[int, str] | None:
-    """Return how many numbers are a code such as -99, and which, where all others are from 0 to 1 and not all whole."""
+    """Return the count and the text of a missing-value code such as -99 beside probabilities; None without one."""
     codes = present.is_in([1 - 10.0**digits for digits in range(1, 7)])
     shares = present.filter(~codes)
     if not codes.any() or not shares.is_between(0, 1).all() or (shares == shares.floor()).all():
@@ -216,18 +216,18 @@ def _missing_codes(present: pl.Series) -> tuple[int, str] | None:
 
 
 def _text_kind(parts: Sequence[pl.Series], words: pl.Series) -> ColumnKind:
-    """Tell a column of truth values, of dates and of texts from each other."""
+    """Return the kind of a column that has no numbers: dates, booleans or texts."""
     present = words.drop_nulls()
     if all(part.dtype.is_temporal() for part in parts) or present.str.contains(_DATE).all():
         return "date"
-    written = present.str.to_lowercase().is_in(["true", "false"]).all()
-    return "boolean" if written or all(part.dtype == pl.Boolean for part in parts) else "text"
+    are_booleans = present.str.to_lowercase().is_in(["true", "false"]).all()
+    return "boolean" if are_booleans or all(part.dtype == pl.Boolean for part in parts) else "text"
 
 
 def _read_numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
-    """Return the numbers of a column, the texts in it that mean a missing value, and whether there are percent signs.
+    """Return the numbers of a column, its texts that mean a missing value, and whether it has percent signs.
 
-    None where it holds others. Numbers that begin with 0, such as `0123`, are codes and so texts.
+    None where it has other texts. Numbers that begin with 0, such as `0123`, are codes and so texts.
     """
     column = part.cells
     if column.dtype.is_numeric():
@@ -236,29 +236,29 @@ def _read_numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
         return None
     cells = column.str.strip_chars()
     cells = cells.set(cells == "", None)
-    signs = bool(cells.str.contains(_PERCENT).any())
-    if not (part.as_text or signs):
+    has_percent_signs = bool(cells.str.contains(_PERCENT).any())
+    if not (part.as_text or has_percent_signs):
         return None
     cells = cells.str.replace(r"\s*%$", "")
     plain = decimal_points(cells, part.decimal) if part.separated else cells
-    fits = plain.str.contains(_NUMBER) & ~plain.str.contains(_CODE) | plain.str.contains(_ENDLESS)
-    others = cells.filter(~fits.fill_null(value=True)).unique()
-    words = set(others.to_list())
+    is_number = plain.str.contains(_NUMBER) & ~plain.str.contains(_CODE) | plain.str.contains(_ENDLESS)
+    other_cells = cells.filter(~is_number.fill_null(value=True)).unique()
+    null_words = set(other_cells.to_list())
     # In other formats than separated text no word can be declared missing; NaN is a number everywhere.
     allowed = NULLS if part.separated else {"nan"}
-    if not fits.any() or any(word.lower() not in allowed for word in words):
+    if not is_number.any() or any(word.lower() not in allowed for word in null_words):
         return None
-    values = plain.set(~fits.fill_null(value=False), None).cast(pl.Float64, strict=False)
-    words = {word for word in words if word.lower() != "nan"}
-    coded = cells.str.contains(_NULL_CODE).fill_null(value=False)
-    shares = values.filter(~coded).drop_nulls()
-    if part.separated and coded.any() and shares.is_between(0, 1).all() and (shares != shares.floor()).any():
-        return values.set(coded, None), words | set(cells.filter(coded)), signs
-    return values, words, signs
+    values = plain.set(~is_number.fill_null(value=False), None).cast(pl.Float64, strict=False)
+    null_words = {word for word in null_words if word.lower() != "nan"}
+    is_code = cells.str.contains(_NULL_CODE).fill_null(value=False)
+    shares = values.filter(~is_code).drop_nulls()
+    if part.separated and is_code.any() and shares.is_between(0, 1).all() and (shares != shares.floor()).any():
+        return values.set(is_code, None), null_words | set(cells.filter(is_code)), has_percent_signs
+    return values, null_words, has_percent_signs
 
 
 def _level_counts(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
-    """Return the texts of few values with their counts: by size where they are numbers, else by their letters."""
+    """Return the texts of values with their counts, sorted by ``sort_as`` or else by text; empty for many values."""
     if distinct > MOST_LEVELS:
         return MappingProxyType({})
     keys = words if sort_as is None else sort_as
@@ -270,7 +270,7 @@ def _level_counts(words: pl.Series, distinct: int, sort_as: pl.Series | None = N
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 
 LOOK = 20_000
-"""The rows of each dataset that all columns are looked at in; those that a spec names are then read whole."""
+"""The rows of each dataset from which all columns are summarised; all rows are then read of columns in the spec."""
 
 _COMMA, _POINT, _WHOLE = (
     r"^[+-]?\d*,\d+(?:[eE][+-]?\d+)?$", r"^[+-]?\d*\.\d+(?:[eE][+-]?\d+)?$", r"^[+-]?\d+$")
@@ -278,7 +278,7 @@ _COMMA, _POINT, _WHOLE = (
 
 @dataclass(frozen=True, slots=True)
 class DataLook:
-    """A dataset as it is given: its name and path, its files, and the ``frame`` of the columns and rows looked at."""
+    """A dataset: its name and path, its files as a ``table``, and the ``frame`` of rows read, ``whole`` if all rows."""
 
     name: str
     path: str
@@ -288,18 +288,18 @@ class DataLook:
 
     @property
     def csv(self) -> CsvPlan:
-        """How its separated text is written."""
+        """The form of its separated text: separator, decimal sign and encoding."""
         return self.table.named.csv
 
     @property
     def encoding_note(self) -> str | None:
-        """What a person has to know of files that are not UTF-8, with letters to check; None for UTF-8."""
+        """A note on files that are not UTF-8, with letters to check; None for UTF-8."""
         if self.csv.encoding is None:
             return None
         cells = [self.frame[column].drop_nulls() for column in self.frame.select(pl.col(pl.String)).columns]
-        odd = [cell for column in cells for cell in column.filter(column.str.contains(r"[^\x00-\x7f]")).head(1)]
+        odd_texts = [cell for column in cells for cell in column.filter(column.str.contains(r"[^\x00-\x7f]")).head(1)]
         names = [name for name in self.frame.columns if not name.isascii()]
-        letters = next((f"; check letters, as in {quoted(text)}" for text in (*names, *odd)), "")
+        letters = next((f"; check letters, as in {quoted(text)}" for text in (*names, *odd_texts)), "")
         return f"not UTF-8: taken for {self.csv.encoding}{letters}"
 
     @property
@@ -308,44 +308,44 @@ class DataLook:
         return self.table.format in SEPARATED
 
     def part(self, column: str) -> ColumnPart:
-        """Return the cells of a column, and how its numbers may be written."""
+        """Return the cells of a column, and the form of its numbers."""
         return ColumnPart(self.frame[column], self.table.format in TEXT_FORMATS, self.separated, self.csv.decimal)
 
     @property
     def rows(self) -> int | None:
-        """The number of its rows; None where it is costly to know."""
+        """The number of its rows; None where counting them is costly."""
         return self.frame.height if self.whole else self.table.rows
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """All datasets, and by name the columns that all of them have, in the order of the first."""
+    """All datasets, and summaries by name of the columns that all of them have, in the order of the first."""
 
     datasets: tuple[DataLook, ...]
     columns: dict[str, ColumnLook]
 
     @property
     def whole(self) -> bool:
-        """Whether all rows were looked at."""
+        """Whether all rows were read."""
         return all(dataset.whole for dataset in self.datasets)
 
     @property
     def rows(self) -> int:
-        """The number of rows that were looked at."""
+        """The number of rows that were read."""
         return sum(dataset.frame.height for dataset in self.datasets)
 
     def fully(self, names: Sequence[str]) -> Looked:
-        """Return the same with all rows of some columns looked at."""
+        """Return the datasets with some columns summarised from all of their rows."""
         if self.whole:
             return self
         read = list(dict.fromkeys(names))
-        full = [replace(dataset, frame=_read_rows(dataset.table, read, None)) for dataset in self.datasets]
-        seen = {name: column_look(name, [dataset.part(name) for dataset in full]) for name in read}
-        return replace(self, columns=self.columns | seen)
+        full_datasets = [replace(dataset, frame=_read_rows(dataset.table, read, None)) for dataset in self.datasets]
+        looks = {name: column_look(name, [dataset.part(name) for dataset in full_datasets]) for name in read}
+        return replace(self, columns=self.columns | looks)
 
 
 def look_at(paths: Sequence[str], limit: int = LOOK) -> Looked:
-    """Look at the columns of files of predictions, of each the first ``limit`` rows; raises DataError."""
+    """Read the first ``limit`` rows of each dataset, and summarise the columns they share; raises DataError."""
     names = _dataset_names(paths)
     datasets = tuple(_look_at_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
     first = datasets[0].frame.columns
@@ -359,7 +359,7 @@ def look_at(paths: Sequence[str], limit: int = LOOK) -> Looked:
 
 
 def _dataset_names(paths: Sequence[str]) -> list[str]:
-    """Name datasets after their files, each otherwise."""
+    """Return a distinct name for each dataset, after its files."""
     names: list[str] = []
     for path in paths:
         stem = Path(path).name
@@ -373,7 +373,7 @@ def _dataset_names(paths: Sequence[str]) -> list[str]:
 
 
 def _look_at_dataset(name: str, path: str, limit: int) -> DataLook:
-    """Look at the first rows of a dataset; raises DataError."""
+    """Read the first ``limit`` rows of the dataset at a path; raises DataError."""
     table = _find_table(Source(name, None, path, ("datasets", name, "path"), CsvPlan()))
     frame = _read_rows(table, [column for column in table.columns if column], limit)
     if not frame.height:
@@ -386,7 +386,7 @@ def _look_at_dataset(name: str, path: str, limit: int) -> DataLook:
 
 
 def _find_table(source: Source) -> DataTable:
-    """Return the files and columns of a dataset, and how they are separated; raises DataError."""
+    """Return the table of a dataset: its files, columns, separator and encoding; raises DataError."""
     located = find(Origin(), source)
     if isinstance(located, Problem):
         raise DataError(located)
@@ -399,9 +399,9 @@ def _find_table(source: Source) -> DataTable:
             sign = likeliest(path, SEPARATORS[located.format], encoding)
         except Unreadable as fault:
             raise DataError(fault.problem(shown, None)) from None
-        usual = sign == SEPARATORS[located.format]
+        is_usual = sign == SEPARATORS[located.format]
         source = replace(
-            source, csv=CsvPlan(separator=None if usual else sign, declared=not usual, encoding=encoding))
+            source, csv=CsvPlan(separator=None if is_usual else sign, declared=not is_usual, encoding=encoding))
     catalog = look(Sources({source.dataset: DatasetSource(source.dataset, source, (), {})}, "", Origin()))
     if catalog.problems:
         raise DataError(*catalog.problems)
@@ -427,27 +427,27 @@ def _read_rows(table: DataTable, names: Sequence[str], limit: int | None) -> pl.
 def _row_batches(
     path: Path, shown: str, table: DataTable, names: Sequence[str], count: int | None
 ) -> Iterator[pl.DataFrame]:
-    """Yield columns of a file, some rows at a time, without its blank lines; raises Unreadable."""
-    read_from = (path, shown, table.format, table.named.csv, names, ())
+    """Yield columns of a file in batches of rows, without blank lines; raises Unreadable."""
+    arguments = (path, shown, table.format, table.named.csv, names, ())
     if table.format not in TEXT_FORMATS:
-        yield files.read(*read_from, count=count)[0]
+        yield files.read(*arguments, count=count)[0]
         return
-    for frame, blank in files.batches(*read_from):
-        kept = ~pl.col("\0row").is_in(list(blank))
-        yield frame.with_row_index("\0row").filter(kept).drop("\0row") if blank else frame
+    for frame, blank in files.batches(*arguments):
+        is_row = ~pl.col("\0row").is_in(list(blank))
+        yield frame.with_row_index("\0row").filter(is_row).drop("\0row") if blank else frame
 
 
 def _has_decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
-    """Tell whether more columns of text have decimals with a comma than with a point.
+    """Tell whether more columns of text have decimal commas than decimal points.
 
-    Where commas separate the cells too, those before three digits may be of thousands, as in "1,234".
+    Where the ``separator`` is a comma too, one before three digits may separate thousands, as in "1,234".
     """
-    written = {",": 0, ".": 0}
+    column_counts = {",": 0, ".": 0}
     for column in frame.select(pl.col(pl.String)):
         cells = column.drop_nulls().unique().str.replace(r"\s*%\s*$", "").str.strip_chars()
         cells = cells.filter((cells != "") & ~cells.str.to_lowercase().is_in(list(NULLS)))
         for mark, decimal in (",", _COMMA), (".", _POINT):
-            numbers = cells.str.contains(rf"{decimal}|{_WHOLE}").all()
-            sure = cells.filter(~cells.str.contains(_THOUSANDS)) if mark == separator else cells
-            written[mark] += bool(numbers and sure.str.contains(decimal).any())
-    return written[","] > written["."]
+            are_numbers = cells.str.contains(rf"{decimal}|{_WHOLE}").all()
+            clear_cells = cells.filter(~cells.str.contains(_THOUSANDS)) if mark == separator else cells
+            column_counts[mark] += bool(are_numbers and clear_cells.str.contains(decimal).any())
+    return column_counts[","] > column_counts["."]

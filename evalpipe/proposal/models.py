@@ -1,6 +1,6 @@
-"""Which columns are the predictions of which model, and why: by their values, and by what their names say.
+"""Recognise which columns are predictions of which model, by their values and their names.
 
-A family is columns that are named after the levels of an outcome: a model's prediction of each level.
+A family is a set of columns named after the levels of an outcome: a model's prediction of each level.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 
 FamilyKind = Literal["probabilities", "loose", "percent", "scores"]
-"""Probabilities that sum to 1; numbers from 0 to 1 that do not; those that sum to 100; any others."""
+"""Numbers that sum to 1 in each row; "loose": from 0 to 1 with other sums; that sum to 100; any others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The columns of a model by level, and what their numbers are.
+    """The columns of a model by level, and the ``kind`` of their numbers.
 
-    ``pattern`` names all of them where one can, ``lists`` is the one column whose lists they are parts of.
+    ``pattern`` is their names with {level} for the level, None where there is none; ``widest`` the largest difference
+    of a row's sum from 1; ``lists`` the single column of lists of which they are the parts.
     """
 
     columns: Mapping[str, str]
@@ -42,7 +43,7 @@ class Family:
 
     @property
     def stem(self) -> str:
-        """What the names of all columns have in common."""
+        """The common part of the names of all columns."""
         level, column = next(iter(self.columns.items()))
         if self.pattern:
             return self.pattern.replace("{level}", "")
@@ -54,47 +55,50 @@ def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, withou
     if len(levels) < 2:
         return []
     numeric = [name for name, look in columns.items() if look.kind == "number" and name != without]
-    named: list[tuple[dict[str, str], str | None]] = [
+    candidates: list[tuple[dict[str, str], str | None]] = [
         ({level: f"{before}{level}{after}" for level in levels}, f"{before}{{level}}{after}")
         for before, after in _texts_around(levels, numeric, set(numeric)) if "{level}" not in before + after
     ]
-    used_columns = {column for by_level, _ in named for column in by_level.values()}
-    alike = {normalised(name): name for name in reversed(numeric) if name not in used_columns}
+    used_columns = {column for by_level, _ in candidates for column in by_level.values()}
+    names = {normalised(name): name for name in reversed(numeric) if name not in used_columns}
     plains = [normalised(level) for level in levels]
     if all(plains) and len(set(plains)) == len(plains):
-        named += [({level: alike[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
-                  for before, after in _texts_around(plains, list(alike), set(alike))]
-    kept = [family_of(by_level, pattern, columns) for by_level, pattern in named]
-    return [family for family in kept if family is not None]
+        candidates += [({level: names[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
+                  for before, after in _texts_around(plains, list(names), set(names))]
+    recognised = [family_of(by_level, pattern, columns) for by_level, pattern in candidates]
+    return [family for family in recognised if family is not None]
 
 
 def _texts_around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield what stands before and after each level in as many names; the columns of two pairs do not overlap."""
+    """Yield pairs of texts before and after a level such that all levels between them are ``known`` names.
+
+    No name is of two pairs.
+    """
     longest, yielded = max(levels, key=len), set[str]()
     for name in names:
-        at = name.find(longest) if longest else -1
-        while at >= 0:
-            before, after = name[:at], name[at + len(longest):]
+        start = name.find(longest) if longest else -1
+        while start >= 0:
+            before, after = name[:start], name[start + len(longest):]
             members = {f"{before}{level}{after}" for level in levels}
             if members <= known and not members & yielded and _is_word_of_its_own(before, after, levels):
                 yielded |= members
                 yield before, after
-            at = name.find(longest, at + 1)
+            start = name.find(longest, start + 1)
 
 
 def _is_word_of_its_own(before: str, after: str, levels: Sequence[str]) -> bool:
     """Tell whether a level is a word of its own in a name, so that 'no' is none in 'notes'."""
-    outer = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
-    return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in outer)
+    pairs = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
+    return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in pairs)
 
 
 def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[str, ColumnLook]) -> Family | None:
-    """Tell what the numbers of columns are; None where nothing says that they are predictions."""
+    """Return the family of columns by level, with the kind of their numbers; None unless they look like predictions."""
     looks = [columns[column] for column in by_level.values()]
-    called = all(like_prediction(look.name) for look in looks)
+    are_named_so = all(like_prediction(look.name) for look in looks)
     low, high = min(look.low for look in looks), max(look.high for look in looks)
-    dummies = not called and all(look.whole and look.high <= 1 for look in looks)
-    if dummies or all(look.missing == look.rows for look in looks):
+    are_dummies = not are_named_so and all(look.whole and look.high <= 1 for look in looks)
+    if are_dummies or all(look.missing == look.rows for look in looks):
         return None
     widest, total = _sum_gap_and_mean(looks)
     if any(look.percent_signs for look in looks):
@@ -103,51 +107,51 @@ def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[st
         return Family(by_level, "probabilities", pattern, widest)
     if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST_ROUNDING:
         return Family(by_level, "percent", pattern, _sum_gap_and_mean(looks, 100)[0])
-    scored = any(has_word(look.name, SCORE_WORDS) for look in looks)
-    if not called or any(not words(look.name) for look in looks):
+    has_score_name = any(has_word(look.name, SCORE_WORDS) for look in looks)
+    if not are_named_so or any(not words(look.name) for look in looks):
         return None
-    return Family(by_level, "loose" if low >= 0 and high <= 1 and not scored else "scores", pattern, widest)
+    return Family(by_level, "loose" if low >= 0 and high <= 1 and not has_score_name else "scores", pattern, widest)
 
 
-def _sum_gap_and_mean(looks: Sequence[ColumnLook], whole: float = 1) -> tuple[float, float]:
-    """Return by how much the sums over columns differ from the ``whole`` at most, as its share, and their mean."""
-    columns = [look.values.alias(str(at)) for at, look in enumerate(looks) if look.values is not None]
+def _sum_gap_and_mean(looks: Sequence[ColumnLook], expected: float = 1) -> tuple[float, float]:
+    """Return the largest relative difference of a row's sum over columns from ``expected``, and the mean sum."""
+    columns = [look.values.alias(str(index)) for index, look in enumerate(looks) if look.values is not None]
     total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
     if total.null_count() == len(total):
         return float("inf"), 0.0
-    return float((total / whole - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
+    return float((total / expected - 1).abs().max()), float(total.mean())  # type: ignore[arg-type]
 
 
 def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
     """Return the pairs of columns from 0 to 1 that sum to 1 in all rows: the probabilities of two levels."""
     if not columns:
         return []
-    # A few rows tell nearly all pairs apart: of 300 columns there are 45,000.
-    first = np.stack([look.values.head(_FIRST_ROWS).to_numpy() for look in columns if look.values is not None])
-    summed: list[tuple[str, str]] = []
-    for at, look in enumerate(columns):
-        off = np.abs(first[at + 1:] + first[at] - 1) > _PAIR_GAP  # not so of a row without a value
+    # The first rows rule out nearly all pairs, of which 300 columns have 45,000.
+    first_values = np.stack([look.values.head(_FIRST_ROWS).to_numpy() for look in columns if look.values is not None])
+    summing: list[tuple[str, str]] = []
+    for index, look in enumerate(columns):
+        off = np.abs(first_values[index + 1:] + first_values[index] - 1) > _PAIR_GAP  # not so of a row without a value
         for other in np.flatnonzero(~off.any(axis=1)):
-            neighbour = columns[at + 1 + int(other)]
+            neighbour = columns[index + 1 + int(other)]
             if _sum_gap_and_mean([look, neighbour])[0] <= _PAIR_GAP:
-                summed.append((look.name, neighbour.name))
-    return summed
+                summing.append((look.name, neighbour.name))
+    return summing
 
 
 _FIRST_ROWS = 64
-"""The rows by which pairs are tried first."""
+"""The rows by which pairs of columns are compared first."""
 
 _PAIR_GAP = 0.0101
-"""How far two probabilities of two decimals may be from a sum of 1."""
+"""The largest difference from 1 of the sum of two probabilities with two decimals."""
 
 
 MOST_MODELS = 12
-"""The models that a spec is written with unasked."""
+"""The most models in a spec without a question which they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """A key of a model, its value, and why it is there."""
+    """A key of a model in the spec, its value, and the reason for it."""
 
     key: str
     value: object
@@ -156,9 +160,9 @@ class KeyLine:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model as it stands in the spec: its name, its keys, the columns in them, and what a person has to know.
+    """A model of the spec: its name, its keys, the columns in them, and notes for a person.
 
-    ``recognised_by`` are columns by which these were recognised.
+    ``recognised_by`` are other columns by which the model was recognised.
     """
 
     name: str
@@ -170,14 +174,14 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoices:
-    """The models, and why columns that look like predictions are not among them, by column."""
+    """The models, and by column the reason why others that look like predictions are ``refused``."""
 
     models: tuple[ModelChoice, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
-    """Return models with names that the spec accepts, no two alike."""
+    """Return models with distinct names that the spec accepts."""
     names: list[str] = []
     renamed: list[ModelChoice] = []
     for model in models:
@@ -191,29 +195,29 @@ def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
 
 
 def model_name_of(column: str, level: str = "") -> str:
-    """Return what a model is called after its column."""
+    """Return the name of a model after its column, or "model"; see `model_name`."""
     return model_name(column, level) or "model"
 
 
 def range_text(look: ColumnLook) -> str:
-    """Say between which limits the values of a column are."""
+    """Write the range of a column's values: "from 0.1 to 0.9"."""
     return f"from {look.low:.4g} to {look.high:.4g}"
 
 
 def is_fractional(look: ColumnLook) -> bool:
-    """Tell whether a column holds numbers from 0 to 1 that are no levels."""
+    """Tell whether a column has numbers from 0 to 1 that are not all 0 or 1."""
     return look.within(0, 1) and not look.whole and not look.percent_signs
 
 
 def without_doubtful_levels(
     columns: Mapping[str, ColumnLook], outcome: ColumnLook, levels: Sequence[str]
 ) -> dict[str, ColumnLook]:
-    """Return the columns where a text that may mean a missing value does so in predicted classes, but is no level."""
-    declared = {name: look.without_doubtful() for name, look in columns.items()
+    """Return the columns with doubtful texts taken as missing in predicted classes, unless these are levels."""
+    cleaned = {name: look.without_doubtful() for name, look in columns.items()
                 if look.doubtful and like_prediction(name) and find_level(look.doubtful, levels) is None}
-    fits = {name: look for name, look in declared.items()
+    classes = {name: look for name, look in cleaned.items()
             if all(find_level(level, levels) is not None for level in look.levels)}
-    return {**columns, **fits, outcome.name: outcome}
+    return {**columns, **classes, outcome.name: outcome}
 
 
 def predicted_levels(

@@ -1,4 +1,4 @@
-"""What the name of a column says it may hold, and of which outcome; a hint beside its values, never instead of them."""
+"""Guess from the name of a column what it has and of which outcome; its values decide, names are hints."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OUTCOME = frozenset({
     "y", "truth", "true", "target", "label", "outcome", "class", "actual", "observed", "obs", "response", "event",
     "status", "gold", "ground", "value", "flag", "is", "n", "count", "counts",
 })
-"""Words of which alone the names of outcomes are made."""
+"""The words that names of outcomes consist of."""
 
 ANSWERS = frozenset({
     "y", "truth", "true", "target", "label", "outcome", "class", "actual", "observed", "obs", "response", "event",
     "status", "gold",
 })
-"""Words of which the name of an outcome has one."""
+"""The words of which a name of an outcome has at least one."""
 
 SURE = ANSWERS - {"class", "event", "status"}
 """Words that other columns rarely have in their names: a class may be that of a cabin."""
@@ -64,18 +64,18 @@ def words(name: str) -> list[str]:
 
 
 def like_outcome(name: str) -> bool:
-    """Tell whether a name is that of an outcome."""
+    """Tell whether a name consists of words for outcomes."""
     name_words = set(words(name))
     return bool(name_words & ANSWERS) and name_words <= OUTCOME
 
 
 def like_prediction(name: str) -> bool:
-    """Tell whether a name says prediction or score, or names a kind of model."""
+    """Tell whether a name has a word for predictions or scores, or for a kind of model."""
     return bool(set(words(name)) & (PREDICTED | METHODS))
 
 
 def like_id(name: str) -> bool:
-    """Tell whether a name is that of a row or of what a row belongs to."""
+    """Tell whether a name is like that of an id, of rows or of the groups that they belong to."""
     name_words = set(words(name))
     return bool(name_words & IDS) or (bool(name_words) and name_words <= ROWS)
 
@@ -86,42 +86,43 @@ def has_word(name: str, vocabulary: frozenset[str]) -> bool:
 
 
 def normalised(text: str) -> str:
-    """Return a name or a level without capitals, with one `_` for all that is no letter and no digit."""
+    """Return a name or a level in small letters, its words and numbers joined by `_`."""
     return "_".join(words(text))
 
 
 def subject(name: str) -> tuple[str, ...]:
-    """Return the words of a name that say of what it is the outcome or the prediction: `prob_a`, `label_a` are of a."""
+    """Return the words of a name without those for outcomes and predictions: of `prob_a` and `label_a` it is a."""
     return tuple(word for word in words(name) if word not in PREDICTED | METHODS | OUTCOME)
 
 
 def mentions(name: str, level: str) -> bool:
     """Tell whether a name has the words of a level, one after the other."""
-    inner = words(level)
-    outer = words(name)
-    return bool(inner) and any(outer[at:at + len(inner)] == inner for at in range(len(outer)))
+    level_words = words(level)
+    name_words = words(name)
+    return bool(level_words) and any(
+        name_words[start:start + len(level_words)] == level_words for start in range(len(name_words)))
 
 
 def model_name(name: str, level: str = "") -> str:
-    """Return what the model is called whose predictions a column has: its name without the words for predictions.
+    """Return a model's name from the name of its column, without the words for predictions.
 
-    Words of the ``level`` that the column is about are taken away too. Empty where nothing is left.
+    Words of the ``level`` that the column predicts are removed too. Empty where nothing is left.
     """
-    inner = words(level)
-    kept = [part for part in _PARTS.split(name) if part and not set(words(part)) <= PREDICTED | {"class", "label"}]
-    text = "_".join(kept)
-    if inner and normalised(text).endswith("_".join(inner)):
-        kept = kept[: len(kept) - len([part for part in _PARTS.split(level) if part])]
-        text = "_".join(kept)
+    level_words = words(level)
+    parts = [part for part in _PARTS.split(name) if part and not set(words(part)) <= PREDICTED | {"class", "label"}]
+    text = "_".join(parts)
+    if level_words and normalised(text).endswith("_".join(level_words)):
+        parts = parts[: len(parts) - len([part for part in _PARTS.split(level) if part])]
+        text = "_".join(parts)
     return text.strip(" -_=@.")
 
 
 MOST_SPECS = 8
-"""The commands for further outcomes that are shown."""
+"""The most commands for further outcomes that are shown."""
 
 
 def named_after(outcome: ColumnLook, columns: Mapping[str, ColumnLook]) -> list[str]:
-    """Return the columns of predictions that are named after an outcome."""
+    """Return the columns of predictions whose names have the outcome's words, as `prob_a` for the outcome `a`."""
     name_words = subject(outcome.name)
     if not name_words or like_prediction(outcome.name) or not outcome.usable:
         return []
@@ -130,13 +131,13 @@ def named_after(outcome: ColumnLook, columns: Mapping[str, ColumnLook]) -> list[
 
 
 def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], used: Iterable[str]) -> dict[str, str]:
-    """Return the columns of predictions that are named after another outcome, with its name; none that are ``used``.
+    """Return the columns of predictions named after another outcome, with its name, except those that are ``used``.
 
     A column that is named after the levels of the outcome is of that outcome, whatever else has the name of a level.
     """
-    without = {*used, *named_after(outcome, columns)}
+    excluded = {*used, *named_after(outcome, columns)}
     return {name: look.name for look in columns.values() if look.name != outcome.name
-            for name in named_after(look, columns) if name not in without}
+            for name in named_after(look, columns) if name not in excluded}
 
 
 def further_specs(
@@ -145,9 +146,9 @@ def further_specs(
     """Return a note for each other outcome: the command that writes its spec."""
     notes: list[str] = []
     for name in list(dict.fromkeys(others))[:MOST_SPECS]:
-        same = event is not None and find_level(event, tuple(columns[name].levels)) is not None
+        has_event = event is not None and find_level(event, tuple(columns[name].levels)) is not None
         target = f"{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.yaml"
-        command = ["evalpipe", "init", *paths, "--outcome", name, *(["--event", str(event)] if same else []),
+        command = ["evalpipe", "init", *paths, "--outcome", name, *(["--event", str(event)] if has_event else []),
                    "-o", target]
         notes.append(f"{quoted(name)} has predictions of its own; a spec for it: {shlex.join(command)}")
     return tuple(notes)

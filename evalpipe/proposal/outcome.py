@@ -1,6 +1,6 @@
-"""Which column is the outcome, and of what kind: proposed where the data say it, asked for where they do not.
+"""Choose the outcome's column, its task and its levels from the data, or return the question for a person.
 
-Times to an event are told from their columns, so that no censored row is taken for one without the event.
+Survival data are recognised by their columns, so that no censored row counts as one without the event.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChoice:
-    """The outcome, why it is this column, its kind, and why it is that."""
+    """The column of the outcome and the reason for it, the task and the reason for it."""
 
     column: ColumnLook
     reason: str
@@ -47,7 +47,7 @@ class OutcomeChoice:
 
 @dataclass(frozen=True, slots=True)
 class LevelChoice:
-    """The levels of an outcome in order, and the event of two; ``answered`` says that a person gave the order."""
+    """The levels of an outcome in order, and the event of two; ``answered`` says that a person chose these."""
 
     levels: tuple[str, ...]
     event: str | None = None
@@ -55,7 +55,7 @@ class LevelChoice:
 
 
 def column_of(name: str, columns: Mapping[str, ColumnLook], flag: str) -> ColumnLook:
-    """Return a column that a flag names; raises UsageError where there is none of the name."""
+    """Return the column that a flag names; raises UsageError where the data have none of that name."""
     if name in columns:
         return columns[name]
     close = closest(name, columns)
@@ -64,7 +64,7 @@ def column_of(name: str, columns: Mapping[str, ColumnLook], flag: str) -> Column
 
 
 def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple[ColumnLook, str] | Question:
-    """Return the outcome and the reason, or the question which column it is; raises UsageError for a wrong answer."""
+    """Return the outcome's column and the reason, or the question which it is; raises UsageError for a wrong answer."""
     if answers.outcome is not None:
         return column_of(answers.outcome, columns, "--outcome"), "your answer"
     graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
@@ -72,20 +72,20 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     matched = [look for look in graded if _has_probabilities(families(tuple(look.levels), columns, without=look.name))]
     two = [look for look in graded if (len(look.levels) == 2 or look.two_but_one) and not has_word(look.name, WEIGHTS)]
     likely = [*named, *(look for look in two if look not in named)]
-    event = [] if answers.event is None else [
+    with_event = [] if answers.event is None else [
         look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
     sure = [look for look in named if has_word(look.name, SURE)]
     evidence = (
         ([look for look in matched if look in named] or matched, "columns of predictions are named after its levels"),
         (sure or (named if len(likely) == 1 else []), "its name is that of an outcome"),
         ([look for look in columns.values() if named_after(look, columns)], "predictions are named after it"),
-        (event, f"the only column of two levels of which one is {quoted(answers.event)}"),
+        (with_event, f"the only column of two levels of which one is {quoted(answers.event)}"),
         ([look for look in graded if predicted_levels(columns, tuple(look.levels), without=[look.name])],
          "predicted classes have its levels"),
     )
-    for columns_of_it, reason in evidence:
-        if len(columns_of_it) == 1:
-            return columns_of_it[0], reason
+    for fitting, reason in evidence:
+        if len(fitting) == 1:
+            return fitting[0], reason
     others = [look for look in columns.values() if look.usable and look not in likely
               and not like_prediction(look.name) and not has_word(look.name, WEIGHTS | EXPOSURES)
               and not (look.unique and like_id(look.name))]
@@ -93,11 +93,12 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     return _outcome_question([look for look in candidates if answers.task in (None, *_possible_tasks(look))], columns)
 
 
-def _has_probabilities(named: Sequence[Family]) -> bool:
-    return any(family.kind in ("probabilities", "percent") for family in named)
+def _has_probabilities(level_families: Sequence[Family]) -> bool:
+    return any(family.kind in ("probabilities", "percent") for family in level_families)
 
 
 def _outcome_question(candidates: Sequence[ColumnLook], columns: Mapping[str, ColumnLook]) -> Question:
+    """Return the question which of the candidates is the outcome; raises UsageError where there are none."""
     if not candidates:
         raise UsageError.of("no-outcome", f"none of the {counted(len(columns), 'column')} can be an outcome",
                             "give a file with a column of levels, numbers or counts beside the predictions")
@@ -111,7 +112,7 @@ def _outcome_question(candidates: Sequence[ColumnLook], columns: Mapping[str, Co
 
 
 def described(look: ColumnLook) -> str:
-    """Say in a clause what a column holds."""
+    """Describe the values of a column in a clause, such as "2 levels, no and yes"."""
     if look.levels and (look.kind != "number" or len(look.levels) <= 6):
         some = list(look.levels)[:6]
         return f"{counted(len(look.levels), 'level')}, {listed(some, 'and')}" if len(some) == len(look.levels) else (
@@ -122,7 +123,7 @@ def described(look: ColumnLook) -> str:
 
 
 def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers) -> tuple[Task, str] | Question:
-    """Return the kind of outcome and the reason, or the question; raises UsageError for an answer that cannot be."""
+    """Return the task of an outcome and the reason, or the question; raises UsageError for an impossible answer."""
     possible = _possible_tasks(look)
     if answers.task is not None:
         task = cast("Task", answers.task)
@@ -138,10 +139,10 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
         return "binary", "the outcome has two levels"
     if len(possible) == 1:
         return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
-    predicted = _has_probabilities(families(tuple(look.levels), columns, without=look.name))
-    if look.kind != "number" and (predicted or not look.two_but_one):
+    has_probabilities = _has_probabilities(families(tuple(look.levels), columns, without=look.name))
+    if look.kind != "number" and (has_probabilities or not look.two_but_one):
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
-    if predicted:
+    if has_probabilities:
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
     known = f"the outcome {quoted(look.name)} holds {described(look)}"
     notes = _TASK_NOTES
@@ -156,19 +157,20 @@ _TASK_NOTES = {"count": "how often something happened", "regression": "a number 
 
 
 def _possible_tasks(look: ColumnLook) -> list[Task]:
-    numbers: list[Task] = [] if look.kind != "number" or look.constant or look.percent_signs else (
+    """Return the tasks for which a column may be the outcome, likely ones first."""
+    number_tasks: list[Task] = [] if look.kind != "number" or look.constant or look.percent_signs else (
         ["count", "regression"] if look.whole and look.low >= 0 else ["regression"])
     if not look.graded:
-        return numbers
+        return number_tasks
     if len(look.levels) == 2:
-        return ["binary", *numbers]
-    several: list[Task] = [*numbers, "ordinal", "multiclass"] if numbers else ["multiclass", "ordinal"]
-    return ["binary", *several] if look.two_but_one else several
+        return ["binary", *number_tasks]
+    tasks: list[Task] = [*number_tasks, "ordinal", "multiclass"] if number_tasks else ["multiclass", "ordinal"]
+    return ["binary", *tasks] if look.two_but_one else tasks
 
 
 def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice | Question:
-    """Return the levels, and the event of two, or the question for it; raises UsageError for a wrong answer."""
-    refused = (
+    """Return the levels and the event of an outcome, or the question for these; raises UsageError."""
+    rules = (
         (answers.event is not None and task != "binary",
          f"--event is for a binary outcome, not for one of the task {task}",
          "remove it, or give --outcome or --task too"),
@@ -177,8 +179,8 @@ def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice
         (answers.order is not None and task not in CLASSES,
          f"--order is for lists with a number for each level, not for an outcome of the task {task}", "remove it"),
     )
-    for given, message, hint in refused:
-        if given:
+    for is_wrong, message, hint in rules:
+        if is_wrong:
             raise UsageError.of("not-for-task", message, hint)
     levels = tuple(look.levels)
     counts = tuple((level, counted(rows, "row")) for level, rows in look.levels.items())
@@ -202,37 +204,37 @@ def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice
 
 
 def in_order(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
-    """Return the levels of an outcome in the order that a flag gives; raises UsageError where it lacks one."""
+    """Return an outcome's levels in the order of a flag's text, "a,b,c"; raises UsageError unless it has all."""
     levels = tuple(look.levels)
-    given = [cell.strip() for cell in next(csv.reader([text]), [])]
-    meant = [find_level(level, levels) or level for level in given]
-    if sorted(meant) != sorted(levels):
-        absent = [level for level in levels if level not in meant]
-        strange = [level for level in meant if level not in levels]
-        what = f"{flag} lacks {listed(absent, 'and')}" if absent else (
-            f"{flag} names {listed(strange, 'and')}, which the data do not have" if strange else
+    names = [cell.strip() for cell in next(csv.reader([text]), [])]
+    ordered_levels = [find_level(level, levels) or level for level in names]
+    if sorted(ordered_levels) != sorted(levels):
+        missing = [level for level in levels if level not in ordered_levels]
+        unknown = [level for level in ordered_levels if level not in levels]
+        what = f"{flag} lacks {listed(missing, 'and')}" if missing else (
+            f"{flag} names {listed(unknown, 'and')}, which the data do not have" if unknown else
             f"{flag} names a level twice")
         raise UsageError.of("wrong-levels", what, f"the levels of {quoted(look.name)} are {listed(levels, 'and')}")
-    return tuple(meant)
+    return tuple(ordered_levels)
 
 
 CENSORED = frozenset({"censored", "censoring", "censor", "cens", "uncensored"})
-"""Words for rows whose event was not waited for; a column or a level that has one tells survival data alone."""
+"""Words for censored rows; a column or a level with one of them suffices to recognise survival data."""
 
 FOLLOWED = frozenset({"survival", "followup", "tte", "futime"})
 ENDPOINTS = frozenset({"os", "pfs", "dfs", "efs", "rfs"})
 TIMES = frozenset({"time", "duration", "days", "weeks", "months", "years"})
-"""Words for times. A name of these alone tells survival data beside an event; one with a word above does so alone."""
+"""Words for times. A name of these alone means survival data only beside an event; a name with a word above always."""
 
 EVENTS = frozenset({"event", "status", "death", "dead", "died", "deceased"})
 
 
 def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Question | None:
-    """Return the question of what kind the outcome is where columns look like survival data; None where none do."""
-    sign = None if answers.task is not None else _survival_sign(columns, answers)
-    if sign is None:
+    """Return the question which task it is where columns look like survival data; None where none do."""
+    evidence = None if answers.task is not None else _survival_sign(columns, answers)
+    if evidence is None:
         return None
-    known = f"{sign}: {MEANT['survival']}"
+    known = f"{evidence}: {MEANT['survival']}"
     if any(_has_two_levels(look) for look in columns.values()):
         choice = "binary", ("each row is known to have had the event or not; a censored row would count as one without "
                             "it")
@@ -242,9 +244,9 @@ def survival_question(columns: Mapping[str, ColumnLook], answers: Answers) -> Qu
 
 
 def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str | None:
-    """Say in a clause which columns look like survival data."""
-    two = [look for look in columns.values() if _has_two_levels(look)]
-    for look in two:
+    """Return a clause that says which columns look like survival data; None where none do."""
+    binary = [look for look in columns.values() if _has_two_levels(look)]
+    for look in binary:
         levels = [level for level in look.levels if has_word(level, CENSORED)]
         if levels:
             return f"{quoted(look.name)} has the level {quoted(levels[0])}"
@@ -254,7 +256,7 @@ def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str |
     for look in times:
         if _is_follow_up_time(look.name):
             return f"{quoted(look.name)} has the name of a time to an event"
-    events = [look for look in two if has_word(look.name, EVENTS) and answers.outcome in (None, look.name)]
+    events = [look for look in binary if has_word(look.name, EVENTS) and answers.outcome in (None, look.name)]
     alone = [look for look in times if set(words(look.name)) <= TIMES]
     return f"{quoted(alone[0].name)} may be the time to {quoted(events[0].name)}" if alone and events else None
 
@@ -264,11 +266,12 @@ def _has_two_levels(look: ColumnLook) -> bool:
 
 
 def _may_be_times(look: ColumnLook) -> bool:
-    """Tell whether a column can hold times: numbers from zero on, more than two, that are no prediction."""
+    """Tell whether a column can be of times: numbers from 0 on, more than two different ones, no prediction."""
     return look.kind == "number" and look.low >= 0 and look.distinct > 2 and not like_prediction(look.name)
 
 
 def _is_follow_up_time(name: str) -> bool:
+    """Tell whether a name has words for a time to an event, such as "follow up" or "pfs months"."""
     name_words = words(name)
     pairs = set(pairwise(name_words))
     return (bool(FOLLOWED & set(name_words)) or bool(pairs & {("follow", "up"), ("time", "to")})

@@ -1,4 +1,4 @@
-"""The models of an outcome by its kind: of two levels, of several, in columns of lists, and of a number or a count."""
+"""Recognise models in columns by the kind of outcome: two levels, several levels (also in lists), numbers, counts."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ PERCENT_NOTE = (
     "'score' and remove 'scale'")
 
 _HIGH = 50
-"""The least that the highest percent is where no name says that they are percents."""
+"""The least maximum of a column of percents whose name does not say that they are percents."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryColumns:
-    """The columns of a binary outcome's data: the outcome, its levels, and by name what is seen of all columns.
+    """The data of a binary outcome: its column, its levels, and summaries of all columns by name.
 
-    ``lists`` are the models of columns of lists.
+    ``lists`` are the models recognised in columns of lists.
     """
 
     outcome: ColumnLook
@@ -58,17 +58,17 @@ class BinaryColumns:
 
     @property
     def event(self) -> str:
-        """The event."""
+        """The level that is the event."""
         return str(self.levels.event)
 
     def numeric(self, used_columns: Sequence[str] = ()) -> list[ColumnLook]:
-        """Return the columns of numbers that vary, but for the outcome and those that are taken."""
+        """Return the columns of numbers that are not constant, without the outcome and ``used_columns``."""
         return [look for name, look in self.columns.items() if look.kind == "number" and not look.constant
                 and name != self.outcome.name and name not in used_columns]
 
 
 def binary_models(data: BinaryColumns) -> ModelChoices | Question:
-    """Return the models of a binary outcome, or the question which columns they are."""
+    """Return the models of a binary outcome, or the question which columns are predictions."""
     models, used_columns, refused = _models_of_families(data)
     models = [*data.lists, *models]
     classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *used_columns])
@@ -83,11 +83,11 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     if not models:
         named = [look for look in rest if like_prediction(look.name) and not (look.whole and look.distinct < 3)]
         models = [percent(data, look) for look in named if is_percent(look)] or [score(data, look) for look in named]
-    alone = [look for look in rest if is_fractional(look)]
-    if not models and len(alone) == 1:
-        models = [probability(data, alone[0], "the only column of numbers from 0 to 1:")]
-    if len(models) > MOST_MODELS or (not models and len(alone) > 1):
-        choices = likely or alone
+    fractional = [look for look in rest if is_fractional(look)]
+    if not models and len(fractional) == 1:
+        models = [probability(data, fractional[0], "the only column of numbers from 0 to 1:")]
+    if len(models) > MOST_MODELS or (not models and len(fractional) > 1):
+        choices = likely or fractional
         return Question("model", f"{len(choices):,} columns may be predictions",
                         "which of them are probabilities of the event?",
                         tuple((look.name, range_text(look)) for look in choices), f"NAME={choices[0].name}")
@@ -96,7 +96,7 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
 
 
 def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
-    """Return the models whose columns are named after levels, their columns, and those of the other level alone."""
+    """Return models whose columns are named after levels, all these columns, and refused ones with reasons."""
     models, used_columns, refused = list[ModelChoice](), list[str](), dict[str, str]()
     for family in families(data.levels.levels, data.columns, without=data.outcome.name):
         look = data.columns[family.columns[data.event]]
@@ -122,25 +122,25 @@ def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[st
 
 
 def _mentions_word_level(name: str, level: str) -> bool:
-    """Tell whether a name has the words of a level that is no number; `model_1` is not about the level 1."""
+    """Tell whether a name has the words of a level, unless it is a number: `model_1` is not about the level 1."""
     return mentions(name, level) and not normalised(level).replace("_", "").isdecimal()
 
 
 def is_percent(look: ColumnLook) -> bool:
-    """Tell whether a column holds what look like percents: they have the sign, come near 100, or their name says it."""
+    """Tell whether a column looks like percents: with percent signs, values up to near 100, or a name that says so."""
     return look.within(0, 100) and (look.percent_signs or (
         look.high > 1 and (look.high >= _HIGH or has_word(look.name, PERCENTS))))
 
 
 def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
-    """Return the model whose column is the event's probability."""
+    """Return the model whose column is the event's probability; ``because`` begins the reason."""
     line = KeyLine("probability", look.name, f"{because} {range_text(look)}")
     notes = direction(data.outcome, data.event, look)
     return ModelChoice(model_name_of(look.name, data.event), (line,), (look.name,), notes)
 
 
 def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
-    """Return the model whose column holds percents."""
+    """Return the model whose column is the event's probability in percent."""
     signs = "percents with their sign" if look.percent_signs else "percents"
     lines = (KeyLine("probability", look.name, f"{signs}, {range_text(look)}"),
              KeyLine("scale", "percent", "each is divided by 100"))
@@ -151,7 +151,7 @@ def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
 
 
 def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
-    """Return the model whose column is a raw score, which is a rank."""
+    """Return the model whose column is a raw score, of which only the ranks count."""
     reason = f"values {range_text(look)}, a rank; add 'scale: logit' where these are log odds"
     notes = direction(data.outcome, data.event, look)
     return ModelChoice(
@@ -159,7 +159,7 @@ def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
 
 
 def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
-    """Warn of a column that is lower where its level occurred, by more than two standard errors."""
+    """Return a note where a column is lower in rows of its ``level``, by more than two standard errors."""
     if look.values is None:
         return ()
     event = outcome.texts == level
@@ -176,13 +176,13 @@ def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, .
 
 
 def _pair_question(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Question | None:
-    """Ask which of two columns that sum to 1 is about the event, where no name says it."""
-    summed = [pair for pair in pairs(columns)
+    """Return the question which of two columns that sum to 1 is about the event; None without such columns."""
+    summing_pairs = [pair for pair in pairs(columns)
               if not any(_mentions_word_level(name, level) for name in pair for level in data.levels.levels)]
-    if not summed:
+    if not summing_pairs:
         return None
-    names = list(dict.fromkeys(name for pair in summed for name in pair))
-    first, second = map(quoted, summed[0])
+    names = list(dict.fromkeys(name for pair in summing_pairs for name in pair))
+    first, second = map(quoted, summing_pairs[0])
     known = f"the columns {first} and {second} sum to 1: two levels' probabilities of a model"
     return Question("model", known, "which of them is the probability of the event?",
                     tuple((name, range_text(data.columns[name])) for name in names), f"NAME={names[-1]}")
@@ -191,24 +191,24 @@ def _pair_question(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Questi
 def with_classes(
     models: Sequence[ModelChoice], classes: Sequence[ColumnLook]
 ) -> tuple[list[ModelChoice], dict[str, str]]:
-    """Return models with their predicted classes, and the columns of classes of which it is not clear whose they are.
+    """Add columns of predicted classes to the models of the same name; return columns of no model with the reason.
 
-    Columns of classes are models of their own where there are no others.
+    Without other models, each column of classes is a model.
     """
     if not models:
         return [class_model(model_name_of(look.name), look) for look in classes], {}
-    given = list(models)
+    with_class = list(models)
     unclear: dict[str, str] = {}
     for look in classes:
-        mine = [at for at, model in enumerate(given) if len(given) == len(classes) == 1
+        owners = [index for index, model in enumerate(with_class) if len(with_class) == len(classes) == 1
                 or normalised(model.name) == normalised(model_name_of(look.name))]
-        if len(mine) != 1 or "prediction" in {line.key for line in given[mine[0]].lines}:
+        if len(owners) != 1 or "prediction" in {line.key for line in with_class[owners[0]].lines}:
             unclear[look.name] = "predicted classes of which no name says whose they are"
             continue
-        model = given[mine[0]]
+        model = with_class[owners[0]]
         lines = (*(line for line in model.lines if line.key != "threshold"), *class_model("", look).lines)
-        given[mine[0]] = replace(model, lines=lines, columns=(*model.columns, look.name))
-    return given, unclear
+        with_class[owners[0]] = replace(model, lines=lines, columns=(*model.columns, look.name))
+    return with_class, unclear
 
 
 def class_model(name: str, look: ColumnLook) -> ModelChoice:
@@ -223,22 +223,22 @@ _EXACT = 1e-6
 def level_models(
     outcome: ColumnLook, levels: Sequence[str], columns: Mapping[str, ColumnLook], lists: Sequence[ModelChoice]
 ) -> ModelChoices | Question:
-    """Return the models of an outcome of several levels, those of ``lists`` first, or the question which they are."""
-    named = families(levels, columns, without=outcome.name)
-    used_columns = [column for family in named for column in family.columns.values()]
-    models = [*lists, *(family_model(family) for family in named)]
+    """Return the models of an outcome of several levels, first those in ``lists``, or the question which they are."""
+    level_families = families(levels, columns, without=outcome.name)
+    used_columns = [column for family in level_families for column in family.columns.values()]
+    models = [*lists, *(family_model(family) for family in level_families)]
     classes = predicted_levels(columns, levels, without=[outcome.name, *used_columns])
     if len(models) > MOST_MODELS:
         return Question(
-            "model", f"{len(named):,} sets of columns are named after the {len(levels)} levels",
+            "model", f"{len(level_families):,} sets of columns are named after the {len(levels)} levels",
             "which of them are models? Give a pattern, or a column of predicted classes",
-            tuple((family.stem, "a set of columns") for family in named), "NAME=prefix_{level}")
+            tuple((family.stem, "a set of columns") for family in level_families), "NAME=prefix_{level}")
     models, unclear = with_classes(models, classes)
     return ModelChoices(tuple(models), unclear)
 
 
 def family_model(family: Family) -> ModelChoice:
-    """Return the model of columns that are named after the levels."""
+    """Return the model of a family of columns, one for each level, with the keys and reasons of its kind."""
     value: object = family.lists or family.pattern or dict(family.columns)
     size = len(family.columns)
     count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"
@@ -264,22 +264,22 @@ def family_model(family: Family) -> ModelChoice:
 def asked_levels(
     name: str, pattern: str, levels: Sequence[str], columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
-    """Return the model of a flag: of a pattern with {level}, or of a column of predicted classes.
+    """Return the model of a --model flag: of a pattern with {level}, or of a column of predicted classes.
 
-    Raises UsageError where the columns are not there, or hold something else.
+    Raises UsageError for missing columns, and for columns that are not numbers.
     """
     if "{level}" not in pattern:
         return class_model(name, column_of(pattern, columns, "--model"))
     by_level = {level: pattern.replace("{level}", level) for level in levels}
     looks = [column_of(column, columns, "--model") for column in by_level.values()]
-    strange = [look.name for look in looks if look.kind != "number"]
-    if strange:
-        raise UsageError.of("not-predictions", f"the column {quoted(strange[0])} holds no numbers",
+    not_numbers = [look.name for look in looks if look.kind != "number"]
+    if not_numbers:
+        raise UsageError.of("not-predictions", f"the column {quoted(not_numbers[0])} holds no numbers",
                             "name columns of probabilities")
     before, after = pattern.split("{level}", 1)
-    same = [family for family in families(levels, {look.name: look for look in looks}, without="")
+    matching = [family for family in families(levels, {look.name: look for look in looks}, without="")
             if family.columns == by_level]
-    family = same[0] if same else Family(by_level, "loose", f"{before}{{level}}{after}", float("inf"))
+    family = matching[0] if matching else Family(by_level, "loose", f"{before}{{level}}{after}", float("inf"))
     return replace(family_model(family), name=name)
 
 
@@ -292,15 +292,15 @@ _PRINTED = r"^\s*\[[\s\d.eE+-]*\s[\s\d.eE+-]*\]\s*$"
 def list_models(
     outcome: ColumnLook, columns: Mapping[str, ColumnLook], answers: Answers
 ) -> tuple[ModelChoice, ...] | Question:
-    """Return the models of columns of lists, or the question in which order they hold the levels.
+    """Return the models in columns of lists, or the question about the order of levels in them.
 
-    With columns of models in the ``answers``, those of lists among these alone. Raises UsageError for a wrong order.
+    Where ``answers`` name models, only their columns of lists count. Raises UsageError for a wrong order.
     """
     levels = tuple(outcome.levels)
-    named = {column: name or None for name, _, column in (text.rpartition("=") for text in answers.models)}
+    name_of_column = {column: name or None for name, _, column in (text.rpartition("=") for text in answers.models)}
     lists = [look for look in columns.values() if look.kind == "list" and look.lengths == (len(levels), len(levels))
-             and (look.name in named if answers.models else True)]
-    families = [family for look in lists if (family := _list_family(look, levels, sure=look.name in named))]
+             and (look.name in name_of_column if answers.models else True)]
+    families = [family for look in lists if (family := _list_family(look, levels, sure=look.name in name_of_column))]
     if not families:
         if answers.order is not None:
             raise UsageError.of("not-for-data", "--order is for columns of lists with a number for each level, which "
@@ -312,12 +312,12 @@ def list_models(
         return Question("order", f"{what} {'holds' if len(families) == 1 else 'hold'} lists of {len(levels)} numbers, "
                         "one for each level", "in which order do they hold the levels?", counts, _FIRST_TO_LAST)
     order = in_order("--order", answers.order, outcome)
-    return tuple(_list_model(outcome, family, columns[str(family.lists)], order, named.get(str(family.lists)))
+    return tuple(_list_model(outcome, family, columns[str(family.lists)], order, name_of_column.get(str(family.lists)))
                  for family in families)
 
 
 def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> dict[str, str]:
-    """Return why columns of lists are no predictions of the levels, by column."""
+    """Return by column the reason why columns of lists are no predictions of the levels."""
     refused = dict[str, str]()
     for look in columns.values():
         if look.kind == "text" and look.texts.drop_nulls().str.contains(_PRINTED).all():
@@ -332,28 +332,28 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
 
 
 def _list_family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
-    """Tell what the numbers of lists are; None where nothing says that they are predictions, unless it is ``sure``."""
+    """Return the kind of numbers in lists; None unless they look like predictions, or are so for ``sure``."""
     by_level = {level: f"{look.name}[{level}]" for level in levels}
-    parts = dict(zip(by_level.values(), _list_places(look, len(levels)), strict=True))
+    parts = dict(zip(by_level.values(), _list_parts(look, len(levels)), strict=True))
     family = family_of(by_level, None, parts)
     if family is None and sure:
-        inside = all(part.within(0, 1) for part in parts.values())
-        family = Family(by_level, "loose" if inside else "scores", None, float("inf"))
+        are_fractions = all(part.within(0, 1) for part in parts.values())
+        family = Family(by_level, "loose" if are_fractions else "scores", None, float("inf"))
     return None if family is None else replace(family, lists=look.name)
 
 
-def _list_places(look: ColumnLook, size: int) -> list[ColumnLook]:
-    """Return what is seen of each place of lists."""
-    places = [] if look.lists is None else [look.lists.list.get(place) for place in range(size)]
-    return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in places]
+def _list_parts(look: ColumnLook, size: int) -> list[ColumnLook]:
+    """Return the summary of the numbers at each index of the lists, of which there are ``size``."""
+    columns = [] if look.lists is None else [look.lists.list.get(index) for index in range(size)]
+    return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in columns]
 
 
 def _list_model(
     outcome: ColumnLook, family: Family, look: ColumnLook, order: Sequence[str], name: str | None
 ) -> ModelChoice:
-    """Return the model of a column of lists, with the order of the levels in them, and a note where it looks wrong."""
+    """Return the model of a column of lists with the key ``order``, and a note where the order looks wrong."""
     model = family_model(family)
-    lower = [level for level, part in zip(order, _list_places(look, len(order)), strict=True)
+    lower = [level for level, part in zip(order, _list_parts(look, len(order)), strict=True)
              if direction(outcome, level, part)]
     note = (f"the numbers of {quoted(look.name)} are lower for {listed(lower, 'and')} where that is the outcome: check "
             "the order of the levels")
@@ -364,26 +364,26 @@ def _list_model(
 def number_models(
     outcome: ColumnLook, task: Task, columns: Mapping[str, ColumnLook]
 ) -> ModelChoices | Question:
-    """Return the models of an outcome that is a number, or the question which columns they are."""
+    """Return the models of an outcome of numbers, or the question which columns are predictions."""
     numeric = [look for name, look in columns.items()
                if look.kind == "number" and not look.percent_signs
                and name != outcome.name and not look.constant and not like_id(name)]
     usable = [look for look in numeric if task == "regression" or look.low > 0]
     likely = [look for look in usable if like_prediction(look.name)]
     if not likely:
-        apart = [look for look in usable if not look.whole]
-        if len(apart) != 1:
-            return _number_question(outcome, apart or usable) if usable else ModelChoices(())
-        only = number_model(model_name_of(apart[0].name), apart[0], "the only other column of numbers:")
+        fractional = [look for look in usable if not look.whole]
+        if len(fractional) != 1:
+            return _number_question(outcome, fractional or usable) if usable else ModelChoices(())
+        only = number_model(model_name_of(fractional[0].name), fractional[0], "the only other column of numbers:")
         return ModelChoices((only,))
     if len(likely) > MOST_MODELS:
         return _number_question(outcome, likely)
-    shown = [look for look in likely if not has_word(look.name, LEFT_OUT)]
+    full_fits = [look for look in likely if not has_word(look.name, LEFT_OUT)]
     models = [number_model(model_name_of(look.name), look, "its name is that of a prediction, its values are")
-              for look in shown]
+              for look in full_fits]
     refused = {look.name: "a count's prediction is above zero" for look in numeric
                if look not in usable and like_prediction(look.name)}
-    left_out = [look for look in likely if look not in shown]
+    left_out = [look for look in likely if look not in full_fits]
     if len(models) == len(left_out) == 1:
         model, look = models[0], left_out[0]
         line = KeyLine("loo_prediction", look.name, f"leave-one-out, as its name says; values {range_text(look)}")
@@ -394,18 +394,19 @@ def number_models(
 
 
 def number_model(name: str, look: ColumnLook, because: str) -> ModelChoice:
-    """Return the model whose column is the predicted number."""
+    """Return the model whose column is the predicted number; ``because`` begins the reason."""
     return ModelChoice(name, (KeyLine("prediction", look.name, f"{because} {range_text(look)}"),), (look.name,))
 
 
 def _number_question(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Question:
+    """Return the question which columns of numbers are predictions."""
     known = f"{len(columns):,} columns of numbers may be predictions of {quoted(outcome.name)}"
     return Question("model", known, "which of them are?", tuple((look.name, range_text(look)) for look in columns),
                     f"NAME={columns[0].name}")
 
 
 def asked_number(name: str, look: ColumnLook) -> ModelChoice:
-    """Return the model of a flag; raises UsageError for a column without numbers."""
+    """Return the model of a --model flag for numbers; raises UsageError for a column without numbers."""
     if look.kind != "number" or look.percent_signs:
         raise UsageError.of("not-predictions", f"the column {quoted(look.name)} holds no numbers",
                             "name a column of predicted numbers")

@@ -1,4 +1,4 @@
-"""From what is seen of the data and what a person answered to the parts of a spec, or to the questions left open."""
+"""Make the parts of a spec from the columns of the data and a person's answers, or the next open question."""
 
 from __future__ import annotations
 
@@ -61,25 +61,26 @@ if TYPE_CHECKING:
     Fits = Callable[[ColumnLook], bool]
 
 FEW = 10
-"""The levels that a column has at most to be proposed as a slice."""
+"""The most levels of a column that is proposed as a slice."""
 
 MOST_MONTHS = 24
-"""The months of dates that are proposed as slices at most; of more, the years are."""
+"""The most months of a column of dates that are proposed as slices; for more, its years are."""
 
 MOST_SLICES = 8
-"""The slices that are proposed at most."""
+"""The most columns that are proposed as slices."""
 
 TOGETHER = ": if rows that share one belong together, intervals resample these"
 
 NAMES_SHOWN = 4
-"""The names of columns that a line shows."""
+"""The most names of columns in a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherColumns:
-    """What the other columns may be: each with its reason; ``left_out`` are lines on those that are not used.
+    """Possible uses of columns other than outcome and predictions, each column with its reason.
 
-    ``slices`` are columns of levels and ``periods`` those of dates, each as the spec has it under `slices`.
+    ``slices`` are columns of levels and ``periods`` columns of dates, each in YAML as under `slices`; ``left_out`` are
+    lines of text on columns without a use.
     """
 
     id: tuple[str, str] | None
@@ -92,7 +93,7 @@ class OtherColumns:
 
 
 def id_candidates(columns: Mapping[str, ColumnLook], used: Iterable[str]) -> list[str]:
-    """Return the columns whose values may name rows: different in all of them, and called so."""
+    """Return the columns that may be ids of rows: values differ in all rows, and the name is like that of an id."""
     used_columns = set(used)
     return [name for name, look in columns.items() if name not in used_columns and look.unique and like_id(name)
             and look.kind in ("number", "text") and (look.kind == "text" or look.whole)]
@@ -102,11 +103,15 @@ def other_columns(
     columns: Mapping[str, ColumnLook], used: Sequence[str], row_id: ColumnLook | None, refused: Mapping[str, str],
     within: str,
 ) -> OtherColumns:
-    """Sort the columns that are not used; ``within`` says in which rows they were looked at."""
+    """Sort the unused columns by their possible use.
+
+    ``row_id`` is the column of ids, ``refused`` are reasons by column why it is no prediction, ``within`` the words for
+    the rows that were read.
+    """
     rest = {name: look for name, look in columns.items() if name not in {*used, *refused}}
-    identity = None
+    id_and_reason = None
     if row_id is not None:
-        identity = row_id.name, f"a different value in each of {counted(row_id.rows, 'row')}"
+        id_and_reason = row_id.name, f"a different value in each of {counted(row_id.rows, 'row')}"
         rest.pop(row_id.name, None)
     clusters = _take_out(rest, lambda look: like_id(look.name) and look.kind in ("number", "text") and not look.missing
                          and 1 < look.distinct < look.rows and (look.kind == "text" or look.whole))
@@ -115,30 +120,30 @@ def other_columns(
     exposures = _take_out(rest, lambda look: look.kind == "number" and has_word(look.name, EXPOSURES) and look.low > 0)
     slices = _take_out(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
                        and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
-    few = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
-    dated = _take_out(rest, lambda look: _slicing_period(look) is not None)
+    levels = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
+    date_columns = _take_out(rest, lambda look: _slicing_period(look) is not None)
     periods = {inline({"column": scalar(look.name), "by": period}): counted(count, period)
-               for look in dated[:MOST_SLICES] for period, count in [_slicing_period(look) or ("", 0)]}
+               for look in date_columns[:MOST_SLICES] for period, count in [_slicing_period(look) or ("", 0)]}
     return OtherColumns(
-        identity,
+        id_and_reason,
         tuple((look.name, f"{counted(look.distinct, 'value')} in {within}{TOGETHER}") for look in clusters),
         tuple((look.name, f"{range_text(look)}: if rows count more or less than others") for look in weights),
         tuple((look.name, f"{range_text(look)}: if counts were counted in so much") for look in exposures),
-        tuple(few.items()), tuple(periods.items()), tuple(_left_out_lines(rest, refused, slices[MOST_SLICES:])))
+        tuple(levels.items()), tuple(periods.items()), tuple(_left_out_lines(rest, refused, slices[MOST_SLICES:])))
 
 
 def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
-    """Return the periods that slice a column of dates, and how many they are; None where it has none or one."""
-    read = days(look.texts)
-    if look.kind != "date" or read.null_count() > look.texts.null_count():
+    """Return the period to slice a column of dates by, and their number; None for fewer than two, or other columns."""
+    dates = days(look.texts)
+    if look.kind != "date" or dates.null_count() > look.texts.null_count():
         return None
-    months, years = (len(set(periods(read.drop_nulls(), length))) for length in ("month", "year"))
+    months, years = (len(set(periods(dates.drop_nulls(), length))) for length in ("month", "year"))
     period = ("month", months) if months <= MOST_MONTHS else ("year", years)
     return period if period[1] > 1 else None
 
 
 def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
-    """Take the columns that fit out of the rest."""
+    """Remove the columns that fit from ``rest``, and return them."""
     used_columns = [look for look in rest.values() if fits(look)]
     for look in used_columns:
         del rest[look.name]
@@ -148,7 +153,7 @@ def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
 def _left_out_lines(
     rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook]
 ) -> Iterable[str]:
-    """Yield a line for each reason why columns are not used."""
+    """Yield a line for each reason why columns are not used; ``refused`` are reasons by column."""
     reasons: dict[str, list[str]] = {}
     for name, reason in refused.items():
         reasons.setdefault(reason, []).append(name)
@@ -163,6 +168,7 @@ def _left_out_lines(
 
 
 def _unused_reason(look: ColumnLook) -> str:
+    """Return the words why a column has no use in the spec."""
     if look.kind in ("nested", "list", "empty"):
         return "no values" if look.kind == "empty" else "lists or mappings"
     if look.constant:
@@ -181,9 +187,9 @@ NO_SIGNS = "write percents as numbers, and run init again"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The parts of a spec: what was looked at, the outcome with its levels, the models, and the other columns.
+    """The parts of a spec: the data, the outcome with its levels, the models, and the other columns.
 
-    ``keys`` are those of rows that flags give, each with its column.
+    ``keys`` are pairs of a key of rows, such as "weight", and the column that a flag gives for it.
     """
 
     looked: Looked
@@ -208,30 +214,30 @@ class Proposal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person has to know before running it."""
+        """What a person should know before running the spec, a sentence each."""
         column, nulls = self.outcome.column, ""
         if column.nulls:
             nulls = f" ({listed(column.nulls, 'or')})"
         rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
-        absent = [f"{rows}: left out by 'where'"] if column.missing else []
+        missing = [f"{rows}: left out by 'where'"] if column.missing else []
         predicted = {line.key for model in self.models for line in model.lines} & {"probabilities", "scores"}
         if column.doubtful and self.outcome.task in CLASSES and not predicted:
             level = f"{quoted(column.doubtful)} is a level of {quoted(column.name)}"
             rows = counted(column.levels[column.doubtful], "row")
-            absent.append(f"{level}, in {rows}: check that it does not mean a missing value")
+            missing.append(f"{level}, in {rows}: check that it does not mean a missing value")
         encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
                    if dataset.encoding_note is not None]
         others = named_after_others(column, self.looked.columns, [look.name for look in self.predicted])
         further = further_specs(others.values(), self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
-        dated = [f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
+        period_notes = [f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
                  f"'{line}', or add --set {shlex.quote(f'slices=[{line}]')} to the run"
                  for line, count in self.others.periods[:1]]
-        return (*encoded, *absent, *dated, *(note for model in self.models for note in model.notes), *further)
+        return (*encoded, *missing, *period_notes, *(note for model in self.models for note in model.notes), *further)
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:
-    """Return the parts of a spec, or the next question; raises UsageError for an answer that cannot be."""
+    """Return the proposed spec, or the next open question; raises UsageError for an impossible answer."""
     parts = from_first_rows(looked, answers)
     if isinstance(parts, Question):
         return parts
@@ -241,11 +247,11 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
                             f"{outcome.task}", "remove it, or give --task count")
     looked = without_keys(looked, answers)
     used = [outcome.column.name, *(column for model in choices.models for column in model.columns)]
-    rows_named = id_candidates(looked.columns, used)[:1]
+    id_columns = id_candidates(looked.columns, used)[:1]
     if not looked.whole:
         # What was seen in the first rows is looked at again in all rows: a level, a limit, a row without a value.
         recognised_by = [column for model in choices.models for column in model.recognised_by]
-        looked = looked.fully([*used, *recognised_by, *rows_named])
+        looked = looked.fully([*used, *recognised_by, *id_columns])
         answered = replace(answers, outcome=outcome.column.name, task=outcome.task)
         parts = _choose_parts({name: looked.columns[name] for name in (*used, *recognised_by)}, answered)
         if isinstance(parts, Question):
@@ -253,14 +259,14 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
         outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
         levels, choices = parts[1], replace(parts[2], refused=choices.refused)
     looked = replace(looked, columns=without_doubtful_levels(looked.columns, outcome.column, levels.levels))
-    row_id = looked.columns[rows_named[0]] if rows_named and looked.columns[rows_named[0]].unique else None
+    row_id = looked.columns[id_columns[0]] if id_columns and looked.columns[id_columns[0]].unique else None
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
     others = other_columns(looked.columns, used, row_id, choices.refused, within)
     return Proposal(looked, outcome, levels, named_apart(choices.models), others, answers.keys)
 
 
 def without_keys(looked: Looked, answers: Answers) -> Looked:
-    """Return what was looked at without the columns that flags give to keys of rows; raises UsageError for others."""
+    """Return the data without the columns that flags give for keys of rows; raises UsageError for unsuitable ones."""
     for key, name in answers.keys:
         look = column_of(name, looked.columns, f"--{key}")
         if key != "cluster" and look.kind != "number":
@@ -273,7 +279,7 @@ def without_keys(looked: Looked, answers: Answers) -> Looked:
 def from_first_rows(
     looked: Looked, answers: Answers
 ) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
-    """Return what the rows looked at say, or the next question; raises UsageError for an answer that cannot be."""
+    """Return outcome, levels and models from the rows read, or the next question; raises UsageError."""
     looked = without_keys(looked, answers)
     question = survival_question(looked.columns, answers)
     parts = _choose_parts(looked.columns, answers) if question is None else question
@@ -285,11 +291,11 @@ def from_first_rows(
 def _choose_parts(
     columns: Mapping[str, ColumnLook], answers: Answers
 ) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
-    """Choose the outcome, its kind, its levels and the models, in this order; the first question is returned."""
-    chosen = choose_outcome(columns, answers)
-    if isinstance(chosen, Question):
-        return chosen
-    column, reason = chosen
+    """Choose outcome, task, levels and models, in this order; return these, or the first open question."""
+    outcome_choice = choose_outcome(columns, answers)
+    if isinstance(outcome_choice, Question):
+        return outcome_choice
+    column, reason = outcome_choice
     task = choose_task(column, columns, answers)
     if isinstance(task, Question):
         return task
@@ -315,7 +321,7 @@ def _choose_parts(
 def _no_predictions_error(
     column: ColumnLook, levels: LevelChoice, choices: ModelChoices, columns: Mapping[str, ColumnLook]
 ) -> UsageError:
-    """Return the error of data without a prediction; columns that look like one say why they are none."""
+    """Return the error of data without a prediction, with the reasons why columns that look like one are none."""
     event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
     other = ", or another --event" if choices.refused and event else ""
     signs = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
@@ -332,12 +338,13 @@ def _no_predictions_error(
 def _models_in_data(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...]
 ) -> ModelChoices | Question:
-    """Return the models that the data show, or the question which they are."""
-    named = families(levels.levels, columns, without=outcome.column.name)
-    others = named_after_others(outcome.column, columns, [name for family in named for name in family.columns.values()])
-    coded = {look.name: f"{look.coded[1]} in {counted(look.coded[0], 'row')}, beside numbers from 0 to 1"
+    """Return the models recognised in the data, or the question which they are; ``lists`` are those in lists."""
+    level_families = families(levels.levels, columns, without=outcome.column.name)
+    columns_of_families = [name for family in level_families for name in family.columns.values()]
+    others = named_after_others(outcome.column, columns, columns_of_families)
+    columns_with_codes = {look.name: f"{look.coded[1]} in {counted(look.coded[0], 'row')}, beside numbers from 0 to 1"
              for look in columns.values() if look.coded and look.name != outcome.column.name}
-    columns = {name: look for name, look in columns.items() if name not in {*others, *coded}}
+    columns = {name: look for name, look in columns.items() if name not in {*others, *columns_with_codes}}
     if outcome.task in NUMBERS:
         choices = number_models(outcome.column, outcome.task, columns)
     elif outcome.task == "binary":
@@ -348,16 +355,16 @@ def _models_in_data(
         return choices
     refused = {name: f"named after {quoted(other)}, another outcome" for name, other in others.items()}
     refused |= refused_lists(levels.levels, columns) if outcome.task in CLASSES else {}
-    return replace(choices, refused={**choices.refused, **coded, **refused})
+    return replace(choices, refused={**choices.refused, **columns_with_codes, **refused})
 
 
 def _models_of_flags(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...],
     answers: Answers,
 ) -> ModelChoices:
-    """Return the models that flags name; flags of one name give columns of one model."""
+    """Return the models of --model flags; flags with the same name give columns of one model."""
     models: dict[str, ModelChoice] = {}
-    of_lists = {model.columns[0]: model for model in lists}
+    list_model_of = {model.columns[0]: model for model in lists}
     refused = refused_lists(levels.levels, columns)
     for text in answers.models:
         name, sign, column = text.partition("=")
@@ -366,18 +373,18 @@ def _models_of_flags(
         elif not is_key(name):
             message, hint = bad_key(name, quoted(name))
             raise UsageError.of("bad-name", message, hint)
-        if column in refused and column not in of_lists:
+        if column in refused and column not in list_model_of:
             raise UsageError.of("not-predictions", f"the column {quoted(column)} holds no predictions of "
                                 f"{quoted(outcome.column.name)}: {refused[column]}", "name another column")
-        model = of_lists.get(column) or _model_of_flag(name, column, outcome, levels, columns)
-        model, before = replace(model, name=name), models.get(name)
-        if before is not None:
-            same = {line.key for line in before.lines} & {line.key for line in model.lines}
-            if same:
-                raise UsageError.of("model-twice", f"--model gives {quoted(name)} two columns for {min(same)}",
+        model = list_model_of.get(column) or _model_of_flag(name, column, outcome, levels, columns)
+        model, earlier = replace(model, name=name), models.get(name)
+        if earlier is not None:
+            same_keys = {line.key for line in earlier.lines} & {line.key for line in model.lines}
+            if same_keys:
+                raise UsageError.of("model-twice", f"--model gives {quoted(name)} two columns for {min(same_keys)}",
                                     "give the models different names")
-            model = replace(before, lines=(*before.lines, *model.lines), columns=(*before.columns, *model.columns),
-                            notes=(*before.notes, *model.notes))
+            model = replace(earlier, lines=(*earlier.lines, *model.lines), columns=(*earlier.columns, *model.columns),
+                            notes=(*earlier.notes, *model.notes))
         models[name] = model
     return ModelChoices(tuple(models.values()))
 
@@ -385,7 +392,7 @@ def _models_of_flags(
 def _model_of_flag(
     name: str, column: str, outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
-    """Return the model of a flag; what its column is follows from the values."""
+    """Return the model of a --model flag; its kind follows from the column's values."""
     if outcome.task in NUMBERS:
         return asked_number(name, column_of(column, columns, "--model"))
     if outcome.task != "binary":
@@ -406,28 +413,28 @@ def _model_of_flag(
 
 
 MOST_CASES = 6
-"""The cases of a question that are shown, where it depends on the answer to another."""
+"""The most cases shown of a question that depends on the answer to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Questions that follow each other, and the flags that answer all of them."""
+    """A sequence of questions, each after an answer to the one before, and the flags that answer them all."""
 
     questions: tuple[Question, ...]
     flags: tuple[str, ...]
 
 
 def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
-    """Return the error of a command line that leaves questions open, of which the ``first`` is known."""
+    """Return the error of a command line that leaves questions open; ``first`` is the first of them."""
     paths = list(_answer_paths(looked, answers))
     if not paths:
         return UsageError(first.problem())
     by_key: dict[str, list[Question]] = {}
     for path in paths:
         for question in path.questions:
-            same = by_key.setdefault(question.key, [])
-            if question not in same:
-                same.append(question)
+            variants = by_key.setdefault(question.key, [])
+            if question not in variants:
+                variants.append(question)
     problems = [_question_problem(questions) for questions in by_key.values()]
     if len(problems) > 1:
         line = f"{problems[-1].hint}; all in one line, as in: {' '.join(paths[0].flags)}"
@@ -436,7 +443,7 @@ def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
 
 
 def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
-    """Yield the ways to answer all questions: each choice is tried, and what can be no answer is left out."""
+    """Yield the ways to answer all questions: each choice is tried, and impossible ones are left out."""
     try:
         question = from_first_rows(looked, answers)
     except UsageError:
@@ -455,7 +462,7 @@ def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
 
 
 def _question_problem(questions: list[Question]) -> Problem:
-    """Return the problem of a question, or of one that is another one after each answer to those before."""
+    """Return the problem of an open question, which may differ by the answer to an earlier one: its variants."""
     first = questions[0]
     if len(questions) == 1:
         return first.problem()

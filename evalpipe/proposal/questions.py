@@ -1,4 +1,4 @@
-"""What only a person can say of the data: the questions, the answers, and the flags that give them."""
+"""Questions about the data that only a person can answer, the answers, and the flags that give them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from evalpipe.tasks import known_task
 from evalpipe.words.spelling import clipped, joined
 
 SHOWN = 12
-"""The choices that a question shows."""
+"""The most choices that a question shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was answered: the outcome's column, its kind, its event or its levels in order, and columns of models.
+    """A person's answers: the outcome's column, its task, its event or its levels in order, and columns of models.
 
-    ``order`` are the levels in the order in which columns of lists hold them.
-
-    ``weight``, ``exposure`` and ``cluster`` are columns that nobody is asked for. A kind that is no task raises
-    UsageError.
+    ``order`` are the levels in the order of the numbers in columns of lists. ``weight``, ``exposure`` and ``cluster``
+    are columns given by flags alone. An unknown task raises UsageError.
     """
 
     outcome: str | None = None
@@ -40,17 +38,17 @@ class Answers:
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """The keys of rows that flags give, each with its column."""
+        """The keys of rows that flags give, "cluster", "weight" or "exposure", each with its column."""
         keys = (("cluster", self.cluster), ("weight", self.weight), ("exposure", self.exposure))
         return tuple((key, column) for key, column in keys if column is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that the data leave open: which answer it asks for, what is known, and the choices with their notes.
+    """An open question: the ``key`` of `Answers` that it is for, and the ``choices``, each with a note.
 
-    ``known`` is a clause of what is seen, ``asks`` the question itself, ``example`` the argument of the flag where it
-    is no choice.
+    ``known`` is a clause on what the data show, ``asks`` the question itself, ``example`` an argument of the flag where
+    the answer is none of the choices.
     """
 
     key: str
@@ -66,20 +64,20 @@ class Question:
 
     @property
     def ways(self) -> list[str]:
-        """The flags that answer it, each as it is typed."""
+        """The flags with arguments that answer it, quoted for a shell."""
         ways = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
         return [f"{self.flag} {shlex.quote(way)}" for way in ways]
 
     def problem(self) -> Problem:
-        """Return the problem of a command line that leaves it open."""
+        """Return the problem of a command line that leaves this question open."""
         notes = tuple(f"{clipped(choice)}: {note}" for choice, note in self.choices[:SHOWN])
         more = (f"and {len(self.choices) - SHOWN:,} more",) if len(self.choices) > SHOWN else ()
         return Problem(f"{self.key}-needed", f"{self.known}; {self.asks}", hint=f"add {joined(self.ways, 'or')}",
                        notes=(*notes, *more))
 
     def answered(self, answers: Answers, text: str) -> Answers:
-        """Return the answers with this one."""
+        """Return ``answers`` with ``text``, the answer to this question, added."""
         if self.key == "model":
             return replace(answers, models=(*answers.models, *filter(None, (part.strip() for part in text.split(",")))))
-        given: dict[str, Any] = {self.key: text}
-        return replace(answers, **given)
+        change: dict[str, Any] = {self.key: text}
+        return replace(answers, **change)

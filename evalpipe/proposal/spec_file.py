@@ -1,4 +1,4 @@
-"""The spec that is proposed: its text with the reason for each key, whether it runs, and its file."""
+"""The file of a proposed spec: its text with the reason for each key, a trial of it, and writing it."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 
 NOT_HERE = "-"
-"""Stands for the standard output, where a spec has no file of its own."""
+"""The target that stands for the standard output."""
 
 
 def spec_name(target: str, proposal_path: str) -> str:
-    """Return the name of the evaluation: that of the spec's file, else of the first file of predictions."""
+    """Return the name of the evaluation: the stem of the spec's file, else of the file of predictions."""
     stem = Path(proposal_path if target == NOT_HERE else target).name
     stem = stem.partition(".")[0] or stem
     hint = bad_plain_name(stem, quoted(stem))[1]
-    fixed = (hint or "").removeprefix("write '").removesuffix("'")
-    return fixed or "evaluation"
+    valid_name = (hint or "").removeprefix("write '").removesuffix("'")
+    return valid_name or "evaluation"
 
 
 def spec_text(proposal: Proposal, target: str) -> str:
-    """Return the text of the spec; its paths start from the folder of ``target``."""
+    """Return the text of the spec; paths in it are relative to the folder of ``target``, its file."""
     name = spec_name(target, proposal.looked.datasets[0].path)
     lines = [
         *_head_lines(proposal, target), *_name_lines(proposal, name), *_outcome_lines(proposal),
@@ -55,6 +55,7 @@ def spec_text(proposal: Proposal, target: str) -> str:
 
 
 def _head_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield the comment at the top: how to run the spec, and the notes of the proposal."""
     shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
     yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
     yield SpecLine(comment=" ")
@@ -76,8 +77,8 @@ def _name_lines(proposal: Proposal, name: str) -> Iterator[SpecLine]:
 def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
     column, levels = proposal.outcome.column, proposal.levels
     yield SpecLine("outcome:")
-    holds = "" if proposal.outcome.task in CLASSES else f"; values {range_text(column)}"
-    yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{holds}")
+    range_note = "" if proposal.outcome.task in CLASSES else f"; values {range_text(column)}"
+    yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{range_note}")
     if levels.event is not None:
         count = column.levels[levels.event]
         yield SpecLine(f"  event: {level(levels.event)}",
@@ -90,29 +91,29 @@ def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
 
 
 def _row_lines(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield what rows are, and keys that a person may switch on."""
+    """Yield the keys of rows (id, complete_case, weights, …), as comments where a person may switch them on."""
     others = proposal.others
-    written = False
+    has_lines = False
     if others.id is not None:
         yield SpecLine(f"id: {scalar(others.id[0])}", others.id[1])
-        written = True
+        has_lines = True
     if any(look.missing for look in proposal.predicted):
         most = max(proposal.predicted, key=lambda look: look.missing)
         yield SpecLine("complete_case: all", f"{counted(most.missing, 'row')} without {clipped(most.name)}: left out, "
                    "and counted on the card")
-        written = True
-    may_be = [("cluster", others.clusters), ("weight", others.weights)]
-    may_be += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
+        has_lines = True
+    optional_keys = [("cluster", others.clusters), ("weight", others.weights)]
+    optional_keys += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
     for name, column in proposal.keys:
         yield SpecLine(f"{name}: {scalar(column)}", "your answer")
-        written = True
-    for name, columns in may_be:
+        has_lines = True
+    for name, columns in optional_keys:
         if name in dict(proposal.keys):
             continue
         for column, why in columns[:3]:
             yield SpecLine(f"# {name}: {scalar(column)}", why)
-            written = True
-    if written:
+            has_lines = True
+    if has_lines:
         yield SpecLine()
 
 
@@ -127,10 +128,10 @@ def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
                        f"{rows}{counted(len(dataset.table.columns), 'column')}")
         if dataset.encoding_note is not None:
             yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
-        written = _csv_keys(dataset, proposal)
-        if written:
-            yield SpecLine(f"    csv: {inline(written)}", "how the file is written" + (
-                "; null: what counts as missing" if "null" in written else ""))
+        csv_keys = _csv_keys(dataset, proposal)
+        if csv_keys:
+            yield SpecLine(f"    csv: {inline(csv_keys)}", "how the file is written" + (
+                "; null: what counts as missing" if "null" in csv_keys else ""))
         if proposal.outcome.column.missing:
             name = '"{}"'.format(proposal.outcome.column.name.replace('"', '""'))
             condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if proposal.outcome.column.blank else "")
@@ -140,18 +141,18 @@ def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
 
 
 def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
-    """Return what the spec says of how separated text is written."""
+    """Return the keys under ``csv`` for a dataset, with their values in YAML."""
     if not dataset.separated:
         return {}
-    plan, written = dataset.csv, dict[str, str]()
+    plan, keys = dataset.csv, dict[str, str]()
     if plan.separator is not None and plan.separator != SEPARATORS[dataset.table.format]:
-        written["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
+        keys["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
     if plan.decimal != ".":
-        written["decimal"] = f'"{plan.decimal}"'
+        keys["decimal"] = f'"{plan.decimal}"'
     nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in proposal.used if look.nulls}
     if nulls:
-        written["null"] = inline(nulls)
-    return written
+        keys["null"] = inline(nulls)
+    return keys
 
 
 def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
@@ -173,16 +174,16 @@ def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
 
 
 def as_yaml(value: object) -> str:
-    """Write the value of a key of a model that is no mapping: a text, a number, or levels in order."""
+    """Return the value of a model's key as YAML: a text, a number, or levels in order; no mapping."""
     return f"[{', '.join(map(level, value))}]" if isinstance(value, tuple) else scalar(value)
 
 
 def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield slices as comments, and what is not used."""
+    """Yield slices as comments, and the columns that are not used."""
     slices, periods = proposal.others.slices, proposal.others.periods
     if slices or periods:
-        dated = "periods of dates, columns of few levels; each measure is then given for each of them too"
-        yield SpecLine("# slices:", dated if periods else
+        reason = "periods of dates, columns of few levels; each measure is then given for each of them too"
+        yield SpecLine("# slices:", reason if periods else
                        "columns of few levels; each measure is then given for each level too")
         for column, why in (*periods, *slices):
             yield SpecLine(f"#   - {column}", why)
@@ -196,7 +197,7 @@ def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
 def tried(text: str, target: str) -> Plan:
     """Read a spec's text as `evalpipe run` would read it from ``target``, plan it, and read and check its data.
 
-    Returns the plan. Raises DataError for what is wrong with the data, and InternalError where the spec is refused.
+    Returns the plan. Raises DataError for problems of the data, and InternalError where the spec is refused.
     """
     from evalpipe.reading import read_all
     from evalpipe.run import plan
@@ -214,7 +215,7 @@ def tried(text: str, target: str) -> Plan:
 
 
 def as_plain(node: Node) -> object:
-    """Return what a node of a spec stands for: mappings, lists and scalars."""
+    """Return the plain value of a node of a spec: dicts, lists and scalars."""
     if isinstance(node.content, dict):
         return {name: as_plain(value) for name, value in node.content.items()}
     if isinstance(node.content, tuple):
@@ -223,7 +224,7 @@ def as_plain(node: Node) -> object:
 
 
 def target_of(out: str | None, data: str) -> str:
-    """Return where the spec is to be written: as given, else in the working folder and called after the data."""
+    """Return the path to write the spec to: ``out``, else a name after the data in the working folder."""
     if out is not None:
         return out
     name = Path(data).name
@@ -232,7 +233,7 @@ def target_of(out: str | None, data: str) -> str:
 
 
 def refuse_existing(target: str, *, force: bool) -> None:
-    """Refuse a file that exists, or whose folder does not; raises UsageError."""
+    """Raise UsageError for a file that exists (unless ``force``), or whose folder does not."""
     if target == NOT_HERE:
         return
     path = Path(target)
@@ -247,20 +248,20 @@ def refuse_existing(target: str, *, force: bool) -> None:
 
 
 def write(target: str, text: str, *, force: bool) -> None:
-    """Write a spec, whole or not at all; raises UsageError where it cannot be, or would replace another file."""
+    """Write a spec's file atomically; raises UsageError where that fails, or would replace a file without ``force``."""
     refuse_existing(target, force=force)
     path = Path(target)
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", encoding="utf-8", newline="\n",
-                                         delete=False) as fresh:
-            fresh.write(text)
+                                         delete=False) as temporary:
+            temporary.write(text)
         mask = os.umask(0)  # of new files, which a temporary file does not follow
         os.umask(mask)
         try:
-            Path(fresh.name).chmod(0o666 & ~mask)
-            Path(fresh.name).replace(path)
+            Path(temporary.name).chmod(0o666 & ~mask)
+            Path(temporary.name).replace(path)
         finally:
-            Path(fresh.name).unlink(missing_ok=True)
+            Path(temporary.name).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError.of("unwritable", f"cannot write '{target}': {error.strerror or error}",
                             "name a file that can be written with -o") from None

@@ -1,4 +1,4 @@
-"""Values as YAML that the strict loader reads back the same, and lines with their comments below each other."""
+"""Write values as YAML that the strict loader reads back unchanged, and lines with aligned comments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_INDENT = 48
-"""The column beyond which a comment does not move to stand below others."""
+"""The longest line whose comment is aligned with others."""
 
 WIDTH = 110
-"""The characters of a line of comment."""
+"""The width of a comment line in characters."""
 
 _PLAIN = re.compile(r"(?:\.\./)*\.?[^\W\d][\w./]*(?:[ -][\w./]+)*")
-"""Texts that need no quotes: words of letters, digits, '_', '.' and '/', apart by single spaces or hyphens."""
+"""Texts that need no quotes: words of letters, digits, '_', '.' and '/', separated by single spaces or hyphens."""
 
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
 
@@ -33,12 +33,12 @@ class SpecLine(NamedTuple):
 
 
 def key(text: str) -> str:
-    """Write a text as a key."""
+    """Return a text as a YAML mapping key, in quotes where YAML needs them."""
     return text if _needs_no_quotes(text) else _in_quotes(text)
 
 
 def scalar(value: object) -> str:
-    """Write a text, a number, or true or false as a value; what would be a reference to the environment is escaped."""
+    """Return a text, a number or a boolean as a YAML value; ``${`` is escaped, for it refers to the environment."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
@@ -48,52 +48,52 @@ def scalar(value: object) -> str:
 
 
 def level(text: str) -> str:
-    """Write a level, given by its text: whole numbers and true and false without quotes."""
+    """Return an outcome's level as YAML, from its text: integers, true and false are without quotes."""
     return text if _NUMBER.fullmatch(text) or text in ("true", "false") else scalar(text)
 
 
 def inline(values: Mapping[str, str]) -> str:
-    """Write a mapping of keys of the spec to values that are YAML already, in one line."""
+    """Return a YAML mapping in one line, from keys of the spec to values that are YAML already."""
     return "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"
 
 
 def _needs_no_quotes(text: str) -> bool:
-    """Tell whether a text is read as itself without quotes; words of YAML 1.1 are quoted too, for other readers."""
+    """Tell whether YAML reads an unquoted text unchanged, also a reader of YAML 1.1, to which `yes` is a boolean."""
     if not _PLAIN.fullmatch(text) or text.lower() in ("yes", "no", "on", "off", "nan", "inf"):
         return False
     return text.isprintable() and resolve(text) == text
 
 
 def _in_quotes(text: str) -> str:
-    """Write a text in quotes, with escapes for what cannot be seen; what holds double quotes stands in single ones."""
+    """Return a text in quotes, with escapes for invisible characters; in single quotes if it has double ones."""
     if '"' in text and "'" not in text and text.isprintable():
         return f"'{text}'"
-    written = ""
+    quoted = ""
     for character in json.dumps(text, ensure_ascii=False):
         code = ord(character)
-        seen = character.isprintable() or character in JOINERS
-        written += character if seen else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
-    return written
+        is_visible = character.isprintable() or character in JOINERS
+        quoted += character if is_visible else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+    return quoted
 
 
 def lines_as_text(lines: Sequence[SpecLine]) -> str:
-    """Write lines, the comments of those that follow each other in one column."""
-    written: list[str] = []
+    """Return the text of lines, with the comments of consecutive lines aligned in one column."""
+    text_lines: list[str] = []
     block: list[SpecLine] = []
     for line in (*lines, SpecLine()):
         if line.text:
             block.append(line)
             continue
         width = max((len(part.text) for part in block if len(part.text) <= MOST_INDENT), default=0)
-        written += [f"{part.text:<{width}}  # {printable(part.comment)}" if part.comment else part.text
+        text_lines += [f"{part.text:<{width}}  # {printable(part.comment)}" if part.comment else part.text
                     for part in block]
-        written += _comment_lines(line.comment) if line.comment else [""]
+        text_lines += _comment_lines(line.comment) if line.comment else [""]
         block = []
-    return "\n".join(written).rstrip("\n") + "\n"
+    return "\n".join(text_lines).rstrip("\n") + "\n"
 
 
 def _comment_lines(comment: str) -> list[str]:
-    """Write a comment in lines, indented as its first begins; code, which is indented, stays in one."""
+    """Wrap a comment into lines that begin with "#"; one that begins with a space, as code does, stays one line."""
     shown = printable(comment)
     if shown.startswith(" "):
         return [f"# {shown}".rstrip()]
