@@ -147,7 +147,7 @@ def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
 
 def _changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
     """Yield that the reference of the folder is not the one that the run left, as where another run was accepted."""
-    if has_another_reference(folder, results, fail_on, alone=spec.as_of is None or spec.ledger is False):
+    if has_another_reference(folder, results, fail_on, without_ledger=spec.as_of is None or spec.ledger is False):
         yield f"{REFERENCE} is not the one that the run left"
 
 

@@ -79,7 +79,7 @@ MOST = 30
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
-    """Give the verdict on the whole: its sign, and the sentence that heads the card."""
+    """Yield the verdict of the run: its sign, and the sentence that heads the card."""
     verdict = results.verdict
     if results.gates and verdict != "none":
         yield KINDS[verdict].sign, headline(results.gates)
@@ -88,7 +88,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write every gate with its reason; nothing where no gate is declared."""
+    """Yield the section of the gates, each with its reason; nothing where no gate is declared."""
     names = names_of(results)
     if not results.gates:
         return
@@ -101,7 +101,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
-    """Write the verdict on each gate, what was observed, and the reason."""
+    """Return the table of gates: the verdict on each, what was observed, and the reason."""
     rows = []
     for gate in gates:
         by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
@@ -110,7 +110,7 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
             Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),
             (gate.name or capital(names.subject(gate)), Aside(_limit_text(names, gate), "limit"), *by,
              Aside(f"{names.scope(gate)}{_class_suffix(gate)}{severity}", "definition")),
-            _observed_cell(gate, whole=gate.metric in names.counts), gate_sentence(names, gate))))
+            _observed_cell(gate, is_count=gate.metric in names.counts), gate_sentence(names, gate))))
     columns = (
         Column("Verdict", style="said"), Column("Gate", style="what"), Column("Observed", "num"),
         Column("Reason", style="why"),
@@ -118,8 +118,8 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
     return Table(f"Gates{with_limits(results, rows)}", columns, tuple(rows), "judged", stacked=True, heading=1)
 
 
-def _observed_cell(gate: Gate, *, whole: bool) -> Cell:
-    """Write what was observed, with its interval where it has one; a dash where there is no number."""
+def _observed_cell(gate: Gate, *, is_count: bool) -> Cell:
+    """Return the observed number with its interval, if any, as a cell; a dash where there is no number."""
     value, lower, upper = gate.observed, gate.lower, gate.upper
     if value is None or not math.isfinite(value):
         return "–"
@@ -127,18 +127,18 @@ def _observed_cell(gate: Gate, *, whole: bool) -> Cell:
     if gate.against is not None:
         return Number(*numbers.signed_interval(value, lower, upper, apart=(0, *gate.limit.values())), exact=exact)
     if lower is None or upper is None:
-        return Number(numbers.count(value) if whole and value.is_integer() else numbers.number(value), exact=exact)
-    return Number(*numbers.interval(value, lower, upper, whole=whole, apart=gate.limit.values()), exact=exact)
+        return Number(numbers.count(value) if is_count and value.is_integer() else numbers.number(value), exact=exact)
+    return Number(*numbers.interval(value, lower, upper, whole=is_count, apart=gate.limit.values()), exact=exact)
 
 
 def _counts_by_gate(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Block]:
-    """Count the verdicts of gates of which not all are listed."""
+    """Yield how many verdicts of each kind there are by gate, of those after the first ``listed``."""
     items = []
     for number in dict.fromkeys(gate.gate for gate in ordered[listed:]):
         verdicts = [gate for gate in ordered if gate.gate == number]
         kinds = Counter(gate.kind for gate in verdicts)
         counts = [f"{kinds[kind]} {words.word}" for kind, words in KINDS.items() if kinds[kind]]
-        items.append(f"{_title(names, verdicts[0], whole=True)}: {', '.join(counts)}")
+        items.append(f"{_title(names, verdicts[0], without_class=True)}: {', '.join(counts)}")
     if items:
         yield Text((f"These are the worst {listed} of {numbers.count(len(ordered))} checks; all are in ",
                     Code("results.json"), ". Counts of the others, by gate:"), "small")
@@ -147,10 +147,10 @@ def _counts_by_gate(names: Names, ordered: Sequence[Gate], listed: int) -> Itera
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield how the evidence of nights was made, where gates are judged by it."""
-    known = [gate.sequence for gate in results.gates if gate.sequence is not None]
-    if not known:
+    sequences = [gate.sequence for gate in results.gates if gate.sequence is not None]
+    if not sequences:
         return
-    first = known[0]
+    first = sequences[0]
     yield Procedure("Gates judged by all nights", (
         "Each night bets against the limit. What a stake of 1 has become is the evidence: an e-value, whose mean is at "
         "most 1 while the limit is kept. The sizes of the bets and the night on which a fall begins are mixed. The "
@@ -158,13 +158,13 @@ def procedures(results: Results) -> Iterator[Procedure]:
         f"most over all {numbers.count(first.alarms)} limits together, however many independent nights there are "
         "(Ville 1939). A gate fails when the evidence that its limit is missed reaches it. It passes when that of the "
         "same bets the other way round does and recent nights say little against it."), BETTING)
-    if any(sequence.basis == "asymptotic" for sequence in known):
+    if any(sequence.basis == "asymptotic" for sequence in sequences):
         yield Procedure("Asymptotic evidence", (
             "Where rows are weighted, clustered or cross-fitted, or a measure is no mean of rows within bounds, the "
             "bets are on the value. Its distance from the limit in standard errors counts as if it were normal, less "
             "an allowance for what that leaves out. The standard error is that of half the interval, and nights of few "
             "rows count together."))
-    if any(sequence.between_nights for sequence in known):
+    if any(sequence.between_nights for sequence in sequences):
         yield Procedure("Nights that differ", (
             "The standard error of a night is that of its rows times how far the nights before differed, beside what "
             "their rows explain: from the differences of successive nights (von Neumann 1941)."))
@@ -187,9 +187,9 @@ def headline(gates: Sequence[Gate]) -> str:
     return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
 
 
-def _title(names: Names, gate: Gate, *, whole: bool = False) -> str:
-    """Name a gate: by its own name, or by the measure and its limit; ``whole`` leaves out the class."""
-    return gate.name or f"{capital(names.subject(gate, whole=whole))} {_limit_text(names, gate)}"
+def _title(names: Names, gate: Gate, *, without_class: bool = False) -> str:
+    """Return the title of a gate: its own name, or its measure and limit; ``without_class`` leaves out the class."""
+    return gate.name or f"{capital(names.subject(gate, whole=without_class))} {_limit_text(names, gate)}"
 
 
 def _limit_text(names: Names, gate: Gate) -> str:
@@ -207,20 +207,20 @@ def _class_suffix(gate: Gate) -> str:
 
 
 def checks(results: Results) -> Iterator[Check]:
-    """Write each verdict as a test case of its dataset and model; cases of one name have the number of the gate too.
+    """Yield each verdict as a test case of its dataset and model; cases of one name have the number of the gate too.
 
     A gate that failed is a failure. One that failed with severity warn, is inconclusive or was skipped counts as
     skipped, with the reason as its message, so that a reader agrees with the exit code of `evalpipe run`.
     """
     names = names_of(results)
-    seen: set[tuple[str, str]] = set()
+    names_so_far: set[tuple[str, str]] = set()
     for gate in results.gates:
         variant = "" if gate.variant == "original" else f"+{gate.variant}"
         group = f"{gate.dataset}.{gate.model}{variant}"
-        inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
-        name = f"{_title(names, gate)}{inside}{_class_suffix(gate)}"
-        name += f" (gate {gate.gate})" if (group, name) in seen else ""
-        seen.add((group, name))
+        slice_text = "" if gate.slice is None else f", {names.slice(gate.slice)}"
+        name = f"{_title(names, gate)}{slice_text}{_class_suffix(gate)}"
+        name += f" (gate {gate.gate})" if (group, name) in names_so_far else ""
+        names_so_far.add((group, name))
         yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate_sentence(names, gate)}")
 
 
@@ -242,7 +242,7 @@ def nights(sequence: GateSequence) -> str:
 
 
 def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
-    """Write the evidence of the nights of each verdict that rests on them."""
+    """Yield a table of the evidence of all nights, by verdict; nothing where none of the gates rests on it."""
     rows = tuple(Row(((gate.name or capital(names.subject(gate)), Aside(names.scope(gate), "definition")),
                       _evidence_number(gate.sequence.evidence), _evidence_number(gate.sequence.kept),
                       _evidence_number(gate.sequence.threshold), nights(gate.sequence), gate.sequence.basis))
@@ -267,8 +267,8 @@ CLEAR = 3.0
 @rule
 def gates(results: Results) -> Iterator[Claim]:
     """Whether each gate held."""
-    says = {"fail": failed, "warn": failed, "inconclusive": undecided, "pass": kept, "skipped": skipped}
-    yield from (Claim(gate, says[gate.kind]) for gate in results.gates)
+    finding_of_kind = {"fail": failed, "warn": failed, "inconclusive": undecided, "pass": kept, "skipped": skipped}
+    yield from (Claim(gate, finding_of_kind[gate.kind]) for gate in results.gates)
 
 
 @rule
@@ -285,7 +285,7 @@ def dependent_nights(results: Results) -> Iterator[Claim]:
 
 
 def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say whose nights differ by more than their rows explain."""
+    """Yield a finding on each gate whose nights differ by more than their rows explain."""
     for gate_rows in _by_gate(rows):
         spread = max(row.sequence.spread or 0.0 for row in gate_rows if row.sequence is not None)
         times = numbers.fixed(math.sqrt(spread), 1)
@@ -296,7 +296,7 @@ def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say whose nights go with the night before."""
+    """Yield a finding on each gate whose nights go with the night before."""
     for gate_rows in _by_gate(rows):
         most = max(row.sequence.autocorrelation or 0.0 for row in gate_rows if row.sequence is not None)
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights go together (correlation "
@@ -310,29 +310,29 @@ def _gate_name(results: Results, rows: Sequence[Gate]) -> str:
 
 
 def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say which gates failed."""
+    """Yield a finding on each gate that failed."""
     for gate_rows in _by_gate(rows):
         weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
         yield finding("fails", weight, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say which gates these data leave open, and about how many more rows would decide."""
+    """Yield a finding on each gate that these data leave open, with about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
-        still = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
+        what_is_open = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
                  else f"These data do not decide.{_more_rows_sentence(results, gate_rows)}")
-        text = f"{_observed_and_required(results, gate_rows)} {still}"
+        text = f"{_observed_and_required(results, gate_rows)} {what_is_open}"
         yield finding("undecided", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say which gates held."""
+    """Yield a finding on each gate that held."""
     for gate_rows in _by_gate(rows):
         yield finding("passes", weights.GATE_HELD, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say which gates were not judged, and why."""
+    """Yield a finding on each gate that was not judged, with the reason."""
     for gate_rows in _by_gate(rows):
         first = gate_rows[0]
         names = names_of(results)
@@ -351,8 +351,8 @@ def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
     for row in rows[:3]:
         value = "no value" if row.observed is None else numbers.with_limits(
             row.observed, row.lower, row.upper, apart=row.limit.values())
-        inside = "" if row.slice is None else f", {names.slice(row.slice)}"
-        observed.append(f"{value} for {of_model(results, row)}{inside}")
+        slice_text = "" if row.slice is None else f", {names.slice(row.slice)}"
+        observed.append(f"{value} for {of_model(results, row)}{slice_text}")
     more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
     judged = ", by the evidence of all nights" if first.on == "sequence" else ""
@@ -366,21 +366,21 @@ LIMIT_WORDS = {
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Say about how many more rows would decide; nothing where a number lies on its limit, or nearly so."""
+    """Return the sentence on how many more rows would decide; empty where a number lies on its limit, or nearly so."""
     needed = [_more_rows_needed(results, row) for row in rows]
-    known = [number for number in needed if number is not None]
-    if len(known) < len(needed):
+    defined = [number for number in needed if number is not None]
+    if len(defined) < len(needed):
         return ""
-    several = len({row.model for row in rows}) == len(rows) > 1
-    counts = [f"{numbers.count(number)}{f' ({names_of(results).model(row.model)})' if several else ''}"
-              for number, row in zip(known, rows, strict=True)]
-    listed = joined(counts) if several or len(rows) == 1 else numbers.count(max(known))
+    by_model = len({row.model for row in rows}) == len(rows) > 1
+    counts = [f"{numbers.count(number)}{f' ({names_of(results).model(row.model)})' if by_model else ''}"
+              for number, row in zip(defined, rows, strict=True)]
+    listed = joined(counts) if by_model or len(rows) == 1 else numbers.count(max(defined))
     return f" About {listed} more rows like these would."
 
 
 def _more_rows_needed(results: Results, row: Gate) -> int | None:
-    """Return about how many more rows would decide a gate whose interval includes one of its limits; else None."""
-    signed = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
-    within = [limit for limit in signed
+    """Return about how many more rows would decide a gate; None unless its interval includes just one limit."""
+    limits = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
+    included = [limit for limit in limits
               if row.lower is not None and row.upper is not None and row.lower <= limit <= row.upper]
-    return more_rows(row, within[0], rows_of(results, row)) if len(within) == 1 else None
+    return more_rows(row, included[0], rows_of(results, row)) if len(included) == 1 else None

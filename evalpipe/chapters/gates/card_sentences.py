@@ -27,9 +27,9 @@ def gate_sentence(names: Names, gate: Gate) -> str:
     name = capital(names.subject(gate))
     if gate.reason.code == "not-compared":
         return f"{name} was not compared: {gate.reason.because}."
-    whole = gate.metric in names.counts
-    predicate = _sequence_predicate(gate, whole=whole) if gate.sequence is not None else _predicate(gate, whole=whole)
-    return f"{name}{_minus_reference(names, gate)}{predicate}"
+    is_count = gate.metric in names.counts
+    predicate = _predicate if gate.sequence is None else _sequence_predicate
+    return f"{name}{_minus_reference(names, gate)}{predicate(gate, is_count=is_count)}"
 
 
 def _minus_reference(names: Names, gate: Gate) -> str:
@@ -43,8 +43,8 @@ def _minus_reference(names: Names, gate: Gate) -> str:
     return f" minus that of {run}{day} (two independent samples)"
 
 
-def _predicate(gate: Gate, *, whole: bool) -> str:
-    """Say what follows the name of a number that is judged by this run alone."""
+def _predicate(gate: Gate, *, is_count: bool) -> str:
+    """Return what follows the name of a number that is judged by this run alone: the number, and where it lies."""
     code, because = gate.reason.code, gate.reason.because
     if code == "absent":
         return f" is not given: {because}. {COUNTED[gate.verdict]}"
@@ -53,15 +53,15 @@ def _predicate(gate: Gate, *, whole: bool) -> str:
         return f" is {prefix}{because}. {COUNTED[gate.verdict]}"
     if code == "unreliable":
         start = "It has no interval" if gate.lower is None else "Its interval cannot be relied on"
-        return f": {_number(gate, whole=whole)}. {start}: {because}. {COUNTED[gate.verdict]}"
+        return f": {_number(gate, is_count=is_count)}. {start}: {because}. {COUNTED[gate.verdict]}"
     judged, _, position = code.partition("-")
     if judged == "interval":
-        return _interval_predicate(gate, position, whole=whole)
+        return _interval_predicate(gate, position, is_count=is_count)
     low, high = _limit(gate, gate.limits.low), _limit(gate, gate.limits.high)
-    kept = (("at least", gate.limits.low, low), ("at most", gate.limits.high, high))
+    kept_limits = (("at least", gate.limits.low, low), ("at most", gate.limits.high, high))
     where = {
         "below": f"below {low}", "above": f"above {high}",
-        "within": " and ".join(f"{words} {text}" for words, limit, text in kept if math.isfinite(limit)),
+        "within": " and ".join(f"{words} {text}" for words, limit, text in kept_limits if math.isfinite(limit)),
     }[position]
     if judged != "value":
         subject, number = f"The {judged} limit", gate.lower if judged == "lower" else gate.upper
@@ -73,14 +73,14 @@ def _predicate(gate: Gate, *, whole: bool) -> str:
     else:
         subject = f"Its interval cannot be relied on: {because}. So the value alone is judged: it"
         number = gate.observed
-    return f": {_number(gate, number or 0.0, whole=whole)}. {subject} is {where}."
+    return f": {_number(gate, number or 0.0, is_count=is_count)}. {subject} is {where}."
 
 
-def _interval_predicate(gate: Gate, position: str, *, whole: bool) -> str:
-    """Say where a whole interval is."""
+def _interval_predicate(gate: Gate, position: str, *, is_count: bool) -> str:
+    """Return where the interval lies to the limits: ": 0.56 (0.50–0.62). The whole interval is below 0.7."."""
     lower, upper, limits = gate.lower or 0.0, gate.upper or 0.0, gate.limits
     low, high = _limit(gate, limits.low), _limit(gate, limits.high)
-    number = f": {_number(gate, lower, upper, whole=whole)}."
+    number = f": {_number(gate, lower, upper, is_count=is_count)}."
     if position == "includes":
         sides = ((low, limits.side(lower, gate.scale) < 0), (high, limits.side(upper, gate.scale) > 0))
         missed = " and ".join(limit for limit, beyond in sides if beyond)
@@ -95,11 +95,11 @@ def _interval_predicate(gate: Gate, position: str, *, whole: bool) -> str:
     return f"{number} The whole interval is {where}."
 
 
-def _sequence_predicate(gate: Gate, *, whole: bool) -> str:
-    """Say what follows the name of a number that is judged by the evidence of all nights."""
+def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
+    """Return what follows the name of a number that is judged by the evidence of all nights."""
     reason, state = gate.reason, gate.sequence
     assert state is not None  # noqa: S101 - the caller looked
-    number = f" is not given: {reason.because}." if gate.observed is None else f": {_number(gate, whole=whole)}."
+    number = f" is not given: {reason.because}." if gate.observed is None else f": {_number(gate, is_count=is_count)}."
     nights = "1 night" if state.nights == 1 else f"{state.nights:,} nights"
     if reason.code == "no-nights":
         return f"{number} No night has evidence yet, so these nights do not decide."
@@ -115,8 +115,8 @@ def _sequence_predicate(gate: Gate, *, whole: bool) -> str:
     within = " and ".join(inside[limit] for limit in limits.finite)
     kind = " (asymptotic)" if state.basis == "asymptotic" else ""
     since = "" if state.since is None or state.nights == 1 else f" since {state.since}"
-    same = f" (without {joined(state.same_data)}, of the same data as earlier days)" if state.same_data else ""
-    start = f"{number} The evidence{kind} of {nights}{since}{same} that it is"
+    same_data = f" (without {joined(state.same_data)}, of the same data as earlier days)" if state.same_data else ""
+    start = f"{number} The evidence{kind} of {nights}{since}{same_data} that it is"
     needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
     kept = numbers.evidence(state.kept)
     if reason.code == "nights-missed":
@@ -136,14 +136,14 @@ def _limit(gate: Gate, limit: float) -> str:
     return f"{'+' if gate.against is not None and limit > 0 else ''}{numbers.plain(limit)}"
 
 
-def _number(gate: Gate, *judged: float, whole: bool) -> str:
+def _number(gate: Gate, *judged: float, is_count: bool) -> str:
     """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit.
 
-    ``whole`` leaves out its decimals where all of them are zero.
+    Of a measure with ``is_count``, decimals are left out where all of them are zero.
     """
     ends = [] if gate.lower is None or gate.upper is None else [gate.lower, gate.upper]
     shown = [gate.observed or 0.0, *ends]
-    digits = 0 if whole and all(float(number).is_integer() for number in shown) else numbers.decimals(
+    digits = 0 if is_count and all(float(number).is_integer() for number in shown) else numbers.decimals(
         gate.observed or 0.0, gate.lower, gate.upper)
     while digits < numbers.MOST_DECIMALS and any(
             _reads_as(number, limit, digits) for number in judged for limit in gate.limits.finite):

@@ -128,7 +128,7 @@ def _same_data_warnings(
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
-    """Yield the verdict of a gate on each number that it judges, in the order of the results."""
+    """Yield the verdict of a gate on each number that it judges, in the order of the results, or a Problem."""
     subjects = [subject for subject in case.numbers.subjects if is_on(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:
@@ -149,20 +149,20 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
         return case.numbers.judged(case.gate, subject)
     if isinstance(earlier, NoEarlier):
         return earlier
-    last = case.gate.against == "last"
-    run = {"path": None if last else earlier.path, "as_of": earlier.results.as_of if last else None}
-    then = earlier.observed(subject)
-    if then is not None and case.numbers.same_expression(earlier.numbers, subject.metric):
-        return change(case.numbers.observed[subject.key], then)
-    if then is not None:
-        return NoEarlier(sentence("other-expression", **run, measure=names.subject(subject)))
+    is_last = case.gate.against == "last"
+    run_words = {"path": None if is_last else earlier.path, "as_of": earlier.results.as_of if is_last else None}
+    earlier_number = earlier.observed(subject)
+    if earlier_number is not None and case.numbers.same_expression(earlier.numbers, subject.metric):
+        return change(case.numbers.observed[subject.key], earlier_number)
+    if earlier_number is not None:
+        return NoEarlier(sentence("other-expression", **run_words, measure=names.subject(subject)))
     models = [model.name for model in earlier.results.models]
     datasets = [dataset.name for dataset in earlier.results.datasets if dataset.role == "evaluate"]
-    for kind, name, known in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
-        if name not in known and name not in earlier.names.values():
-            return NoEarlier(sentence("not-in-earlier-run", case=kind, **run, name=name, known=known))
+    for kind, name, earlier_names in (("model", subject.model, models), ("dataset", subject.dataset, datasets)):
+        if name not in earlier_names and name not in earlier.names.values():
+            return NoEarlier(sentence("not-in-earlier-run", case=kind, **run_words, name=name, known=earlier_names))
     return NoEarlier(sentence(
-        "not-in-earlier-run", case="number", **run, measure=names.subject(subject), scope=names.scope(subject)))
+        "not-in-earlier-run", case="number", **run_words, measure=names.subject(subject), scope=names.scope(subject)))
 
 
 def _gate_row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
@@ -170,21 +170,21 @@ def _gate_row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> 
     gate, earlier = case.gate, case.earlier
     against_sha256, against_as_of = (
         (earlier.sha256, earlier.results.as_of) if isinstance(earlier, EarlierRun) else (None, None))
-    state = case.sequences.state(case.number, subject) if gate.rule.on == "sequence" else None
-    word: Literal["pass", "fail", "inconclusive", "skipped"]
+    sequence = case.sequences.state(case.number, subject) if gate.rule.on == "sequence" else None
+    gate_verdict: Literal["pass", "fail", "inconclusive", "skipped"]
     if isinstance(observed, NoEarlier):
-        word, reason = "skipped", GateReason(code="not-compared", because=observed.why)
+        gate_verdict, reason = "skipped", GateReason(code="not-compared", because=observed.why)
         observed = Observed(None)
     else:
-        word, reason = (
-            verdict(GateLimits.of(gate.rule.limit), gate.rule.on, observed, gate.rule.undefined) if state is None
-            else sequence_verdict(gate, observed, state))
+        gate_verdict, reason = (
+            verdict(GateLimits.of(gate.rule.limit), gate.rule.on, observed, gate.rule.undefined) if sequence is None
+            else sequence_verdict(gate, observed, sequence))
     return Gate(
         **dict(subject), gate=case.number, name=gate.rule.name, on=gate.rule.on, limit=gate.rule.limit,
         observed=observed.value, lower=observed.lower, upper=observed.upper, level=observed.level,
         method=observed.method, against=gate.reference, reference=observed.reference,
         against_sha256=against_sha256, against_as_of=against_as_of,
-        sequence=state, verdict=word, severity=gate.rule.severity, reason=reason,
+        sequence=sequence, verdict=gate_verdict, severity=gate.rule.severity, reason=reason,
     )
 
 
@@ -204,7 +204,7 @@ class Sequences:
     @classmethod
     def of(cls, plan: Plan, results: Results, observed: Numbers, nights: Sequence[Night]) -> Sequences:
         """Collect the evidence of this night and of earlier ``nights``, which are in the order of days."""
-        evidence = tuple(_tonight(plan, results, observed))
+        evidence = tuple(_evidence_of_tonight(plan, results, observed))
         earlier = _by_sequence(evidence, nights)
         return cls(plan, evidence, earlier, len({*earlier, *(row.sequence for row in evidence)}))
 
@@ -214,11 +214,11 @@ class Sequences:
         return threshold(self.plan.part(sequence_plan).level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
-        """Return the evidence of all nights together, of a gate by its number from 1, on one number."""
+        """Return the evidence of all nights together on a gate's number; ``number`` is that of the gate from 1."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
         limits = [_LimitEvidence.of(self.plan, row, *self._nights(row)) for row in rows]
         days = sorted({day for limit in limits for day in limit.days if day is not None})
-        together, rule = limits[0].agreement, self.plan.part(sequence_plan)
+        first, rule = limits[0].agreement, self.plan.part(sequence_plan)
         return GateSequence(
             evidence=max(last(limit.logs.against, self.needed) for limit in limits),
             kept=min(last(limit.logs.kept, self.needed) for limit in limits),
@@ -226,7 +226,7 @@ class Sequences:
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),
             since=days[0] if days else None, same_data=sorted({day for limit in limits for day in limit.same_data}),
-            spread=together and together.spread, autocorrelation=together and together.autocorrelation,
+            spread=first and first.spread, autocorrelation=first and first.autocorrelation,
             between_nights=rule.between_nights,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
@@ -234,17 +234,17 @@ class Sequences:
     def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
         """Return the nights of a sequence, this one the last, and the days left out because they repeat data."""
         tonight = {"as_of": self.plan.as_of, **row.model_dump(include=set(NIGHT_FIELDS))}
-        known: set[str] = set()
+        earlier_data: set[str] = set()
         nights: list[Night] = []
-        repeated: list[str] = []
+        repeated_days: list[str] = []
         for night in (*self.earlier.get(row.sequence, ()), tonight):
             data = night["data_sha256"]
-            if data is not None and data in known:
-                repeated.append(str(night["as_of"]))
+            if data is not None and data in earlier_data:
+                repeated_days.append(str(night["as_of"]))
             else:
                 nights.append(night)
-            known |= {data} - {None}
-        return nights, repeated
+            earlier_data |= {data} - {None}
+        return nights, repeated_days
 
     def warnings(self) -> Iterator[Warned]:
         """Warn of each dataset of this night that has the same rows as on an earlier night."""
@@ -269,50 +269,51 @@ class _LimitEvidence:
 
     @classmethod
     def of(cls, plan: Plan, row: GateEvidence, nights: Sequence[Night], same_data: list[str]) -> _LimitEvidence:
-        """Compute the evidence of ``nights`` on the limit that the record of this night, ``row``, is of."""
+        """Compute the evidence of all ``nights`` on one limit, which this night's record ``row`` names."""
         values = Nights(*(np.array([night[key] for night in nights], float) for key in VALUE_FIELDS))
         if row.basis == "exact":
             logs = NightEvidence(*(np.array([night[key] for night in nights]) for key in ("against", "kept")))
-            known = np.asarray(logs.against.any(axis=-1))
+            is_measured = np.asarray(logs.against.any(axis=-1))
         else:
             gate = plan.part(gates_plan)[row.gate - 1]
             groups = gathered(values, least_night(gate.entries))
-            between = plan.part(sequence_plan).between_nights
-            logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between)
-            known = np.isfinite(values.values)
-        counted = np.asarray(logs.against.any(axis=-1))
-        days = [night["as_of"] for night, has_evidence in zip(nights, known, strict=True) if has_evidence]
-        waiting = int(known[1 + max(np.flatnonzero(counted), default=-1) :].sum())
-        return cls(NightEvidence(logs.against[counted], logs.kept[counted]), days, waiting, same_data,
+            between_nights = plan.part(sequence_plan).between_nights
+            logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between_nights)
+            is_measured = np.isfinite(values.values)
+        is_counted = np.asarray(logs.against.any(axis=-1))
+        days = [night["as_of"] for night, measured in zip(nights, is_measured, strict=True) if measured]
+        waiting = int(is_measured[1 + max(np.flatnonzero(is_counted), default=-1) :].sum())
+        return cls(NightEvidence(logs.against[is_counted], logs.kept[is_counted]), days, waiting, same_data,
                    agreement(values))
 
 
 def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
-    """Return the earlier nights of the gates that have ``evidence``, by their sequence, in the order of days.
+    """Return the earlier nights by their sequence, in the order of days; only of gates that have ``evidence``.
 
     Where a model was renamed, the nights under its former name belong to the sequence under its new name, and the
     nights of another model that had the new name before do not.
     """
     families = {row.family for row in evidence}
-    renamed: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
+    new_sequences: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
     earlier: dict[str, list[Night]] = defaultdict(list)
     by_day: dict[str, list[Night]] = defaultdict(list)
     for night in nights:
         by_day[str(night["as_of"])].append(night)
+    # From the newest day back, so that a model that was renamed twice is followed.
     for _, same_day in sorted(by_day.items(), reverse=True):
-        replaced = {renamed[night["sequence"]] for night in same_day if night["sequence"] in renamed}
+        taken_over = {new_sequences[night["sequence"]] for night in same_day if night["sequence"] in new_sequences}
         for night in same_day[::-1]:
             sequence = str(night["sequence"])
-            if sequence in renamed or (night["family"] in families and sequence not in replaced):
+            if sequence in new_sequences or (night["family"] in families and sequence not in taken_over):
                 record = {key: item for key, item in night.items() if key != "former"}
-                earlier[renamed.get(sequence, sequence)].append(record)
-        renamed |= {night["former"]: renamed.get(night["sequence"], night["sequence"])
+                earlier[new_sequences.get(sequence, sequence)].append(record)
+        new_sequences |= {night["former"]: new_sequences.get(night["sequence"], night["sequence"])
                     for night in same_day if night.get("former") is not None}
     return {sequence: rows[::-1] for sequence, rows in earlier.items()}
 
 
 def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
-    """Return the hash of the earlier nights of the sequences of some evidence."""
+    """Return the hash of the earlier nights of the sequences that records of evidence are of."""
     return json_sha256([earlier.get(row.sequence, ()) for row in rows])
 
 
@@ -330,19 +331,19 @@ def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
     return sorted(changed)
 
 
-def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:
-    """Yield the evidence of this night: the exact one of the results or, where there is none, an asymptotic one.
+def _evidence_of_tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:
+    """Yield the records of tonight's evidence: the exact ones of the results or, where there are none, asymptotic ones.
 
-    Both hold the value that is judged, its standard error and its rows.
+    Both get the value that is judged, its standard error and its rows.
     """
-    known: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
+    exact_rows: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
     for row in results.evidence:
-        known[row.gate, row.key].append(row)
+        exact_rows[row.gate, row.key].append(row)
     for number, gate in enumerate(plan.part(gates_plan), 1):
         for subject in observed.subjects if gate.rule.on == "sequence" else ():
             if is_on(plan, gate, subject):
                 data = data_of(results, subject.dataset)
-                rows = known[number, subject.key] or [
+                rows = exact_rows[number, subject.key] or [
                     evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
                     for side, _ in sides(gate)]
                 value = _value_fields(gate, subject, results, observed)
@@ -352,7 +353,7 @@ def _tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEv
 def _value_fields(
     gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 ) -> dict[str, float | int | None]:
-    """Return the value that is judged, its standard error from its interval, its rows and its support."""
+    """Return the fields of evidence on the value judged: value, standard error, rows, and rows of the rarer outcome."""
     judged = observed.judged(gate, subject)
     error = None
     if judged.status == "ok" and judged.interval is not None and judged.level is not None:

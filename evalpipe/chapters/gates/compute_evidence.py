@@ -56,15 +56,15 @@ def _exact_of_model(
 ) -> Iterator[GateEvidence]:
     """Yield the exact evidence of a gate, by its ``number`` in the spec from 1, on the numbers of one model.
 
-    In a slice of too few rows it is that of a night without bets.
+    In a slice of too few rows nothing is bet, so all log e-values are 0.
     """
     sample = dataset.sample
     baseline = gate.baseline if gate.against == "baseline" else None
     scopes = {scope.number: scope for scope in dataset.scopes(model)}
     baseline_scopes = {} if baseline is None else {scope.number: scope for scope in dataset.scopes(baseline)}
     data = data_sha256(sample.files, sample.summary.where)
-    for (scope_number, place), estimates in dataset.estimates_of(model).items():
-        entry = plan.metrics[place]
+    for (scope_number, metric_index), estimates in dataset.estimates_of(model).items():
+        entry = plan.metrics[metric_index]
         scope, baseline_scope = scopes.get(scope_number), baseline_scopes.get(scope_number)
         for estimate in estimates:
             subject = subject_of(estimate)
@@ -72,46 +72,49 @@ def _exact_of_model(
             if not is_on(plan, gate, subject) or not is_exact(plan, sample, model, baseline, entry, k):
                 continue
             for side, limit in sides(gate):
-                night: NightEvidence | None = None
+                logs: NightEvidence | None = None
                 if scope is not None and gate.against != "baseline":
-                    night = _of_values(scope, entry, k, limit, SIDES[side])
+                    logs = _of_values(scope, entry, k, limit, SIDES[side])
                 elif scope is not None and baseline_scope is not None:
-                    night = _of_pairs(scope, baseline_scope, entry, k, limit, SIDES[side])
-                    if night is None:
+                    logs = _of_pairs(scope, baseline_scope, entry, k, limit, SIDES[side])
+                    if logs is None:
                         break  # the value has an interval all the same, so its evidence is asymptotic
-                yield evidence_row(gate, number, subject, side, "exact", night, data, plan.renamed)
+                yield evidence_row(gate, number, subject, side, "exact", logs, data, plan.renamed)
 
 
 def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: MetricPlan, k: int | None) -> bool:
-    """Tell whether the evidence on a measure of a model, or of its difference from another, is exact.
+    """Tell whether the evidence on a measure of a model, or of its difference from the model ``other``, is exact.
 
     Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
-    been fitted on them.
+    been fitted on them. ``k`` is the index of a class, None of a measure of all classes.
     """
     kind = evidence_kind(entry)
     # Differences of log losses are far from their bounds.
-    narrow = other is None or entry.metric.name != "log_loss"
-    bounded = kind == "rows" or (kind == "losses" and k is None and narrow) or (kind == "cells" and other is None)
+    near_bounds = other is None or entry.metric.name != "log_loss"
+    bounded = kind == "rows" or (kind == "losses" and k is None and near_bounds) or (kind == "cells" and other is None)
     models = [model] if other is None else [model, other]
     of_labels, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
         bounded and not between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
-        and all(_is_fixed(plan, sample, name, labels=of_labels) for name in models)
+        and all(_is_fixed(plan, sample, name, thresholded=of_labels) for name in models)
     )
 
 
-def _is_fixed(plan: Plan, sample: Sample, model: str, *, labels: bool) -> bool:
-    """Tell whether the predictions of a model, with ``labels`` its threshold too, do not depend on these rows."""
+def _is_fixed(plan: Plan, sample: Sample, model: str, *, thresholded: bool) -> bool:
+    """Tell whether a model's predictions were made without these rows, that is, not cross-fitted here.
+
+    With ``thresholded``, tell also that no rule chose its threshold on them.
+    """
     predictions = sample.models[model]
     if predictions.folds is not None:
         return False
     planned = plan.models.get(predictions.source or model)
     rule = None if planned is None else planned.threshold.rule
-    return not labels or rule is None or rule.dataset not in (None, sample.dataset)
+    return not thresholded or rule is None or rule.dataset not in (None, sample.dataset)
 
 
 def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, side: int) -> NightEvidence:
-    """Return the evidence on the value of a measure."""
+    """Return the exact evidence on the value of a measure; ``k`` is the index of its class, None of all classes."""
     summary, options = summary_of(scope, entry, k), options_of(entry, k)
     if evidence_kind(entry) == "rows":
         hits, trials = summary.proportion(entry.metric, options)
@@ -136,7 +139,10 @@ def _loss_bounds(entry: MetricPlan) -> tuple[float, float]:
 def _of_pairs(
     scope: Scope, other: Scope, entry: MetricPlan, k: int | None, limit: float, side: int
 ) -> NightEvidence | None:
-    """Return the evidence on the difference of two models on the same rows; None where their trials differ."""
+    """Return the exact evidence on the difference of two models on the same rows; None where their trials differ.
+
+    ``k`` is the index of the class of a measure, None of all classes.
+    """
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
     if evidence_kind(entry) == "losses":
         losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
@@ -154,37 +160,39 @@ def _of_pairs(
 
 
 def evidence_row(
-    gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, night: NightEvidence | None,
-    data: str | None, renamed: Mapping[str, str],
+    gate: GatePlan, number: int, subject: Subject, side: Side, basis: Basis, logs: NightEvidence | None,
+    data_hash: str | None, renamed: Mapping[str, str],
 ) -> GateEvidence:
-    """Return the record of the evidence of a night; without ``night``, its logarithms are all 0.
+    """Return the record of one run's log e-values about a gate's limit, one for each bet size.
 
-    Asymptotic evidence has no logarithms yet. ``renamed`` are the former names of models, by their names.
+    Its ``sequence`` is the hash that ties nights together, its ``former`` that under the models' former names, which
+    ``renamed`` gives by their names. Without ``logs`` exact evidence is 0 (an e-value of 1); asymptotic evidence is
+    empty, for it is computed later from all nights.
     """
-    nothing = np.zeros(len(SHARES) if basis == "exact" else 0)
-    against, kept = (nothing, nothing) if night is None else night
+    no_bets = np.zeros(len(SHARES) if basis == "exact" else 0)
+    against, kept = (no_bets, no_bets) if logs is None else logs
     limit = dict(sides(gate))[side]
     judged = {"measure": subject.metric, "options": subject.params, "average": subject.average, "side": side,
               "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS[basis]}
-    place = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
+    scope = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
              "slice": subject.slice}
-    sequence = json_sha256(judged | place)
+    sequence = json_sha256(judged | scope)
     judged_before = judged if gate.baseline is None else judged | {"against": renamed.get(gate.baseline, gate.baseline)}
-    former = json_sha256(judged_before | place | {"model": renamed.get(subject.model, subject.model)})
+    former = json_sha256(judged_before | scope | {"model": renamed.get(subject.model, subject.model)})
     return GateEvidence(
         **dict(subject), gate=number, side=side, sequence=sequence, family=json_sha256(judged),
         former=None if former == sequence else former,
-        basis=basis, data_sha256=data, against=[float(log) + 0.0 for log in against],
+        basis=basis, data_sha256=data_hash, against=[float(log) + 0.0 for log in against],
         kept=[float(log) + 0.0 for log in kept])
 
 
 def data_of(results: Results, dataset: str) -> str | None:
-    """Return the hash of the rows of a dataset of results; None for data held in memory."""
+    """Return the hash of the rows of a dataset of results; None for data in memory."""
     where = next((summary.where for summary in results.datasets if summary.name == dataset), None)
     return data_sha256([file for file in results.inputs if file.dataset == dataset], where)
 
 
 def data_sha256(files: Sequence[InputFile], where: str | None) -> str | None:
-    """Return the hash of the files of a dataset and its condition; None for data held in memory."""
+    """Return the hash of the files of a dataset and its condition ``where``; None for data in memory."""
     digests = [file.sha256 for file in files]
     return None if None in digests else json_sha256({"files": sorted(map(str, digests)), "where": where})

@@ -41,7 +41,7 @@ class Numbers:
         self.observed = {subject.key: observed for subject, observed in pairs}
 
     def judged(self, gate: GatePlan, subject: Subject) -> Observed:
-        """Return the number that a gate judges which is against no earlier run."""
+        """Return the number that a gate judges in this run: the value or, against the baseline, the difference."""
         return self.less_baseline(subject) if gate.against == "baseline" else self.observed[subject.key]
 
     def less_baseline(self, subject: Subject) -> Observed:
@@ -70,6 +70,7 @@ class Numbers:
         }
 
     def _estimated(self, row: Estimate) -> Observed:
+        """Return the number of an estimate, with the reason of its method where it has no interval."""
         reason = row.reason
         if row.value is not None and row.lower is None and reason is None:
             reason = next((chosen.reason for chosen in self._results.intervals.methods.get(row.metric, ())), None)
@@ -110,10 +111,10 @@ class EarlierRun:
         return Numbers(self.results)
 
     def observed(self, subject: Subject) -> Observed | None:
-        """Return its number of a subject, whose model it may have under a former name; None where it has none."""
-        there = {self.names.get(model.name): model.name for model in self.results.models}
-        known = subject.model_copy(update={"model": there.get(subject.model, subject.model)})
-        return self.numbers.observed.get(known.key)
+        """Return the run's number of a subject, also under a former name of its model; None where it has none."""
+        former_names = {self.names.get(model.name): model.name for model in self.results.models}
+        former_subject = subject.model_copy(update={"model": former_names.get(subject.model, subject.model)})
+        return self.numbers.observed.get(former_subject.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,27 +132,30 @@ def subject_of(row: Measured) -> Subject:
     )
 
 
-def change(now: Observed, then: Observed) -> Observed:
-    """Return a number less that of an earlier run, taken as independent, with limits recovered from theirs."""
-    if now.value is None or then.value is None:
-        run, number = ("this", now) if now.value is None else ("earlier", then)
+def change(current: Observed, earlier: Observed) -> Observed:
+    """Return the difference of a number from that of an earlier run, as of independent samples.
+
+    Its limits are recovered from those of both; it has none, and a reason, where one of them has none.
+    """
+    if current.value is None or earlier.value is None:
+        which, number = ("this", current) if current.value is None else ("earlier", earlier)
         return Observed(None, status=number.status, reason=sentence(
-            "undefined-in-run", case=run, because=number.reason))
-    difference = Observed(now.value - then.value, reference=then.value)
-    if now.interval is None or then.interval is None:
-        run, number = ("this", now) if now.interval is None else ("earlier", then)
+            "undefined-in-run", case=which, because=number.reason))
+    difference = Observed(current.value - earlier.value, reference=earlier.value)
+    if current.interval is None or earlier.interval is None:
+        which, number = ("this", current) if current.interval is None else ("earlier", earlier)
         return replace(difference, status=number.status, reason=sentence(
-            "no-interval-in-run", case=run, because=number.reason))
-    if now.level != then.level:
-        return replace(difference, reason=sentence("levels-differ", level=now.level, earlier_level=then.level))
-    lower, upper = recovered_limits((now.value, *now.interval), (then.value, *then.interval))
-    weaker = then if now.status == "ok" != then.status else now
-    return replace(difference, lower=lower, upper=upper, level=now.level, method="recovered", status=weaker.status,
+            "no-interval-in-run", case=which, because=number.reason))
+    if current.level != earlier.level:
+        return replace(difference, reason=sentence("levels-differ", level=current.level, earlier_level=earlier.level))
+    lower, upper = recovered_limits((current.value, *current.interval), (earlier.value, *earlier.interval))
+    weaker = earlier if current.status == "ok" != earlier.status else current
+    return replace(difference, lower=lower, upper=upper, level=current.level, method="recovered", status=weaker.status,
                    reason=weaker.reason)
 
 
 def is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
-    """Tell whether a gate is on a number."""
+    """Tell whether a gate judges the number of a subject."""
     if gate.against == "baseline" and subject.model == gate.baseline:
         return False
     return (
@@ -226,10 +230,10 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
         return _one_number(limits, observed, "value", observed.value, None if on == "value" else because)
     if on in ("lower", "upper"):
         return _one_number(limits, observed, on, interval[on == "upper"])
-    first, last = (limits.side(end, observed.scale) for end in interval)
-    if first != last:
+    lower_side, upper_side = (limits.side(end, observed.scale) for end in interval)
+    if lower_side != upper_side:
         return "inconclusive", GateReason(code="interval-includes")
-    return _at_position("interval", first)
+    return _at_position("interval", lower_side)
 
 
 def _one_number(
@@ -240,4 +244,5 @@ def _one_number(
 
 
 def _at_position(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:
+    """Return pass where a side is 0, the limits or between them, else fail; the reason names what was ``judged``."""
     return "fail" if side else "pass", GateReason(code=f"{judged}-{POSITIONS[side + 1]}", because=because)

@@ -77,7 +77,7 @@ class Shortfalls:
 
 
 def _bets(values: Floats, counts: Floats, bound: float) -> Floats:
-    """Return the logarithms [..., bets] of what bets on values come to, none of which is below minus the bound."""
+    """Return the log e-values [..., bets] of bets on values [..., m], none of which is below minus the bound."""
     sizes = [share / max(bound, LEAST_BOUND) for share in SHARES]
     return np.stack([(counts * log1p(size * values)).sum(axis=-1) for size in sizes], axis=-1)
 
@@ -142,7 +142,7 @@ class Gathered(NamedTuple):
 
 
 def gathered(nights: Nights, least: float) -> Gathered:
-    """Return the groups of nights: a group ends when it has enough rows of the rarer outcome and one known error.
+    """Return the mean of each group of nights; it ends with enough rows of the rarer outcome and one known error.
 
     Nights weigh as their rows do. A night whose error is unknown, as where no row is wrong, takes that of the others by
     their rows. Of a measure that few rows move to one side each night is a group, and those are left out of which fewer
@@ -150,36 +150,37 @@ def gathered(nights: Nights, least: float) -> Gathered:
     not matter, for that would choose nights with many events. The error is that of the nights' own errors or, where it
     is larger, of how far the nights differ.
     """
-    known = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
-    support = np.full(known.shape, ENOUGH) if least else nights.support
-    rows, value = np.where(known, nights.rows, 0.0), np.where(known, nights.values, 0.0)
-    measured = known & (nights.errors > 0)
-    terms = np.stack([
-        rows, rows * value, np.where(measured, rows * nights.errors, 0.0) ** 2, np.where(measured, rows, 0.0),
-        np.where(known, support, 0.0), known, rows**2, rows**2 * value, (rows * value) ** 2])
-    ended = Gathered(np.full(rows.shape, np.nan), np.full(rows.shape, np.nan))
-    group = np.zeros(terms.shape[:-1])
-    for night in range(rows.shape[-1]):
-        group += terms[..., night]
-        ends = (group[4] >= ENOUGH) & (group[3] > 0)
-        ended.values[..., night], ended.errors[..., night] = _closed(np.where(ends, group, np.nan))
-        group = np.where(ends, 0.0, group)
-    return ended
+    counts_night = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
+    support = np.full(counts_night.shape, ENOUGH) if least else nights.support
+    rows, value = np.where(counts_night, nights.rows, 0.0), np.where(counts_night, nights.values, 0.0)
+    has_error = counts_night & (nights.errors > 0)
+    night_totals = np.stack([
+        rows, rows * value, np.where(has_error, rows * nights.errors, 0.0) ** 2, np.where(has_error, rows, 0.0),
+        np.where(counts_night, support, 0.0), counts_night, rows**2, rows**2 * value, (rows * value) ** 2])
+    groups = Gathered(np.full(rows.shape, np.nan), np.full(rows.shape, np.nan))
+    open_totals = np.zeros(night_totals.shape[:-1])
+    for index in range(rows.shape[-1]):
+        open_totals += night_totals[..., index]
+        # Totals 4 and 3 are the rows of the rarer outcome, and the rows of nights with an error.
+        ends = (open_totals[4] >= ENOUGH) & (open_totals[3] > 0)
+        groups.values[..., index], groups.errors[..., index] = _mean_and_error(np.where(ends, open_totals, np.nan))
+        open_totals = np.where(ends, 0.0, open_totals)
+    return groups
 
 
 def _expected_support(nights: Nights) -> Floats:
-    """Return the rows of the rarer outcome that the nights before lead to expect of each night's rows; 0 at first."""
-    known = np.stack([np.where(np.isnan(nights.values), 0.0, total) for total in (nights.support, nights.rows)])
-    support, rows = np.cumsum(known, axis=-1) - known
+    """Return the rows of the rarer outcome that each night is to have by the share in those before; 0 at first."""
+    defined = np.stack([np.where(np.isnan(nights.values), 0.0, total) for total in (nights.support, nights.rows)])
+    support, rows = np.cumsum(defined, axis=-1) - defined
     return np.asarray(nights.rows * support / np.where(rows > 0, rows, np.inf))
 
 
-def _closed(group: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the error of groups from what was totalled of their nights [totals, ...]; NaN of NaN."""
-    rows, total, square, measured, _, count, squares, first, second = group
+def _mean_and_error(totals: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and standard error of groups from totals of their nights [9, ...], stacked by `gathered`."""
+    rows, total, squared_errors, rows_with_error, _, nights, squared_rows, first, second = totals
     mean = total / rows
-    apart = (second - 2 * mean * first + mean**2 * squares) * count / np.maximum(count - 1, 1)
-    return mean, np.sqrt(np.maximum(square * rows / measured, apart)) / rows
+    between_nights = (second - 2 * mean * first + mean**2 * squared_rows) * nights / np.maximum(nights - 1, 1)
+    return mean, np.sqrt(np.maximum(squared_errors * rows / rows_with_error, between_nights)) / rows
 
 
 def evidence(groups: Gathered, limit: float, side: int, *, between: bool = False) -> NightEvidence:
@@ -188,27 +189,28 @@ def evidence(groups: Gathered, limit: float, side: int, *, between: bool = False
     With ``between``, errors grow by the spread of the groups before; until that is known, nothing counts.
     """
     errors = groups.errors * np.sqrt(_spread_before(groups)) if between else groups.errors
-    ended = ~np.isnan(groups.values) & ~np.isnan(errors)
-    night = of_a_value(np.where(ended, groups.values, limit), np.where(ended, errors, 1.0), limit, side)
-    return NightEvidence(*(np.where(ended[..., None], logs, 0.0) for logs in night))
+    is_known = ~np.isnan(groups.values) & ~np.isnan(errors)
+    night_logs = of_a_value(np.where(is_known, groups.values, limit), np.where(is_known, errors, 1.0), limit, side)
+    return NightEvidence(*(np.where(is_known[..., None], logs, 0.0) for logs in night_logs))
 
 
 def _spread_before(groups: Gathered) -> Floats:
-    """Return how far groups before each night differ, squared and beside their errors; NaN until that is known.
+    """Return how far groups before each night differ, squared and in units of their errors; NaN until that is known.
 
     Of successive ones (von Neumann 1941), so that one fall does not hide the next. It is at least 1.
     """
     shape = groups.values.shape
-    total, pairs, spread = np.zeros(shape[:-1]), np.zeros(shape[:-1]), np.full(shape, np.nan)
-    value, error = np.full(shape[:-1], np.nan), np.full(shape[:-1], np.nan)
+    squares, pairs, spread = np.zeros(shape[:-1]), np.zeros(shape[:-1]), np.full(shape, np.nan)
+    last_value, last_error = np.full(shape[:-1], np.nan), np.full(shape[:-1], np.nan)
     for night in range(shape[-1]):
-        enough = pairs >= LEARNT
-        spread[..., night] = np.where(enough, np.maximum(total / np.maximum(pairs, 1), 1.0), np.nan)
-        now, its_error = groups.values[..., night], groups.errors[..., night]
-        both = ~np.isnan(now) & ~np.isnan(value)
-        total += np.where(both, (now - value) ** 2 / (its_error**2 + error**2), 0.0)
-        pairs += both
-        value, error = np.where(np.isnan(now), value, now), np.where(np.isnan(now), error, its_error)
+        has_enough = pairs >= LEARNT
+        spread[..., night] = np.where(has_enough, np.maximum(squares / np.maximum(pairs, 1), 1.0), np.nan)
+        value, error = groups.values[..., night], groups.errors[..., night]
+        has_pair = ~np.isnan(value) & ~np.isnan(last_value)
+        squares += np.where(has_pair, (value - last_value) ** 2 / (error**2 + last_error**2), 0.0)
+        pairs += has_pair
+        last_value = np.where(np.isnan(value), last_value, value)
+        last_error = np.where(np.isnan(value), last_error, error)
     return spread
 
 
@@ -221,17 +223,17 @@ class Agreement(NamedTuple):
 
 
 def agreement(nights: Nights) -> Agreement | None:
-    """Return how the values of nights [nights] go together; None of fewer than are needed to say.
+    """Return how the values of successive nights [nights] go together; None of fewer nights than that takes.
 
-    1 is the spread, and 0 the correlation, of nights that differ by their rows alone.
+    1 is the spread, and 0 the autocorrelation, of nights that differ by their rows alone.
     """
     known = ~np.isnan(nights.values) & (nights.errors > 0)
     values, errors = nights.values[known], nights.errors[known]
     if len(values) <= LEARNT:
         return None
     spread = float(np.mean(np.diff(values) ** 2 / (errors[1:] ** 2 + errors[:-1] ** 2)))
-    apart = (values - values.mean()) / errors
-    return Agreement(spread, float((apart[1:] * apart[:-1]).sum() / (apart**2).sum()), len(values))
+    deviations = (values - values.mean()) / errors
+    return Agreement(spread, float((deviations[1:] * deviations[:-1]).sum() / (deviations**2).sum()), len(values))
 
 
 AT_ONCE = 0.25
@@ -271,14 +273,14 @@ def process(logs: Floats, needed: float) -> Floats:
     has come to is kept up to `REACH` times what a verdict needs of all; that makes the mean smaller, never larger.
     """
     bets = logs.shape[-1]
-    most = math.log(REACH * bets * needed)
-    worth = np.full((*logs.shape[:-2], bets), -np.inf)
-    after = np.empty(logs.shape[:-1])
+    most_log = math.log(REACH * bets * needed)
+    log_wealth = np.full((*logs.shape[:-2], bets), -np.inf)
+    evidence_after = np.empty(logs.shape[:-1])
     for night in range(logs.shape[-2]):
-        joined = log_add_exp(worth, math.log(staked(night + 1) - staked(night)))
-        worth = np.minimum(joined + logs[..., night, :], most)
-        after[..., night] = exp(worth).mean(axis=-1) + 1 - staked(night + 1)
-    return after
+        joined = log_add_exp(log_wealth, math.log(staked(night + 1) - staked(night)))
+        log_wealth = np.minimum(joined + logs[..., night, :], most_log)
+        evidence_after[..., night] = exp(log_wealth).mean(axis=-1) + 1 - staked(night + 1)
+    return evidence_after
 
 
 RECENT = 3.0
@@ -289,19 +291,19 @@ MONTH = 30
 
 
 def recent(logs: Floats, needed: float) -> Floats:
-    """Return the evidence [...] of recent nights of the logarithms of e-values [..., nights, bets].
+    """Return the evidence [...] of recent nights that a limit is missed, from log e-values [..., nights, bets].
 
-    Of each bet, of the nights from that on where it is largest, as in the cumulative sums of Page (1954), within a
+    Each bet counts from the night from which on it comes to most, as in the cumulative sums of Page (1954), within a
     month. A stake of 1 begins anew on each night, so it is no e-value; to ask for little of it makes passes fewer.
     """
-    most, total = math.log(REACH * logs.shape[-1] * needed), np.zeros((*logs.shape[:-2], logs.shape[-1]))
+    most_log, log_wealth = math.log(REACH * logs.shape[-1] * needed), np.zeros((*logs.shape[:-2], logs.shape[-1]))
     for night in range(max(logs.shape[-2] - MONTH, 0), logs.shape[-2]):
-        total = np.minimum(np.maximum(total, 0.0) + logs[..., night, :], most)
-    return np.asarray(exp(total).mean(axis=-1))
+        log_wealth = np.minimum(np.maximum(log_wealth, 0.0) + logs[..., night, :], most_log)
+    return np.asarray(exp(log_wealth).mean(axis=-1))
 
 
 def last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
-    """Return the evidence after the last night of the logarithms of e-values; 1 before the first."""
+    """Return the evidence after the last night, from the log e-values of nights [nights, bets]; 1 before the first."""
     return float(process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
 
 
@@ -367,22 +369,22 @@ def forecast(check: NightCheck, margin: float, drop: float) -> Forecast:
     return Forecast(float(turns.mean()), error, delay if delay <= NIGHTS_A_YEAR else None)
 
 
-def _fails(check: NightCheck, true: Floats, rng: np.random.Generator) -> Flags:
-    """Return on which nights of each year [years, nights] a gate fails of which these are the true values [nights]."""
-    shape = YEARS, len(true)
+def _fails(check: NightCheck, true_values: Floats, rng: np.random.Generator) -> Flags:
+    """Return on which nights a gate fails [years, nights], in simulated years with the true values [nights]."""
+    shape = YEARS, len(true_values)
     if check.trials is not None:
-        hits = rng.binomial(check.trials, np.clip(true, 0, 1), shape).astype(float)
-        value, (lower, upper) = hits / check.trials, clopper_pearson(hits, check.trials, check.level)
+        hits = rng.binomial(check.trials, np.clip(true_values, 0, 1), shape).astype(float)
+        values, (lower, upper) = hits / check.trials, clopper_pearson(hits, check.trials, check.level)
         against = of_a_proportion(hits, np.array(check.trials), check.limit, check.side).against
     else:
-        value = rng.normal(true, check.error, shape)
-        half = NormalDist().inv_cdf((1 + check.level) / 2) * check.error
-        lower, upper = value - half, value + half
-        nights = Nights(value, *(np.full(shape, number) for number in (check.error, 1.0, check.support)))
+        values = rng.normal(true_values, check.error, shape)
+        margin = NormalDist().inv_cdf((1 + check.level) / 2) * check.error
+        lower, upper = values - margin, values + margin
+        nights = Nights(values, *(np.full(shape, number) for number in (check.error, 1.0, check.support)))
         groups = gathered(nights, check.least)
         against = evidence(groups, check.limit, check.side).against
     if check.on == "sequence":
         return np.asarray(process(against, check.needed) >= check.needed)
     nearest = upper if check.side < 0 else lower
-    number = {"interval": nearest, "value": value, "lower": lower, "upper": upper}[check.on]
+    number = {"interval": nearest, "value": values, "lower": lower, "upper": upper}[check.on]
     return np.asarray(check.side * (number - check.limit) > 0)

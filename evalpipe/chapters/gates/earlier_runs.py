@@ -39,17 +39,17 @@ class Tonight:
 
     @classmethod
     def of(cls, results: Results) -> Tonight:
-        """Return the night that results are of."""
+        """Return the night of a run from its results: its day, its spec and the hashes of its data."""
         datasets = {dataset.name for dataset in results.datasets}
         return cls(results.as_of, results.spec_sha256, frozenset(
             (file.dataset, file.sha256) for file in results.inputs if file.dataset in datasets))
 
     def is_of(self, results: Results) -> bool:
-        """Tell whether results are of this night."""
+        """Tell whether results are of this night: of the same day or, without days, of the same spec and data."""
         if self.as_of is not None or results.as_of is not None:
             return self.as_of == results.as_of
-        known = all(sha256 is not None for _, sha256 in self.inputs)
-        return known and self == Tonight.of(results)
+        has_all_hashes = all(sha256 is not None for _, sha256 in self.inputs)
+        return has_all_hashes and self == Tonight.of(results)
 
     def is_after(self, results: Results) -> bool:
         """Tell whether results are of a night before this one; without days that is any other night."""
@@ -84,11 +84,11 @@ def look_back(
     plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = "",
     nights: EarlierNights = NO_NIGHTS,
 ) -> dict[int, EarlierRun | NoEarlier]:
-    """Return the earlier runs that gates are against, or why there are none, by the number of the gate from 0.
+    """Return the earlier run that each gate compares with, or why there is none, by the number of the gate from 0.
 
-    ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`; where it has none
-    of an earlier night, that of the ``nights`` of the ledger is. Raises DataError with every file that cannot be read
-    and every slice that no row is in.
+    ``folder`` is the output folder, called ``shown`` in messages. Gates `against: last` compare with its reference or,
+    where it has none of an earlier night, with that of the ``nights`` of the ledger. Raises DataError with every file
+    that cannot be read and every slice that no row is in.
     """
     read_files = frozenset((file.dataset, file.sha256) for sample in samples for file in sample.files)
     tonight = Tonight(plan.as_of, plan.spec_sha256, read_files)
@@ -126,7 +126,7 @@ def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sa
 
 
 def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:
-    """Read the results at a path of the spec."""
+    """Read the results that a gate names by path; NoEarlier or, unless ``optional``, a Problem where none are."""
     folder = RunFolder.named(earlier.path)
     if folder.has(RESULTS):
         return _read(folder, RESULTS, earlier.written, "name a run's output folder")
@@ -136,7 +136,7 @@ def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEar
 
 
 def _read(folder: RunFolder, name: str, shown: str, hint: str = "") -> EarlierRun | Problem:
-    """Read the results of a run from a file of an output folder."""
+    """Read the results of a run from the file ``name`` of a folder; a Problem with the hint where it is broken."""
     try:
         content = folder.content(name, shown=shown)
         return EarlierRun(Results.from_json(content.decode("utf-8"), shown), shown, content)
@@ -149,27 +149,30 @@ def _read(folder: RunFolder, name: str, shown: str, hint: str = "") -> EarlierRu
 def reference_for(
     tonight: Tonight, folder: Path | None, shown: str, nights: EarlierNights = NO_NIGHTS
 ) -> EarlierRun | NoEarlier | Problem:
-    """Return the reference of a run: that of its folder, else that of the nights before; never one of its own night.
+    """Return the reference of a run: that of its folder, else that of the newest earlier night, never of its own night.
 
-    What the folder has of a night that was run elsewhere is a copy, and is asked after these nights.
+    Results in the folder that, by the ledger, no run there wrote are a copy: they come after the nights of the ledger.
+    ``shown`` is the folder's path in messages. Without a reference, returns why; a Problem where the file is broken.
     """
-    kept = kept_in(folder, shown)
-    if isinstance(kept, Problem):
-        return kept
-    first = next((run for run in kept if _may_serve(tonight, run)), None)
-    if first is not None and (not nights.earlier or first.sha256 in nights.of_folder):
-        return first
-    known = {night.results_sha256 for night in nights.earlier}
-    left = next(filter(None, (_left_by(tonight, night, known) for night in nights.earlier)), None)
+    folder_references = kept_in(folder, shown)
+    if isinstance(folder_references, Problem):
+        return folder_references
+    folder_reference = next((run for run in folder_references if _may_serve(tonight, run)), None)
+    if folder_reference is not None and (not nights.earlier or folder_reference.sha256 in nights.of_folder):
+        return folder_reference
+    recorded = {night.results_sha256 for night in nights.earlier}
+    left_by_nights = (_reference_of_night(tonight, night, recorded) for night in nights.earlier)
+    ledger_reference = next(filter(None, left_by_nights), None)
     # Of a ledger nothing is said, for a run again by `evalpipe verify` has none.
     why = sentence("no-folder" if folder is None else "no-run-kept")
-    return left or first or NoEarlier(why)
+    return ledger_reference or folder_reference or NoEarlier(why)
 
 
 def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
-    """Return the references that an output folder, called ``shown``, holds, the newest first; a Problem if broken.
+    """Return the references in an output folder, the newest first; a Problem where `reference.json` is broken.
 
-    Where it has no `reference.json`, its newest run is the only one, if it may be one.
+    ``shown`` is the folder's path in messages. Without `reference.json` the newest run is the only reference, if it may
+    be one.
     """
     if folder is None:
         return []
@@ -178,33 +181,35 @@ def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
         newest = _read(files, RESULTS, RESULTS)
         return [newest] if isinstance(newest, EarlierRun) and may_be_reference(newest.results) else []
     hint = f"remove it to begin anew, or make the newest run the reference: evalpipe accept {shown}"
-    first = _read(files, REFERENCE, str(Path(shown) / REFERENCE), hint)
-    before = _read(files, REFERENCE_BEFORE, REFERENCE_BEFORE)
-    return first if isinstance(first, Problem) else [first, before] if isinstance(before, EarlierRun) else [first]
+    current = _read(files, REFERENCE, str(Path(shown) / REFERENCE), hint)
+    previous = _read(files, REFERENCE_BEFORE, REFERENCE_BEFORE)
+    if isinstance(current, Problem):
+        return current
+    return [current, previous] if isinstance(previous, EarlierRun) else [current]
 
 
 def _may_serve(tonight: Tonight, run: EarlierRun) -> bool:
-    """Tell whether a night may be held to a run that is kept as a reference.
+    """Tell whether a run may be tonight's reference: it is of an earlier night, or was accepted without a day.
 
-    A run of no day that failed is kept only where it was accepted, which is for every run after.
+    A failed run without a day is a reference only where it was accepted, and then for every later run.
     """
     accepted = tonight.as_of is None and run.results.as_of is None and not may_be_reference(run.results)
     return accepted or tonight.is_after(run.results)
 
 
-def _left_by(tonight: Tonight, night: Night, known: Collection[str]) -> EarlierRun | None:
-    """Return what a night left as the reference of later ones; None where its folder is not as it was recorded.
+def _reference_of_night(tonight: Tonight, night: Night, recorded: Collection[str]) -> EarlierRun | None:
+    """Return the reference that a night of the ledger left for later ones; None where its folder has other results now.
 
-    That is the file `reference.json` in its folder, where the ledger knows these results, else the night itself where
-    it may be a reference.
+    It is `reference.json` of the night's folder, if the ledger has recorded these results, else the night itself, if it
+    may be a reference.
     """
     files = RunFolder(night.folder)
     run = _read(files, RESULTS, RESULTS)
     if isinstance(run, Problem) or run.sha256 != night.results_sha256:
         return None
-    kept = _read(files, REFERENCE, REFERENCE)
-    if isinstance(kept, EarlierRun) and kept.sha256 in known and tonight.is_after(kept.results):
-        return kept
+    reference = _read(files, REFERENCE, REFERENCE)
+    if isinstance(reference, EarlierRun) and reference.sha256 in recorded and tonight.is_after(reference.results):
+        return reference
     return replace(run, path=REFERENCE) if may_be_reference(run.results) else None
 
 
@@ -214,8 +219,8 @@ def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
     It may where `evalpipe run` ends with 0, and no value is beyond its limit against the reference before; otherwise a
     fall would be told of once and then be what is normal. With ``fail_on`` "never" it is as with "fail".
     """
-    holds = results.holds("fail" if fail_on == "never" else fail_on)
-    return holds is not False and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
+    gates_hold = results.holds("fail" if fail_on == "never" else fail_on)
+    return gates_hold is not False and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
 
 
 def _is_beyond(gate: Gate) -> bool:
@@ -226,20 +231,21 @@ def _is_beyond(gate: Gate) -> bool:
 
 
 def next_references(
-    run: EarlierRun, held_to: EarlierRun | NoEarlier, folder: Path, *, fit: bool, accepted: bool = False
+    run: EarlierRun, reference: EarlierRun | NoEarlier, folder: Path, *, fit: bool, accepted: bool = False
 ) -> dict[str, bytes]:
-    """Return the files of references that a run leaves in its folder: the newest two there are.
+    """Return the files of references that a run leaves in its folder, by name: the newest two there are.
 
-    They are of those that the folder has, of what the run was ``held_to`` and, where it is ``fit``, of the run itself.
-    Of its night only the run stays, or what was accepted. Where a night is run again, later ones stay before it, but
-    not before one that is ``accepted``.
+    They are chosen from the references in the folder and the run itself or, where it is not ``fit``, the ``reference``
+    that it was compared with. Others of these two's nights are dropped. Where a night is run again, references of later
+    days stay ahead of it, unless it is ``accepted``.
     """
-    tonight, kept = Tonight.of(run.results), kept_in(folder, "")
-    before = [held_to] if isinstance(held_to, EarlierRun) else []
-    same = {run.sha256, *(earlier.sha256 for earlier in before)}
-    nights = [tonight, *(Tonight.of(earlier.results) for earlier in before)]
-    others = [] if isinstance(kept, Problem) else [
-        other for other in kept if other.sha256 in same or not any(night.is_of(other.results) for night in nights)]
+    tonight, stored = Tonight.of(run.results), kept_in(folder, "")
+    before = [reference] if isinstance(reference, EarlierRun) else []
+    kept_sha256s = {run.sha256, *(earlier.sha256 for earlier in before)}
+    replaced_nights = [tonight, *(Tonight.of(earlier.results) for earlier in before)]
+    others = [] if isinstance(stored, Problem) else [
+        other for other in stored
+        if other.sha256 in kept_sha256s or not any(night.is_of(other.results) for night in replaced_nights)]
     day = run.results.as_of
     later = [] if accepted else [
         other for other in others
@@ -248,21 +254,21 @@ def next_references(
     return dict(zip((REFERENCE, REFERENCE_BEFORE), ordered.values(), strict=False))
 
 
-def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, alone: bool) -> bool:
+def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, without_ledger: bool) -> bool:
     """Tell whether an output folder has another reference than the run of ``results`` there left in it.
 
-    ``alone`` says that no ledger is asked for a reference, so that the run would be held to what the folder has.
+    ``without_ledger`` says that references come from the folder alone; then its present one is compared too.
     """
     last = next((gate for gate in results.gates if gate.against == "last"), None)
     if last is None:
         return False
     files = RunFolder(folder)
     run = EarlierRun(results, REFERENCE, files.content(RESULTS))
-    held_to = NoEarlier(sentence("no-run-kept"))
-    left = next_references(run, held_to, folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
-    there = files.content_if_there(REFERENCE)
-    now = reference_for(Tonight.of(results), folder, "") if alone else None
-    return left != there or (isinstance(now, EarlierRun) and now.sha256 != last.against_sha256)
+    no_reference = NoEarlier(sentence("no-run-kept"))
+    expected = next_references(run, no_reference, folder, fit=may_be_reference(results, fail_on)).get(REFERENCE)
+    stored = files.content_if_there(REFERENCE)
+    current = reference_for(Tonight.of(results), folder, "") if without_ledger else None
+    return expected != stored or (isinstance(current, EarlierRun) and current.sha256 != last.against_sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +281,11 @@ class ReferenceChange:
 
 
 def reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
-    """Return what it changes for each verdict against the reference that ``results`` take the place of ``before``."""
-    now = EarlierRun(results, RESULTS, b"")
-    names = {was: name for name, was in results.renamed.items()}
-    then = None if before is None else replace(before, names=names)
-    return [ReferenceChange(gate, _value(then, gate), _value(now, gate))
+    """Return the value that each verdict `against: last` compares with: ``before``, and when ``results`` replace it."""
+    new_reference = EarlierRun(results, RESULTS, b"")
+    current_names = {former_name: name for name, former_name in results.renamed.items()}
+    old_reference = None if before is None else replace(before, names=current_names)
+    return [ReferenceChange(gate, _value(old_reference, gate), _value(new_reference, gate))
             for gate in results.gates if gate.against == "last"]
 
 

@@ -93,20 +93,20 @@ class GatePlan:
 
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
-    """Return the gates of a spec, in order; none where it declares none."""
+    """Return the plans of the gates of a spec, in order; none where it declares none."""
     return tuple(_gate_plan(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
 
 
 def sequence_plan(spec: Spec) -> SequenceRule:
-    """Return what holds for all gates `on: sequence` together."""
+    """Return the settings of all gates `on: sequence`, or their defaults."""
     return spec.sequence or SequenceRule()
 
 
 def evidence_kind(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | None:
-    """Return what bets on a measure are on, where its evidence can be exact; None where it cannot.
+    """Return what the bets on a measure are on, where its evidence can be exact; None where it cannot.
 
-    Successes and failures of a proportion, losses within bounds of which it is the mean, or cells of the confusion
-    matrix of which it is a ratio.
+    "rows" are successes and failures of a proportion, "losses" those within bounds whose mean it is, "cells" those of
+    the confusion matrix whose ratio it is.
     """
     if entry.metric.interval == "proportion" and entry.metric.needs == "labels":
         return "rows"
@@ -114,17 +114,17 @@ def evidence_kind(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | Non
 
 
 def least_night(entries: Iterable[MetricPlan]) -> int:
-    """Return the rows of the rarer outcome that a night must lead to expect to tell of measures.
+    """Return how many rows of the rarer outcome a night must be expected to have, to be evidence on measures.
 
     0 where the mean of each over nights is its value, however few rows they have.
     """
     return max(LARGE_NIGHTS.get(entry.metric.name, 0) for entry in entries)
 
 
-def _gate_plan(spec: Spec, number: int, gate: GateRule) -> GatePlan:
-    """Return a gate of a spec, by its number from 0."""
-    named = gate.against
-    against = "results" if isinstance(named, AgainstEarlier) else named
+def _gate_plan(spec: Spec, index: int, gate: GateRule) -> GatePlan:
+    """Return the plan of a gate of a spec, by its number from 0."""
+    declared = gate.against
+    against = "results" if isinstance(declared, AgainstEarlier) else declared
     labels = None if gate.slice is None else {column: level_text(level) for column, level in gate.slice.items()}
     return GatePlan(
         gate, () if gate.metric is None else tuple(entries(spec, gate.metric)),
@@ -133,13 +133,13 @@ def _gate_plan(spec: Spec, number: int, gate: GateRule) -> GatePlan:
         slices=(gate.slices,) if isinstance(gate.slices, str) else gate.slices,
         against=against,
         baseline=spec.compare.baseline if against == "baseline" and spec.compare is not None else None,
-        earlier=_earlier_run(spec, number, named.results) if isinstance(named, AgainstEarlier) else None,
+        earlier=_earlier_run(spec, index, declared.results) if isinstance(declared, AgainstEarlier) else None,
     )
 
 
-def _earlier_run(spec: Spec, number: int, written: str) -> EarlierPlan:
-    """Return the earlier run that a gate is against, by its path as it is written."""
-    loc = ("gates", number, "against", "results")
+def _earlier_run(spec: Spec, index: int, written: str) -> EarlierPlan:
+    """Return the plan of the earlier run whose results a gate names, by their path as in the spec."""
+    loc = ("gates", index, "against", "results")
     place = spec.origin.place(*loc)
     file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
     relative = "" if Path(written).is_absolute() else (

@@ -68,12 +68,12 @@ def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
 
 
 def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check a gate on desirability: goals are declared, and it has no parts."""
-    here: Loc = (*loc, "desirability")
+    """Report a goal that is not declared, keys without effect, and a baseline, in a gate on desirability."""
+    goal_loc: Loc = (*loc, "desirability")
     if goals := names_of_goals(draft):
-        known = ["overall", *goals]
-        message = f"no goal is called {draft.tree.show(*here)}"
-        yield from refer(draft, here, known, "no-goals", message, f"choose one of {listed(known)}")
+        goal_names = ["overall", *goals]
+        message = f"no goal is called {draft.tree.show(*goal_loc)}"
+        yield from refer(draft, goal_loc, goal_names, "no-goals", message, f"choose one of {listed(goal_names)}")
     for key, value in (("class", gate.class_), ("slice", gate.slice), ("slices", gate.slices)):
         if value is not None:
             message = f"'{key}' has no effect: desirability is of all rows of a dataset"
@@ -85,14 +85,14 @@ def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
 
 
 def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> Iterator[Problem]:
-    """Check a measure; its options stand beside its name, or within a mapping of their own."""
-    here: Loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
-    entry, faults = check_measure(draft, here, choice)
-    strange = [key for key in choice.options if here == loc and closest(key, sorted(KEYS))]
-    places = {draft.tree.origin.place(*loc, key, key=True): key for key in strange}
-    reported = {fault.message for fault in faults}
-    misspelt = misspelt_keys(draft, loc, choice, sorted(KEYS)) if strange else ()
-    yield from (problem for problem in misspelt if problem.message not in reported)
+    """Check the measure of a gate; its options stand beside its name, or within a mapping of their own."""
+    metric_loc: Loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, faults = check_measure(draft, metric_loc, choice)
+    key_like = [key for key in choice.options if metric_loc == loc and closest(key, sorted(KEYS))]
+    places = {draft.tree.origin.place(*loc, key, key=True): key for key in key_like}
+    reported_messages = {fault.message for fault in faults}
+    misspelt = misspelt_keys(draft, loc, choice, sorted(KEYS)) if key_like else ()
+    yield from (problem for problem in misspelt if problem.message not in reported_messages)
     for fault in faults:
         key = places.get(fault.place) if fault.code == "unknown-key" else None
         yield fault if key is None else unknown_key(draft.tree, sorted(KEYS), (*loc, key), fault.notes)
@@ -103,7 +103,7 @@ def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> It
 
 
 def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator[Problem]:
-    """Check that there is one value to judge, or one for a class."""
+    """Check that a gate has one value to judge, or one for its class."""
     levels = [level_text(level) for _, level in draft.entries(draft.spec.outcome.levels, "outcome", "levels")]
     if len(entry.choice.averages) > 1:
         yield draft.tree.problem("many-averages", "a gate judges one average over the classes", *entry.loc, "average",
@@ -114,45 +114,46 @@ def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator
         hint = "add 'average: none', or remove it" if averaged else "remove it"
         yield draft.tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
     elif levels:
-        here = (*loc, "class")
-        message = f"{draft.tree.show(*here)} is not one of the declared levels"
+        class_loc = (*loc, "class")
+        message = f"{draft.tree.show(*class_loc)} is not one of the declared levels"
         hint = f"the levels are {listed(levels, 'and')}"
-        yield from refer(draft, here, levels, "unknown-level", message, hint, meant=meant_level)
+        yield from refer(draft, class_loc, levels, "unknown-level", message, hint, meant=meant_level)
 
 
 def _limits(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check that there is a limit, of the kind that fits, and that some number can keep it."""
-    given = [key for key in LIMITS if getattr(gate, key) is not None]
-    against = gate.against is not None
-    fitting = CHANGES if against else LIMITS[:2]
-    if not given and not draft.misspelt(loc, LIMITS, KEYS):
-        hint = f"add one of {listed(fitting)}" if against else "add 'min: …', 'max: …' or both"
+    """Check that a gate has a limit, of the kind that fits, and that some number can keep it."""
+    declared = [key for key in LIMITS if getattr(gate, key) is not None]
+    judges_change = gate.against is not None
+    fitting = CHANGES if judges_change else LIMITS[:2]
+    if not declared and not draft.misspelt(loc, LIMITS, KEYS):
+        hint = f"add one of {listed(fitting)}" if judges_change else "add 'min: …', 'max: …' or both"
         yield draft.tree.problem("gate-limit", "this gate has no limit", *loc, hint=hint)
-    wrong = [key for key in given if key not in fitting]
-    other = "a value, but this gate judges a change" if against else "a change, but this gate is against nothing"
-    for key in wrong:
-        hint = "make it a gate of its own" if against else (
+    misfits = [key for key in declared if key not in fitting]
+    limited = (
+        "a value, but this gate judges a change" if judges_change else "a change, but this gate is against nothing")
+    for key in misfits:
+        hint = "make it a gate of its own" if judges_change else (
             "say what the change is from: 'against: baseline', 'against: last' or 'against: {results: …}'")
-        yield draft.tree.problem("gate-limit", f"'{key}' limits {other}", *loc, key, key=True, hint=hint)
-    if not wrong:
+        yield draft.tree.problem("gate-limit", f"'{key}' limits {limited}", *loc, key, key=True, hint=hint)
+    if not misfits:
         yield from _possible(draft, loc, gate.limit)
 
 
 def _possible(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Problem]:
-    """Report two limits that no number can keep, or of which one says nothing."""
+    """Report two limits of a gate that no number can keep, or of which one says nothing."""
     for least, most in (("min", "max"), ("min_increase", "max_increase"), ("min_decrease", "max_decrease")):
         if limit.get(least, -float("inf")) > limit.get(most, float("inf")):
             shown = [draft.tree.show(*loc, key) for key in (least, most)]
             message = f"no number is at least {shown[0]} and at most {shown[1]}"
             yield draft.tree.problem("gate-limit", message, *loc, most, key=True, hint="change one of the two")
-    for must, other in OPPOSED:
-        if must in limit and other in limit:
-            message = f"'{must}' and '{other}' do not go together: a change cannot be a rise and a fall"
-            yield draft.tree.problem("gate-limit", message, *loc, other, key=True, hint="remove one of the two")
+    for first, second in OPPOSED:
+        if first in limit and second in limit:
+            message = f"'{first}' and '{second}' do not go together: a change cannot be a rise and a fall"
+            yield draft.tree.problem("gate-limit", message, *loc, second, key=True, hint="remove one of the two")
 
 
 def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check that there is something to be against, and that `optional` has something to say."""
+    """Check that a gate `against` something has it to compare with, and that its `optional` has an effect."""
     message = None
     if gate.optional and gate.against != "last" and not isinstance(gate.against, AgainstEarlier):
         message = "'optional' has no effect: the gate is not against an earlier run"
@@ -165,6 +166,7 @@ def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
 
 
 def _against_baseline(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Report a gate against a baseline that is not declared or is its own model, and one on a recalibrated variant."""
     baseline = None if draft.spec.compare is None else draft.spec.compare.baseline
     if baseline is None:
         hint = "add 'compare: {baseline: …}' to the spec"
@@ -178,19 +180,19 @@ def _against_baseline(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Proble
 
 
 def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check where a gate is judged, so far as the spec alone tells: its variant and its slices."""
+    """Check the variant and the slices of a gate, as far as the spec alone tells."""
     recalibrate = draft.spec.recalibrate
     if gate.variant != "original" and recalibrate is not None:
-        here, known = (*loc, "variant"), ["original", *(choice.name for choice in recalibrate.methods), "all"]
-        message = f"no variant is called {draft.tree.show(*here)}"
-        if all(known):  # else a variant has a name that cannot be read
-            yield from refer(draft, here, known, "unknown-variant", message, choose(known, None))
+        variant_loc, variants = (*loc, "variant"), ["original", *(choice.name for choice in recalibrate.methods), "all"]
+        message = f"no variant is called {draft.tree.show(*variant_loc)}"
+        if all(variants):  # else a variant has a name that cannot be read
+            yield from refer(draft, variant_loc, variants, "unknown-variant", message, choose(variants, None))
     if draft.spec.slices is None or not draft.readable("slices"):
         return
     if gate.slice is not None and gate.slices is not None:
         return
     if isinstance(gate.slices, str):
-        names = ["all", *(key[0] for key in _ways(draft) if len(key) == 1)]
+        names = ["all", *(key[0] for key in _slice_columns(draft) if len(key) == 1)]
         message = f"no entry of 'slices' is by {draft.tree.show(*loc, 'slices')} alone"
         yield from refer(draft, (*loc, "slices"), names, "unknown-slice", message, choose(names, None))
     elif gate.slices is not None:
@@ -199,20 +201,20 @@ def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         yield from _combined(draft, (*loc, "slice"), tuple(gate.slice))
 
 
-def _combined(draft: Draft, here: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
-    """Report a combination of columns that no entry of the spec's slices is by."""
-    ways = _ways(draft)
-    if columns and all(columns) and set(columns) not in map(set, ways):
-        hint = f"the slices are by {listed([' × '.join(key) for key in ways], 'and')}" if ways else None
+def _combined(draft: Draft, loc: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
+    """Report columns of a gate that no entry of the spec's `slices` combines."""
+    combinations = _slice_columns(draft)
+    if columns and all(columns) and set(columns) not in map(set, combinations):
+        hint = f"the slices are by {listed([' × '.join(key) for key in combinations], 'and')}" if combinations else None
         message = f"no entry of 'slices' is by {listed(columns, 'and')}{' alone' if len(columns) == 1 else ''}"
-        yield draft.tree.problem("unknown-slice", message, *here, hint=hint)
+        yield draft.tree.problem("unknown-slice", message, *loc, hint=hint)
 
 
-def _ways(draft: Draft) -> list[tuple[str, ...]]:
-    """Return the columns of each entry of the spec's slices, or the name of its condition, so far as they are known."""
+def _slice_columns(draft: Draft) -> list[tuple[str, ...]]:
+    """Return the readable columns of each entry of the spec's slices, or the name of its condition."""
     slicings = draft.spec.slices or ()
-    names = [slicing.columns or (slicing.title,) for slicing in slicings]
-    return [known for written in names if (known := tuple(name for name in written if name))]
+    entries = [slicing.columns or (slicing.title,) for slicing in slicings]
+    return [readable for names in entries if (readable := tuple(name for name in names if name))]
 
 
 INFLATED = (
@@ -258,7 +260,7 @@ def _nights(draft: Draft) -> Iterator[Problem]:
 
 
 def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Refuse what nights give no evidence on."""
+    """Refuse a gate `on: sequence` on desirability or on a change from an earlier run."""
     if gate.desirability is not None:
         message = "'on: sequence' judges no desirability, whose interval is no measure of its error"
         yield draft.tree.problem("sequence", message, *loc, "on", hint="make a gate for each of its measures")
@@ -269,20 +271,20 @@ def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
 
 
 def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check that nights give evidence on a measure, and that it has an interval where that needs one."""
+    """Check that nights give evidence on the measure of a gate, and that it has an interval where that takes one."""
     if gate.metric is None:
         return
-    named = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
-    entry, _ = check_measure(draft, named, gate.metric)
+    metric_loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, _ = check_measure(draft, metric_loc, gate.metric)
     if entry is None:
         return
     name, kind = entry.metric.name, entry.metric.interval
-    of_rows, between = (*BOUNDED, *F_MEASURES), draft.spec.sequence is not None and draft.spec.sequence.between_nights
+    by_rows, between = (*BOUNDED, *F_MEASURES), draft.spec.sequence is not None and draft.spec.sequence.between_nights
     if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
         unproven = UNPROVEN if set(entry.metric.tasks) & set(CLASSES) else OF_NUMBERS
         reason, hint = REFUSED.get(kind, unproven)
         yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
-    elif draft.spec.intervals.method == "none" and (between or not (kind == "proportion" or name in of_rows)):
+    elif draft.spec.intervals.method == "none" and (between or not (kind == "proportion" or name in by_rows)):
         message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"
         hint = "remove 'method: none' from 'intervals', or write 'on: value'"
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
