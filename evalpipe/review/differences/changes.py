@@ -41,29 +41,29 @@ T = TypeVar("T")
 
 
 def text_of(value: object) -> str:
-    """Return a value as JSON text that is the same in whatever order its keys stand, so that it can be a key."""
+    """Return a value as JSON text with sorted keys, so that equal values have equal texts."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def matched(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T | None, T | None]]:
-    """Yield the rows of one key as pairs: in the order of ``a``, then those that ``b`` alone has, with None beside.
+    """Yield pairs of rows with the same key, in the order of ``a``, then rows of ``b`` alone; None for a missing row.
 
-    Where several rows have one key, the first belongs to the first.
+    Where several rows have one key, they are paired in their order.
     """
-    waiting: dict[Hashable, deque[T]] = defaultdict(deque)
+    unmatched_b: dict[Hashable, deque[T]] = defaultdict(deque)
     for row in b:
-        waiting[key(row)].append(row)
+        unmatched_b[key(row)].append(row)
     for row in a:
-        others = waiting[key(row)]
+        others = unmatched_b[key(row)]
         yield row, others.popleft() if others else None
-    for others in waiting.values():
+    for others in unmatched_b.values():
         yield from ((None, row) for row in others)
 
 
 def matched_twice(
     a: Iterable[T], b: Iterable[T], exact: Callable[[T], Hashable], key: Callable[[T], Hashable]
 ) -> Iterator[tuple[T | None, T | None]]:
-    """Yield the rows that are alike by ``exact`` as pairs, then match the others by ``key``."""
+    """Yield pairs of rows that agree by the key ``exact``, then pairs of the others by the looser ``key``."""
     left: list[T] = []
     right: list[T] = []
     for first, second in matched(a, b, exact):
@@ -77,19 +77,19 @@ def matched_twice(
 
 
 def spec_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[SpecChange]:
-    """Return the keys of two specs that differ, in their order; one that is null counts as not there."""
+    """Return the keys of two resolved specs that differ, in their order; a key that is null counts as missing."""
     return list(_key_changes((), without_null(a), without_null(b)))
 
 
 def without_null(value: Any) -> Any:
-    """Return a value of a spec without the keys that are null, which are those that nobody set."""
+    """Return a value of a resolved spec without keys that are null, which nobody set, at any depth."""
     if isinstance(value, dict):
         return {key: without_null(part) for key, part in value.items() if part is not None}
     return [without_null(part) for part in value] if isinstance(value, list) else value
 
 
 def _key_changes(loc: Loc, a: Any, b: Any) -> Iterator[SpecChange]:
-    """Yield what differs of two values at one place; None where a spec has none there."""
+    """Yield the keys that differ between two values at path ``loc`` of the spec; a value is None if a spec lacks it."""
     if text_of(a) == text_of(b):
         return
     if isinstance(a, dict) and isinstance(b, dict):
@@ -103,32 +103,32 @@ def _key_changes(loc: Loc, a: Any, b: Any) -> Iterator[SpecChange]:
 
 
 def _list_changes(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[SpecChange]:
-    """Yield what differs of two lists: items that both have are left aside, others are compared one after the other."""
-    left, right = _items_lacking(a, b), _items_lacking(b, a)
-    if not left and not right:
+    """Yield the keys that differ between two lists: items that both have are skipped, the others compared in order."""
+    only_a, only_b = _items_lacking(a, b), _items_lacking(b, a)
+    if not only_a and not only_b:
         yield SpecChange(change="changed", key=path_text(loc), a=list(a), b=list(b))  # the order alone
-    for place in range(max(len(left), len(right))):
-        first, second = (items[place] if place < len(items) else None for items in (left, right))
-        at = second or first
-        if at is not None:
-            yield from _key_changes((*loc, at[0]), first and first[1], second and second[1])
+    for index in range(max(len(only_a), len(only_b))):
+        first, second = (items[index] if index < len(items) else None for items in (only_a, only_b))
+        present = second or first
+        if present is not None:
+            yield from _key_changes((*loc, present[0]), first and first[1], second and second[1])
 
 
 def _items_lacking(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, Any]]:
-    """Return the items, with their places, that the other list does not have, each as often as it lacks them."""
-    there = Counter(map(text_of, others))
+    """Return the items, with their index, that the other list lacks; repeated items as often as they are lacking."""
+    count_in_others = Counter(map(text_of, others))
     lacking = []
-    for place, item in enumerate(items):
-        there[text_of(item)] -= 1
-        if there[text_of(item)] < 0:
-            lacking.append((place, item))
+    for index, item in enumerate(items):
+        count_in_others[text_of(item)] -= 1
+        if count_in_others[text_of(item)] < 0:
+            lacking.append((index, item))
     return lacking
 
 
 def input_changes(a: Results, b: Results) -> list[InputChange]:
-    """Return the files that differ. A file that moved is the same; a dataset of one file is compared whatever its path.
+    """Return the input files that differ. A file that moved is the same; a dataset's only file may have any path.
 
-    Of data held in memory, which have no sha256, only rows and columns can be compared.
+    Of data in memory, which have no sha256, only rows and columns can be compared.
     """
     pairs = matched_twice(a.inputs, b.inputs, lambda file: (file.dataset, file.role, file.path, file.sha256, file.rows,
                           file.used_rows, tuple(file.columns)), lambda file: (file.dataset, file.role))
@@ -136,10 +136,11 @@ def input_changes(a: Results, b: Results) -> list[InputChange]:
 
 
 def _input_change(a: InputFile | None, b: InputFile | None) -> Iterator[InputChange]:
+    """Yield the change of an input file, where there is one; None stands for a run that did not read it."""
     if a is None or b is None:
-        present = a or b
-        if present is not None:
-            yield InputChange(dataset=present.dataset, differs_in=["presence"], a=a, b=b)
+        either_file = a or b
+        if either_file is not None:
+            yield InputChange(dataset=either_file.dataset, differs_in=["presence"], a=a, b=b)
         return
     alike = {"content": a.sha256 == b.sha256, "rows": a.rows == b.rows, "used_rows": a.used_rows == b.used_rows,
              "columns": sorted(a.columns) == sorted(b.columns)}
@@ -149,7 +150,7 @@ def _input_change(a: InputFile | None, b: InputFile | None) -> Iterator[InputCha
 
 
 def version_changes(a: Mapping[str, str], b: Mapping[str, str]) -> list[VersionChange]:
-    """Return the libraries whose versions differ; one that a run does not name is null."""
+    """Return the libraries whose versions differ; None where a run does not state one."""
     return [VersionChange(library=name, a=a.get(name), b=b.get(name))
             for name in [*a, *(name for name in b if name not in a)] if a.get(name) != b.get(name)]
 
@@ -162,9 +163,9 @@ def subject_changes(a: Results, b: Results) -> list[SubjectChange]:
         "metric": ([*dict.fromkeys(row.metric for row in a.rows)], [*dict.fromkeys(row.metric for row in b.rows)]),
     }
     changes = []
-    for kind, (left, right) in names.items():
-        changes += [SubjectChange(kind=kind, name=name, only_in="a") for name in left if name not in right]
-        changes += [SubjectChange(kind=kind, name=name, only_in="b") for name in right if name not in left]
+    for kind, (names_a, names_b) in names.items():
+        changes += [SubjectChange(kind=kind, name=name, only_in="a") for name in names_a if name not in names_b]
+        changes += [SubjectChange(kind=kind, name=name, only_in="b") for name in names_b if name not in names_a]
     return changes
 
 
@@ -186,7 +187,7 @@ PLACE: dict[NumberKind, tuple[str, ...]] = {
 
 
 def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list[NumberChange], Counts]:
-    """Return the estimates that differ, and how many were compared."""
+    """Return the estimates that differ beyond the tolerance, and counts of all that were compared."""
     counted = dict.fromkeys(("estimates", "differ", "intervals_alone", "within_tolerance", "only_a", "only_b"), 0)
     changes = []
     for first, second in matched(a.rows, b.rows, lambda row: text_of(row.about)):
@@ -207,7 +208,7 @@ def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list
 def number_changes(
     kind: NumberKind, a: Sequence[Compared], b: Sequence[Compared], tolerance: Tolerance
 ) -> list[NumberChange]:
-    """Return the thresholds, or the desirability, that differ."""
+    """Return the thresholds or desirabilities (``kind``) of two runs that differ beyond the tolerance."""
     def key(row: Compared) -> str:
         return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
 
@@ -218,7 +219,7 @@ def number_changes(
 def _number_change(
     kind: NumberKind, a: Compared | None, b: Compared | None, tolerance: Tolerance
 ) -> NumberChange | None:
-    """Return in what a number of two runs differs; None where it does not."""
+    """Return the change of a number between two runs, None where it is the same; a side is None if the run lacks it."""
     aspects: list[Aspect] = ["presence"]
     details: list[str] = []
     difference = overlap = None
@@ -241,22 +242,22 @@ def _number_change(
         if first.value is not None and second.value is not None:
             difference = second.value - first.value
     fields = (a or b).model_dump(by_alias=True)  # type: ignore[union-attr]  # one of the two is there
-    where = {name: fields[name] for name in PLACE[kind] if name in fields}
+    subject = {name: fields[name] for name in PLACE[kind] if name in fields}
     if kind == "desirability":
-        where.setdefault("goal", "overall")
+        subject.setdefault("goal", "overall")
     return NumberChange(kind=kind, differs_in=aspects, details=details, a=first, b=second, difference=difference,
-                        intervals_overlap=overlap, **where)
+                        intervals_overlap=overlap, **subject)
 
 
 def overlapping(a: NumberSide, b: NumberSide) -> bool | None:
-    """Tell whether two intervals have a number in common; None where there are not two."""
+    """Tell whether two intervals have a number in common; None where a limit is missing."""
     if a.lower is None or a.upper is None or b.lower is None or b.upper is None:
         return None
     return a.lower <= b.upper and b.lower <= a.upper
 
 
 def _value_field(kind: NumberKind, row: Compared) -> str:
-    """Return the field of the number itself: of a goal its desirability, which is not the value of its measure."""
+    """Return the name of the field with a row's number: "desirability" of a single goal, else "value"."""
     return "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
 
 
@@ -266,7 +267,7 @@ def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
 
 
 def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
-    """Return what else a run tells of a number."""
+    """Return the further fields of a row, in words: without its subject, value, limits and status."""
     compared = {*PLACE[kind], _value_field(kind, row), "lower", "upper", "status"}
     return {name: in_words(field) for name, field in row.model_dump(by_alias=True).items() if name not in compared}
 
@@ -280,7 +281,7 @@ KINDS = ("pass", "skipped", "inconclusive", "warn", "fail")
 
 
 def gate_pairs(a: Results, b: Results) -> GatePairs:
-    """Return the gates of two runs side by side: those of one name, on one number, in whatever place of the spec."""
+    """Return pairs of gates with the same name, reference and measure, in whatever order the two specs have them."""
     def key(gate: Gate) -> str:
         return text_of([gate.name, gate.against, gate.key])
 
@@ -292,14 +293,14 @@ def gate_pairs(a: Results, b: Results) -> GatePairs:
 
 
 def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateChange]:
-    """Return the gates with other verdicts or limits, those that got worse most first."""
+    """Return the gates whose verdict, limit or severity differs, or that one run lacks; the worst turns first."""
     names = names_of(runs[0]), names_of(runs[1])
     changes = [change for pair in pairs for change in _gate_change(names, pair)]
     return sorted(changes, key=loudness, reverse=True)
 
 
 def loudness(change: GateChange) -> tuple[int, int]:
-    """Return how far a gate got worse, then how bad it is now; one that is gone counts as one that no longer holds."""
+    """Return by how many steps of `KINDS` a gate got worse, and its step now; one that is gone counts as failed."""
     before, now = (KINDS.index(side.kind) if side else None for side in (change.a, change.b))
     worse = now if before is None else len(KINDS) - 1 - before if now is None else now - before
     return worse or 0, now or 0
@@ -308,28 +309,29 @@ def loudness(change: GateChange) -> tuple[int, int]:
 def _gate_change(
     names: tuple[Names, Names], pair: tuple[Gate | None, Gate | None]
 ) -> Iterator[GateChange]:
+    """Yield the change of a gate, where there is one; ``names`` are those of the two runs, for its sentences."""
     a, b = pair
-    present = a or b
-    if present is None:
+    either_gate = a or b
+    if either_gate is None:
         return
     aspects = ["presence"] if a is None or b is None else gate_aspects(a, b)
     if aspects:
-        where = {name: getattr(present, name) for name in (
+        subject = {name: getattr(either_gate, name) for name in (
             "metric", "desirability", "params", "average", "class_", "dataset", "model", "variant", "slice", "name",
             "against")}
         sides = {side: gate and GateSide.of(of_run, gate) for side, of_run, gate in zip("ab", names, pair, strict=True)}
-        yield GateChange.model_validate(where | {"differs_in": aspects, **sides})
+        yield GateChange.model_validate(subject | {"differs_in": aspects, **sides})
 
 
 def gate_aspects(a: Gate, b: Gate) -> list[str]:
-    """Return in what a gate of two runs differs."""
+    """Return the aspects in which a gate differs between two runs: verdict, limit or judged."""
     alike = {"verdict": a.kind == b.kind, "limit": a.limit == b.limit,
              "judged": (a.on, a.severity) == (b.on, b.severity)}
     return [aspect for aspect, same in alike.items() if not same]
 
 
 def finding_pairs(a: Results, b: Results) -> FindingPairs:
-    """Return the findings of two runs side by side: those with one text, then those of one section and its numbers."""
+    """Return pairs of findings of two runs: with the same text, or else in one section about the same estimates."""
     def key(finding: Finding) -> str:
         about = sorted(text_of(part.about) for part in finding.estimates) or NUMBER.sub("#", finding.text)
         return text_of([finding.section, finding.plugin, about])
@@ -337,19 +339,19 @@ def finding_pairs(a: Results, b: Results) -> FindingPairs:
     pairs = matched_twice(a.findings, b.findings, lambda finding: (finding.kind, finding.section, finding.text),
                           lambda finding: (finding.kind, key(finding)))
     # What is of one kind belongs together; what is left over may have turned from one kind into another.
-    left, right, both = [], [], []
+    only_a, only_b, both = [], [], []
     for first, second in pairs:
         if first is not None and second is not None:
             both.append((first, second))
         elif first is not None:
-            left.append(first)
+            only_a.append(first)
         elif second is not None:
-            right.append(second)
-    return [*both, *matched_twice(left, right, key, key)]
+            only_b.append(second)
+    return [*both, *matched_twice(only_a, only_b, key, key)]
 
 
 def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
-    """Return the findings that appeared, went or turned, those that matter most first."""
+    """Return the findings that appeared, went or changed their kind, sorted by weight, the highest first."""
     def stated(finding: Finding | None) -> StatedFinding | None:
         return None if finding is None else StatedFinding(**dict(finding))
 
@@ -381,15 +383,16 @@ IDENTITY = (
 def part_changes(
     a: Results, b: Results, gates: GatePairs, findings: FindingPairs, tolerance: Tolerance
 ) -> list[PartChange]:
-    """Return the parts that differ by more than the tolerance.
+    """Return the further parts of results, such as curves, whose rows differ by more than the tolerance.
 
-    Of gates and findings, it is those that are listed nowhere else: with other numbers or words alone.
+    Of gates and findings, only pairs count that no other list has: their numbers or words differ, not their verdict
+    or kind.
     """
     left, right = (_compared_parts(results, tolerance) for results in (a, b))
     changes = [_part_change(part, _as_rows(left.get(part)), _as_rows(right.get(part)), tolerance)
                for part in [*left, *(part for part in right if part not in left)]]
-    apart = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
-    of_gates = [(_fields(first, apart), _fields(second, apart)) for first, second in gates
+    skipped_fields = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
+    of_gates = [(_fields(first, skipped_fields), _fields(second, skipped_fields)) for first, second in gates
                 if first is not None and second is not None and not gate_aspects(first, second)]
     of_findings = [(_finding_fields(first), _finding_fields(second)) for first, second in findings
                    if first is not None and second is not None and first.kind == second.kind]
@@ -398,7 +401,7 @@ def part_changes(
 
 
 def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
-    """Return what is compared here, in words, as results of `schema_version` 1 have no codes.
+    """Return the parts of results that no other list compares, by name; in words, as `schema_version` 1 has no codes.
 
     The sha256 of a file of rows tells nothing of how far its numbers differ.
     """
@@ -412,21 +415,22 @@ def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
     return dict(parts)
 
 
-def _fields(record: Record, apart: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in apart}
+def _fields(record: Record, skipped_fields: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in skipped_fields}
 
 
 def _finding_fields(finding: Finding) -> dict[str, Any]:
-    """Return what is compared of a finding, with its sentence; results of `schema_version` 1 have no codes."""
+    """Return the compared fields of a finding, with its sentence, as results of `schema_version` 1 have no codes."""
     return _fields(finding, {"code"}) | {"text": finding.text}
 
 
 def _as_rows(part: Any) -> list[Any]:
-    """Return a part as rows; what is no list is one row, and what is not there none."""
+    """Return a part of results as a list of rows: a single value is one row, None is no row."""
     return part if isinstance(part, list) else [] if part is None else [part]
 
 
 def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) -> PartChange:
+    """Count the rows of a part that differ, matched by their `IDENTITY`, and those that one run alone has."""
     def identity(row: Any) -> str:
         if not isinstance(row, dict):
             return ""
@@ -442,5 +446,6 @@ def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) ->
 
 
 def _pair_change(part: str, pairs: Sequence[tuple[object, object]], tolerance: Tolerance) -> PartChange:
+    """Count the pairs of a part that differ."""
     differ = sum(not tolerance.alike(first, second) for first, second in pairs)
     return PartChange(part=part, rows_a=len(pairs), rows_b=len(pairs), differ=differ, only_a=0, only_b=0)

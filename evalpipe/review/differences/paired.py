@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    RowPlace = tuple[str | None, str, str]
+    Subset = tuple[str | None, str, str]  # a dataset, a model and its variant
 
 PROBABILITY = "probability of "
 """What the names of columns of several levels' probabilities begin with."""
@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 def refusal(difference: Difference, a: Run, b: Run) -> str | None:
-    """Return why no two numbers of two runs can be compared as pairs; None where they may be."""
+    """Return the reason why no numbers of two runs can be compared row by row; None where they can be."""
     known = all(file.sha256 is not None for file in a.results.inputs)  # data held in memory have no sha256
     if known and not difference.spec and not difference.data:
         return ("both runs evaluated the same files by the same spec, so the rows are not the reason: "
@@ -57,7 +57,7 @@ def refusal(difference: Difference, a: Run, b: Run) -> str | None:
 
 
 def _run_refusal(name: str, run: Run) -> str | None:
-    """Return why the rows of a run cannot be compared with those of another."""
+    """Return the reason why run ``name`` ("A" or "B") has no rows to compare with another run; None where it has."""
     if run.results.row_file is None:
         return f"run {name} has no row-level file, which 'report: {{rows: parquet}}' in its spec lets it write"
     if run.results.spec.get("cluster") is not None:
@@ -68,12 +68,13 @@ def _run_refusal(name: str, run: Run) -> str | None:
 
 
 def _outcome(results: Results) -> tuple[object, ...]:
+    """Return what two runs must share to be compared row by row: task, event, levels, kind of weight."""
     weight = results.weight and results.weight.get("kind")
     return results.task, results.event, results.levels, weight
 
 
 def _file_refusal(name: str, run: Run) -> str | None:
-    """Return why the row-level file of a run cannot be used."""
+    """Return the reason why the row-level file of run ``name`` is missing or was changed; None where it can be used."""
     file = run.results.row_file
     if file is None or run.folder is None:
         return f"run {name} has no row-level file"
@@ -89,31 +90,31 @@ def _row_file_path(run: Run) -> Path:
     return (run.folder or Path()) / name
 
 
-def joined_rows(first: Run, second: Run, place: RowPlace) -> pl.DataFrame:
-    """Return the rows of a model on a dataset with the predictions of both runs.
+def joined_rows(first: Run, second: Run, subset: Subset) -> pl.DataFrame:
+    """Return the rows of a subset (a dataset, a model and its variant) with the predictions of both runs, sorted by id.
 
     The columns are truth, weight and exposure where there are any, and the predictions behind "first." and "second.".
     Raises RefusedError where the rows are not the same.
     """
-    _check_names(first.results, second.results, place[0])
-    left, right = (_rows(run, place) for run in (first, second))
+    _check_names(first.results, second.results, subset[0])
+    left, right = (_rows(run, subset) for run in (first, second))
     for name, rows in (("{first}", left), ("{second}", right)):
         if rows["id"].null_count() or rows["id"].n_unique() != rows.height:
             raise RefusedError(f"ids occur more than once in run {name}")
     left, right = left.sort("id"), right.sort("id")
     if not left["id"].equals(right["id"]):
-        lone = len(set(left["id"]) ^ set(right["id"]))
-        ids = "id is" if lone == 1 else "ids are"
-        raise RefusedError(f"the rows are not the same: {lone:,} {ids} in one run alone")
-    shared = [name for name in SHARED if name != "id" and name in left.columns and name in right.columns]
-    for name in shared:
+        unshared_count = len(set(left["id"]) ^ set(right["id"]))
+        ids = "id is" if unshared_count == 1 else "ids are"
+        raise RefusedError(f"the rows are not the same: {unshared_count:,} {ids} in one run alone")
+    shared_columns = [name for name in SHARED if name != "id" and name in left.columns and name in right.columns]
+    for name in shared_columns:
         if not left[name].equals(right[name]):
             raise RefusedError(f"rows of one id differ in '{name}'")
-    return _side_by_side(left, right, shared)
+    return _side_by_side(left, right, shared_columns)
 
 
 def _check_names(first: Results, second: Results, dataset: str | None) -> None:
-    """Raise RefusedError where ids may not name the same rows."""
+    """Raise RefusedError where the ids of two runs on a dataset may not name the same rows."""
     ids = [results.row_file.id for results in (first, second) if results.row_file is not None]
     if ids == [None, None]:
         files = [sorted((str(file.sha256), file.rows) for file in results.inputs if file.dataset == dataset)
@@ -124,8 +125,8 @@ def _check_names(first: Results, second: Results, dataset: str | None) -> None:
         raise RefusedError("the runs name rows by other columns")
 
 
-def _rows(run: Run, place: RowPlace) -> pl.DataFrame:
-    """Return the lines of a model on a dataset. Raises RefusedError where the file cannot be read."""
+def _rows(run: Run, subset: Subset) -> pl.DataFrame:
+    """Return the rows of a subset from the row-level file of a run; raises RefusedError where it cannot be read."""
     import polars as pl
 
     file = run.results.row_file
@@ -134,30 +135,27 @@ def _rows(run: Run, place: RowPlace) -> pl.DataFrame:
     try:
         lines = pl.scan_csv(path, schema=pl.Schema(columns), glob=False) if path.suffix == ".csv" else pl.scan_parquet(
             path, glob=False)
-        dataset, model, variant = place
+        dataset, model, variant = subset
         rows = lines.filter(
-            pl.col("dataset") == dataset, pl.col("model") == run.former.get(model, model),
+            pl.col("dataset") == dataset, pl.col("model") == run.former_names.get(model, model),
             pl.col("variant") == variant).collect()
         return rows.select("id", "truth", pl.exclude("id", "truth"))  # raises where it lacks one of them
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RefusedError(f"{path.name} cannot be read: {error}".replace("{", "(").replace("}", ")")) from None
 
 
-def _side_by_side(left: pl.DataFrame, right: pl.DataFrame, shared: list[str]) -> pl.DataFrame:
-    """Return shared columns that are not empty, then the predictions of each."""
+def _side_by_side(left: pl.DataFrame, right: pl.DataFrame, shared_columns: list[str]) -> pl.DataFrame:
+    """Return ``shared_columns`` that are not empty, then the predictions of both, as "first.…" and "second.…"."""
     import polars as pl
 
-    columns = [left[name] for name in shared if left[name].null_count() < left.height]
+    columns = [left[name] for name in shared_columns if left[name].null_count() < left.height]
     for model, rows in (("first", left), ("second", right)):
-        known = {name for name in rows.columns if rows[name].null_count() == 0}
-        score = {"score": "score"} if "probability" in rows.columns and "probability" not in known else {}
-        named = PREDICTIONS | score | {name: name for name in rows.columns if name.startswith(PROBABILITY)}
-        columns += [rows[name].alias(f"{model}.{key}") for name, key in named.items() if name in known]
+        complete = {name for name in rows.columns if rows[name].null_count() == 0}
+        score = {"score": "score"} if "probability" in rows.columns and "probability" not in complete else {}
+        key_of_column = PREDICTIONS | score | {name: name for name in rows.columns if name.startswith(PROBABILITY)}
+        columns += [rows[name].alias(f"{model}.{key}") for name, key in key_of_column.items() if name in complete]
     return pl.DataFrame(columns)
 
-
-if TYPE_CHECKING:
-    Place = tuple[str | None, str, str]
 
 IN_SLICES = "the row-level file does not say which slice a row is in"
 OTHER_VALUES = "the rows do not give the values of the runs, so something else than the predictions is in them"
@@ -167,54 +165,54 @@ INTERVALS = ("level", "method", "replicates", "stratify", "resampling")
 
 def with_paired(difference: Difference, a: Run, b: Run) -> Difference:
     """Return a comparison with the paired difference of each estimate whose value differs, or why there is none."""
-    wanted = [change for change in difference.estimates
+    changed_values = [change for change in difference.estimates
               if change.difference is not None and "value" in change.differs_in]
-    if not wanted:
+    if not changed_values:
         return difference
     why_not = refusal(difference, a, b)
     if why_not is not None:
         return difference.model_copy(update={"unpaired": [Unpaired(reason=why_not)]})
-    unpaired = [Unpaired(slices=True, reason=IN_SLICES)] if any(change.slice for change in wanted) else []
-    known: dict[int, PairedDifference] = {}
-    places: dict[Place, list[NumberChange]] = {}
-    for change in wanted:
+    unpaired = [Unpaired(slices=True, reason=IN_SLICES)] if any(change.slice for change in changed_values) else []
+    paired_by_id: dict[int, PairedDifference] = {}
+    changes_by_subset: dict[Subset, list[NumberChange]] = {}
+    for change in changed_values:
         if change.slice is None:
-            places.setdefault((change.dataset, change.model, change.variant), []).append(change)
-    for place, changes in places.items():
-        unpaired += _pair(a, b, place, changes, known)
-    estimates = [change.model_copy(update={"paired": known.get(id(change))}) for change in difference.estimates]
+            changes_by_subset.setdefault((change.dataset, change.model, change.variant), []).append(change)
+    for subset, changes in changes_by_subset.items():
+        unpaired += _pair(a, b, subset, changes, paired_by_id)
+    estimates = [change.model_copy(update={"paired": paired_by_id.get(id(change))}) for change in difference.estimates]
     return difference.model_copy(update={"estimates": estimates, "unpaired": unpaired})
 
 
 def _pair(
-    a: Run, b: Run, place: Place, changes: Sequence[NumberChange], known: dict[int, PairedDifference]
+    a: Run, b: Run, subset: Subset, changes: Sequence[NumberChange], paired_by_id: dict[int, PairedDifference]
 ) -> Iterator[Unpaired]:
-    """Add the paired differences of one model on a dataset to those ``known``; yield why there are none."""
-    dataset, model, variant = place
-    place_fields = {"dataset": dataset, "model": model, "variant": variant}
+    """Add the paired differences of a subset to ``paired_by_id``, by the change's `id`; yield why others have none."""
+    dataset, model, variant = subset
+    subset_fields = {"dataset": dataset, "model": model, "variant": variant}
     # Draws depend on the order of the columns, so the two are always set side by side in one order.
-    swapped = _question(b.results) < _question(a.results)
+    swapped = _run_order_key(b.results) < _run_order_key(a.results)
     first, second = (b, a) if swapped else (a, b)
     try:
-        rows = joined_rows(first, second, place)
+        rows = joined_rows(first, second, subset)
     except RefusedError as why:
         names = ("B", "A") if swapped else ("A", "B")
-        yield Unpaired.model_validate(place_fields | {"reason": str(why).format(first=names[0], second=names[1])})
+        yield Unpaired.model_validate(subset_fields | {"reason": str(why).format(first=names[0], second=names[1])})
         return
-    compared, refused = _evaluated(first.results, rows, _entries(first.results, changes))
+    compared, refused = _evaluate_measures(first.results, rows, _entries(first.results, changes))
     reasons: dict[str, list[str]] = {}
     for change in changes:
-        answer = refused.get(str(change.metric)) or _answer(compared, change, swapped=swapped)
-        if isinstance(answer, PairedDifference):
-            known[id(change)] = answer
+        paired = refused.get(str(change.metric)) or _paired_difference(compared, change, swapped=swapped)
+        if isinstance(paired, PairedDifference):
+            paired_by_id[id(change)] = paired
         else:
-            reasons.setdefault(answer, []).append(str(change.metric))
+            reasons.setdefault(paired, []).append(str(change.metric))
     for reason, metrics in reasons.items():
-        yield Unpaired.model_validate(place_fields | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
+        yield Unpaired.model_validate(subset_fields | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
 
 
-def _question(results: Results) -> tuple[str, str, str]:
-    """Return what a run was asked: its day, spec and files, which no processor changes as it may a result.
+def _run_order_key(results: Results) -> tuple[str, str, str]:
+    """Return a key that orders two runs: day, spec and files, which no processor changes as it may a result.
 
     Runs that are compared as pairs differ in it (`refusal`), but for data held in memory.
     """
@@ -223,7 +221,7 @@ def _question(results: Results) -> tuple[str, str, str]:
 
 
 def _entries(run: Results, changes: Sequence[NumberChange]) -> dict[str, list[Any]]:
-    """Return the entries of the spec's measures by the metrics that differ; one that it does not list is plain."""
+    """Return the spec's entries for each metric that differs, by metric; its bare name where the spec lists none."""
     entries: dict[str, list[Any]] = {str(change.metric): [] for change in changes}
     for entry in run.spec.get("metrics") or ():
         name = entry if isinstance(entry, str) else entry.get("metric") or entry.get("name")
@@ -232,10 +230,10 @@ def _entries(run: Results, changes: Sequence[NumberChange]) -> dict[str, list[An
     return {name: listed or [name] for name, listed in entries.items()}
 
 
-def _evaluated(
+def _evaluate_measures(
     run: Results, rows: pl.DataFrame, entries: dict[str, list[Any]]
 ) -> tuple[list[Results], dict[str, str]]:
-    """Evaluate all measures at once; where one of them cannot be, each by itself, with the reasons by metric."""
+    """Evaluate all measures at once, or one by one if that fails; return results, and reasons of failure by metric."""
     try:
         return [_evaluate_both(run, rows, [entry for listed in entries.values() for entry in listed])], {}
     except EvalpipeError:
@@ -249,14 +247,14 @@ def _evaluated(
 
 
 def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
-    """Evaluate the two models on their rows; raises EvalpipeError where the rows lack what a measure needs."""
+    """Evaluate the models "first" and "second" on the joined rows; raises EvalpipeError where these do not suffice."""
     from evalpipe.run import run as evaluate
 
     spec, columns = run.spec, set(rows.columns)
-    named = text_of(metrics)
+    metrics_text = text_of(metrics)
     outcome = {"column": "truth"} if run.task in NUMBERS else {
         "column": "truth", "levels": run.levels, **({"event": run.event} if run.task == "binary" else {})}
-    written: dict[str, Any] = {
+    paired_spec: dict[str, Any] = {
         "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), "outcome": outcome,
         "datasets": {"rows": {"path": "memory"}}, "metrics": metrics, "compare": {"baseline": "first"},
         "models": {model: _model_columns(model, run, columns) for model in ("first", "second")},
@@ -264,21 +262,21 @@ def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Resu
         "report": {"formats": []},
     }
     if "weight" in columns:
-        written["weight"] = _set_keys(spec.get("weight") or {}) | {"column": "weight"}
+        paired_spec["weight"] = _set_keys(spec.get("weight") or {}) | {"column": "weight"}
     if "exposure" in columns:
-        written["exposure"] = "exposure"
-    if spec.get("prevalence") is not None and any(name in named for name in ("ppv", "npv", "prevalence")):
-        written["prevalence"] = _declared_prevalence(run)
-    if spec.get("costs") is not None and "cost" in named:
-        written["costs"] = [_set_keys(cost) for cost in spec["costs"]]
-    return evaluate(written, frames={"rows": rows})
+        paired_spec["exposure"] = "exposure"
+    if spec.get("prevalence") is not None and any(name in metrics_text for name in ("ppv", "npv", "prevalence")):
+        paired_spec["prevalence"] = _declared_prevalence(run)
+    if spec.get("costs") is not None and "cost" in metrics_text:
+        paired_spec["costs"] = [_set_keys(cost) for cost in spec["costs"]]
+    return evaluate(paired_spec, frames={"rows": rows})
 
 
 def _declared_prevalence(run: Results) -> dict[str, Any]:
-    """Return the declared prevalence of a run; the one that a dataset gave as the distribution that it came to."""
-    prior, written = run.prevalence, _set_keys(run.spec["prevalence"])
+    """Return the declared prevalence of a run as a spec has it; one from a dataset as its beta or Dirichlet prior."""
+    prior, declared = run.prevalence, _set_keys(run.spec["prevalence"])
     if prior is None or prior.dataset is None:
-        return written
+        return declared
     return {"beta": prior.beta} if prior.dirichlet is None else {"dirichlet": prior.dirichlet}
 
 
@@ -288,24 +286,24 @@ def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _model_columns(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
-    """Return the columns of one of the two models, as a spec names them."""
+    """Return the spec's entry of ``model`` ("first" or "second"): its columns of the joined rows, by kind."""
     keys = {key: f"{model}.{key}" for key in ("probability", "score", "prediction") if f"{model}.{key}" in columns}
     if f"{model}.{PROBABILITY}{run.levels[0]}" in columns if run.levels else False:
         keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}  # type: ignore[assignment]
     return keys
 
 
-def _answer(compared: Sequence[Results], change: NumberChange, *, swapped: bool) -> PairedDifference | str:
-    """Return the paired difference of an estimate; a reason where the rows do not give the values of the runs."""
-    what = text_of([change.metric, change.params, change.average, change.class_])
-    values = (change.b, change.a) if swapped else (change.a, change.b)
+def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swapped: bool) -> PairedDifference | str:
+    """Return the paired difference of an estimate; a reason where the rows do not reproduce the runs' values."""
+    measure = text_of([change.metric, change.params, change.average, change.class_])
+    sides = (change.b, change.a) if swapped else (change.a, change.b)
     for results in compared:
-        own_values = {row.model: row.value for row in results.rows if what == _measure_key(row)}
-        row = next((row for row in results.comparisons if what == _measure_key(row)), None)
+        value_of_model = {row.model: row.value for row in results.rows if measure == _measure_key(row)}
+        row = next((row for row in results.comparisons if measure == _measure_key(row)), None)
         if row is None:
             continue
-        if not all(side is not None and _same_value(own_values.get(model), side.value)
-                   for model, side in zip(("first", "second"), values, strict=True)):
+        if not all(side is not None and _same_value(value_of_model.get(model), side.value)
+                   for model, side in zip(("first", "second"), sides, strict=True)):
             return OTHER_VALUES
         limits = (row.lower, row.upper)
         if swapped:

@@ -45,7 +45,7 @@ class Tolerance:
         return not (self.absolute or self.relative or any(self.by_metric.values()))
 
     def covers(self, a: float, b: float, metric: str | None = None) -> bool:
-        """Tell whether two numbers differ by no more than the tolerance, that of a ``metric`` where it has one.
+        """Tell whether two numbers differ by no more than the tolerance, of ``metric`` where it has its own.
 
         A difference of just the tolerance is covered, whatever the rounding of the subtraction makes of it.
         """
@@ -54,11 +54,11 @@ class Tolerance:
         return a == b or abs(a - b) <= allowed * (1 + 1e-9)
 
     def covers_both(self, a: float | None, b: float | None, metric: str | None = None) -> bool:
-        """Tell the same of numbers that may be missing: a number differs from none."""
+        """Tell whether two numbers, or two None, differ by no more than the tolerance, as `covers` does."""
         return a is b if a is None or b is None else self.covers(a, b, metric)
 
     def alike(self, a: object, b: object) -> bool:
-        """Tell whether two JSON values are the same, but for numbers that the tolerance covers.
+        """Tell whether two JSON values are equal, apart from differences of numbers within the tolerance.
 
         With a tolerance, the numbers within texts do not count, for they are those of other values.
         """
@@ -215,7 +215,7 @@ class GateSide(Record):
 
     @classmethod
     def of(cls, names: Names, gate: Gate) -> Self:
-        """Return the side of a gate of one run, with the sentence of its verdict."""
+        """Return a gate as one run has it, with the sentence of its verdict."""
         return cls(
             gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity,
             observed=gate.observed, lower=gate.lower, upper=gate.upper, reason=gate_sentence(names, gate))
@@ -334,40 +334,40 @@ class Run:
     """A run: its results, the folder that they lie in, and the versions of what computed them by name.
 
     ``source`` is how the command line names it. ``folder`` is where files beside the results are looked for.
-    ``former`` are the names that models have in these files, by those in the results, where they are others.
+    ``former_names`` are the names that models have in these files, by those in the results, where they differ.
     """
 
     source: str
     results: Results
     folder: Path | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
-    former: Mapping[str, str] = field(default_factory=dict)
+    former_names: Mapping[str, str] = field(default_factory=dict)
 
     def under_new_names(self, renamed: Mapping[str, str]) -> Run:
         """Return the run with its models under the names that they have in another run.
 
-        ``renamed`` are their former names, by the new ones; those that the run does not have are left out.
+        ``renamed`` maps new names to former ones; those that the run does not have are left out.
         """
-        there = {model.name for model in self.results.models}
-        names = {was: name for name, was in renamed.items() if was in there and name not in there}
-        if not names:
+        own_names = {model.name for model in self.results.models}
+        new_name_of = {former: new for new, former in renamed.items() if former in own_names and new not in own_names}
+        if not new_name_of:
             return self
-        document = _renamed(json.loads(self.results.to_json()), names)
+        document = _renamed(json.loads(self.results.to_json()), new_name_of)
         results = Results.from_json(json.dumps(document), self.source)
         results.__dict__["evidence_sha256"] = self.results.evidence_sha256  # it is the same run
-        return replace(self, results=results, former={name: was for was, name in names.items()})
+        return replace(self, results=results, former_names={name: former for former, name in new_name_of.items()})
 
 
-def _renamed(node: Any, names: Mapping[str, str], key: str = "") -> Any:
-    """Copy a part of results, which stands under a key, with models under their new names."""
-    if isinstance(node, list):
-        return [_renamed(item, names, key) for item in node]
-    if isinstance(node, dict):
-        of_model = key == "models" and "name" in node and isinstance(node["name"], str)
-        return {(names.get(name, name) if key == "models" else name):
-                _renamed(item, names, "model" if of_model and name in ("name", "label") else name)
-                for name, item in node.items()}
-    return names.get(node, node) if key in OF_MODELS and isinstance(node, str) else node
+def _renamed(part: Any, new_name_of: Mapping[str, str], key: str = "") -> Any:
+    """Return a copy of a part of results, found under ``key``, with models under their new names."""
+    if isinstance(part, list):
+        return [_renamed(item, new_name_of, key) for item in part]
+    if isinstance(part, dict):
+        is_model = key == "models" and "name" in part and isinstance(part["name"], str)
+        return {(new_name_of.get(name, name) if key == "models" else name):
+                _renamed(item, new_name_of, "model" if is_model and name in ("name", "label") else name)
+                for name, item in part.items()}
+    return new_name_of.get(part, part) if key in OF_MODELS and isinstance(part, str) else part
 
 
 def read_run(source: str) -> Run:
@@ -381,8 +381,8 @@ def read_run(source: str) -> Run:
     # Versions of Python and libraries are known where `run.json` is of these results.
     facts = folder.run_facts_of(results.evidence_sha256)
     libraries = facts.get("libraries")
-    named = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
-    versions = {name: version for name, version in named.items() if isinstance(version, str)}
+    version_of = {"python": facts.get("python"), **(libraries if isinstance(libraries, dict) else {})}
+    versions = {name: version for name, version in version_of.items() if isinstance(version, str)}
     shown = source.encode("utf-8", "replace").decode()  # a path may have bytes that are no text
     return Run(shown, results, folder.path, {"evalpipe": results.evalpipe_version, **versions})
 
