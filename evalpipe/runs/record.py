@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Holds an output folder for one run, so that two runs cannot write to it at once.
+    """Locks an output folder for one run and writes its files, so that two runs cannot write to it at once.
 
     Entering checks that the folder can be written, before anything is computed, and raises UsageError otherwise.
     Files go to a folder beside it, which takes its name when all are written; a run that fails or is killed leaves
@@ -42,7 +42,7 @@ class Recorder:
     def __init__(
         self, out: str | os.PathLike[str], by: Signer | None = None, commit: Mapping[str, object] | None = None
     ) -> None:
-        """Choose the folder ``out``, whose manifest is signed ``by`` someone with a key, or by no one.
+        """Choose the folder ``out``; ``by`` signs its manifest with a key, None leaves it without a signature.
 
         ``commit`` is that of the spec, for `run.json`.
         """
@@ -56,7 +56,7 @@ class Recorder:
         self._fresh: Path | None = None
 
     def __enter__(self) -> Self:
-        """Lock the folder and mend what a killed run left behind."""
+        """Lock the folder, check that it can be written, and undo what a killed run left half done."""
         if self.out == Path.cwd() or self.out in Path.cwd().parents:
             raise UsageError.of(
                 "output-folder", f"the output folder '{self.shown}' is the working folder or above it",
@@ -80,7 +80,7 @@ class Recorder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the folder back."""
+        """Remove files that were not put in place, and unlock the folder."""
         if self._fresh is not None:
             remove(self._fresh)
         self._locks.close()
@@ -94,17 +94,17 @@ class Recorder:
 
     @property
     def refused(self) -> AbstractContextManager[None]:
-        """Let an error of the file system, of a file in the new folder, be a UsageError that tells the way out."""
+        """A context that turns an error of writing to the new folder into a UsageError with a hint."""
         hint = "free space or choose another folder with --out; the earlier output is unchanged"
         return refused(f"to the output folder '{self.shown}'", hint)
 
     def write(
-        self, results: Results, card: Mapping[str, bytes], others: Mapping[str, bytes], run: Mapping[str, object],
-        manifest: Manifest, replaced: Collection[str] = (),
+        self, results: Results, card: Mapping[str, bytes], other_files: Mapping[str, bytes],
+        run_facts: Mapping[str, object], manifest: Manifest, replaced: Collection[str] = (),
     ) -> None:
         """Write every file, then let the new folder take the place of the old.
 
-        ``others`` are files that are no part of this run; ``run`` is what `run.json` says beside times and versions.
+        ``other_files`` are no part of this run; ``run_facts`` is what `run.json` says beside times and versions.
         ``manifest`` holds what was read, and the files of the run are added to it. ``replaced`` are further files of
         the old folder that do not stay.
         """
@@ -112,8 +112,8 @@ class Recorder:
         digests = {name: bytes_sha256(content) for name, content in files.items()}
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
-        files |= {**others, **RunFolder(self.out).manifest_files(manifest.with_files(digests), self.by)}
-        files[RUN] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run},
+        files |= {**other_files, **RunFolder(self.out).manifest_files(manifest.with_files(digests), self.by)}
+        files[RUN] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run_facts},
                                 manifest.versions).encode()
         with self.refused:
             for name, content in files.items():
@@ -125,22 +125,22 @@ class Recorder:
             settle_names(self.out.parent)
 
     def _keep_others(self, fresh: Path, replaced: Collection[str]) -> None:
-        """Copy the files of the old folder that are not ``replaced``."""
+        """Copy files of the old folder to the ``fresh`` one, but for those ``replaced`` or already there."""
         self._refuse_foreign()  # somebody may have filled it meanwhile
-        for kept in sorted(self.out.iterdir()) if self.out.exists() else ():
-            to = fresh / kept.name
-            if kept.name in replaced or to.exists():
+        for old_file in sorted(self.out.iterdir()) if self.out.exists() else ():
+            target = fresh / old_file.name
+            if old_file.name in replaced or target.exists():
                 continue
-            if kept.is_dir() and not kept.is_symlink():
-                shutil.copytree(kept, to, symlinks=True)  # links stay links, whatever they lead to
+            if old_file.is_dir() and not old_file.is_symlink():
+                shutil.copytree(old_file, target, symlinks=True)  # links stay links, whatever they lead to
             else:
-                shutil.copy2(kept, to, follow_symlinks=False)
+                shutil.copy2(old_file, target, follow_symlinks=False)
 
     def _refuse_foreign(self) -> None:
         refuse_foreign(self.out, f"output folder '{self.shown}'")
 
     def _exchange(self, fresh: Path) -> None:
-        """Let the new folder take the name of the old."""
+        """Rename the ``fresh`` folder to the name of the old one, at once where the system can exchange two names."""
         if self.out.exists() and exchanged(fresh, self.out):  # the old folder has the other name now, and goes with it
             return
         try:
@@ -153,14 +153,14 @@ class Recorder:
             self._mend()
 
     def _mend(self) -> None:
-        """Undo what a run that ended while it exchanged the folders left."""
+        """Restore the old folder where a run was killed between two renames, and remove it where it was replaced."""
         if self._old.exists() and not self.out.exists():
             self._old.rename(self.out)
         remove(self._old)
 
 
 def locked_folder(folder: Path) -> AbstractContextManager[None]:
-    """Hold an output folder locked."""
+    """Return a context in which an output folder is locked for other runs."""
     return locked(lock_of(folder))
 
 
@@ -173,7 +173,7 @@ def abandon(folder: Path) -> None:
 
 
 def sweep_killed(folder: Path) -> int:
-    """Remove what killed runs left of output folders that are in a folder; return of how many of these."""
+    """Remove temporary folders and locks that killed runs left in a folder; return for how many output folders."""
     swept = 0
     for lock in sorted(folder.glob(".*.lock")):
         with suppress(OSError), locked(lock):  # which a live run holds
@@ -183,63 +183,63 @@ def sweep_killed(folder: Path) -> int:
 
 
 def lock_of(folder: Path) -> Path:
-    """Return the file of the lock of an output folder; it is beside it, as the folder itself is exchanged."""
+    """Return the path of the lock file of an output folder, beside it, as the folder itself is replaced."""
     return folder.parent / f".{folder.name}.lock"
 
 
 @contextmanager
 def refused(where: str, hint: str) -> Iterator[None]:
-    """Let an error of the file system be a UsageError that says ``where`` nothing can be written, and the way out."""
+    """Turn an OSError of the block into a UsageError: ``where`` says what cannot be written, ``hint`` the way out."""
     try:
         yield
     except OSError as error:
-        busy = isinstance(error, BlockingIOError)
+        is_locked = isinstance(error, BlockingIOError)
         raise UsageError.of("output-folder", f"cannot write {where}: {error.strerror or error}",
-                            "wait until it has ended, and try again" if busy else hint) from None
+                            "wait until it has ended, and try again" if is_locked else hint) from None
 
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes], by: Signer | None = None) -> None:
-    """Put files into an output folder as `put_files` does; raises UsageError where it cannot."""
+    """Lock an output folder and put files into it as `put_files` does; raises UsageError where it cannot be written."""
     with held(folder) as target:
         put_files(target, files, by)
 
 
 @contextmanager
 def held(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Hold an output folder, so that no run writes to it; raises UsageError where it cannot be written."""
+    """Lock an output folder, and yield its real path; raises UsageError where it cannot be written."""
     target = Path(folder).resolve()
     with refused(f"to '{folder}'", "take a copy of the folder that can be written"), locked_folder(target):
         yield target
 
 
 def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None) -> None:
-    """Put files into a folder that is held, each replaced whole; all others stay, and the manifest follows.
+    """Put files, by name, into a locked folder, each replaced at once; others stay, and the manifest is updated.
 
-    Its signature by a key is that of ``by``. Without one, a signature of the manifest as it was is removed. Raises
+    The manifest is signed by the key ``by``. Without one, a signature of the manifest as it was is removed. Raises
     DataError, and writes nothing, where the manifest was changed.
     """
-    written = {**files, **RunFolder(target).manifest_after(files, by)}
-    with TemporaryFolder(".new-", target) as fresh:
-        for name, content in written.items():
-            (Path(fresh) / name).write_bytes(content)
-        settle(Path(fresh))
+    all_files = {**files, **RunFolder(target).manifest_after(files, by)}
+    with TemporaryFolder(".new-", target) as temporary:
+        for name, content in all_files.items():
+            (Path(temporary) / name).write_bytes(content)
+        settle(Path(temporary))
         with postponed("the new output is complete"):
-            for name in written:
-                (Path(fresh) / name).replace(target / name)
-            if MANIFEST in written and KEY_SIGNATURE not in written:
+            for name in all_files:
+                (Path(temporary) / name).replace(target / name)
+            if MANIFEST in all_files and KEY_SIGNATURE not in all_files:
                 (target / KEY_SIGNATURE).unlink(missing_ok=True)
             settle_names(target)
 
 
 def _run_json(
-    began: datetime, evidence_sha256: str, run: Mapping[str, object], versions: Mapping[str, object]
+    began: datetime, results_sha256: str, further: Mapping[str, object], versions: Mapping[str, object]
 ) -> str:
-    """Return what differs from run to run: times, host and versions; and the sha256 of `results.json`, to prove it."""
+    """Return the text of `run.json`: times, host, versions, and the sha256 of `results.json` that it belongs to."""
     ended = datetime.now(UTC)
     document = {
-        "evidence_sha256": evidence_sha256,
+        "evidence_sha256": results_sha256,
         "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
-        "seconds": round((ended - began).total_seconds(), 3), **run,
+        "seconds": round((ended - began).total_seconds(), 3), **further,
         "host": platform.node(), "platform": platform.platform(), **versions,
     }
     return json.dumps(document, indent=1) + "\n"
@@ -252,7 +252,7 @@ LINES = 2**17
 def write_rows(
     frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path, form: Literal["parquet", "csv"]
 ) -> tuple[str, int]:
-    """Write tables of one schema one after the other; return the sha256 of the file and its number of lines.
+    """Write tables of one schema to one file in turn; return the sha256 of the file and its number of rows.
 
     Raises OSError where the file cannot be written.
     """
@@ -261,6 +261,7 @@ def write_rows(
 
 
 def _parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:
+    """Write tables in turn to a Parquet file, of which polars holds one at a time; return the number of rows."""
     from polars.io.plugins import register_io_source
 
     heights: list[int] = []
@@ -278,7 +279,7 @@ def _parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> i
 
 
 def _csv(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:
-    """Write tables; a text that a spreadsheet would run as a formula begins with an apostrophe."""
+    """Write tables to a CSV file, formulas of spreadsheets behind an apostrophe; return the number of rows."""
     import polars as pl
 
     text, lines = pl.col(pl.String), 0

@@ -50,69 +50,70 @@ LONGEST = 60
 """The characters of a text that an error shows."""
 
 
-def line_differences(there: str, here: str) -> Iterator[Difference]:
-    """Yield the first line in which two texts differ."""
-    lines = zip_longest(there.splitlines(), here.splitlines(), fillvalue="")
+def line_differences(actual: str, expected: str) -> Iterator[Difference]:
+    """Yield the first line in which a text differs from the expected one; nothing where they are equal."""
+    lines = zip_longest(actual.splitlines(), expected.splitlines(), fillvalue="")
     yield from islice(((f"line {number}", *pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1]), 1)
 
 
-def word_differences(there: PageText, here: PageText) -> Iterator[Difference]:
-    """Yield the words that differ; where some are missing, the first place alone, as those that follow have moved."""
-    pairs = zip_longest(there.texts, here.texts, fillvalue=TextOnPage("", "", "", ""))
+def word_differences(actual: PageText, expected_page: PageText) -> Iterator[Difference]:
+    """Yield the texts of a page that differ; only the first where their number differs, as all after it have moved."""
+    pairs = zip_longest(actual.texts, expected_page.texts, fillvalue=TextOnPage("", "", "", ""))
     differing = ((shown.place, shown.text, expected.text) for shown, expected in pairs if shown != expected)
-    yield from differing if len(there.texts) == len(here.texts) else islice(differing, 1)
+    yield from differing if len(actual.texts) == len(expected_page.texts) else islice(differing, 1)
 
 
-def json_differences(there: bytes, here: bytes) -> Iterator[Difference]:
-    """Yield in what two documents differ, each place by what is measured there."""
-    if there != here:
+def json_differences(actual: bytes, expected: bytes) -> Iterator[Difference]:
+    """Yield the values in which a JSON document differs from the expected one, each with the name of its place."""
+    if actual != expected:
         try:
-            document = json.loads(there)
+            document = json.loads(actual)
         except (ValueError, RecursionError):
             yield "the document", "no JSON", "JSON"
             return
-        yield from _value_differences(document, json.loads(here))
+        yield from _value_differences(document, json.loads(expected))
 
 
-def csv_differences(there: bytes, here: bytes) -> Iterator[Difference]:
-    """Yield in what two tables of estimates differ."""
+def csv_differences(actual: bytes, expected: bytes) -> Iterator[Difference]:
+    """Yield the cells in which a CSV table of estimates differs from the expected one, each named by its row."""
     try:
-        left = _csv_rows(there)
+        actual_rows = _csv_rows(actual)
     except csv.Error as error:
         yield "the table", f"no CSV: {error}", "CSV"
         return
-    yield from _value_differences(left, _csv_rows(here))
+    yield from _value_differences(actual_rows, _csv_rows(expected))
 
 
 def _csv_rows(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline="")))
 
 
-def _value_differences(there: object, here: object, where: str = "") -> Iterator[Difference]:
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in dict.fromkeys([*there, *here]):
-            yield from _value_differences(there.get(key), here.get(key), f"{where}, {key}" if where else str(key))
-    elif isinstance(there, list) and isinstance(here, list):
-        for place, (left, right) in enumerate(zip_longest(there, here), 1):
-            yield from _value_differences(left, right, _row_name(right or left, where, place))
-    elif there != here:
-        yield where, there, here
+def _value_differences(actual: object, expected: object, path: str = "") -> Iterator[Difference]:
+    """Yield the leaves in which two JSON values differ; ``path`` names the place of both in the document."""
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for key in dict.fromkeys([*actual, *expected]):
+            yield from _value_differences(actual.get(key), expected.get(key), f"{path}, {key}" if path else str(key))
+    elif isinstance(actual, list) and isinstance(expected, list):
+        for number, (actual_row, expected_row) in enumerate(zip_longest(actual, expected), 1):
+            yield from _value_differences(actual_row, expected_row, _row_name(expected_row or actual_row, path, number))
+    elif actual != expected:
+        yield path, actual, expected
 
 
-def _row_name(row: object, table: str, place: int) -> str:
-    """Name a row of a table by what was measured, of which model; by its place where it is no measure."""
+def _row_name(row: object, table: str, number: int) -> str:
+    """Return the name of a row of a table: its metric, model, dataset and slice; else its ``number`` from 1."""
     if not isinstance(row, dict) or not row.get("metric"):
-        return f"{table or 'row'} {place}"
+        return f"{table or 'row'} {number}"
     model = f" of {row['model']}" if row.get("model") else ""
     variant = f"+{row['variant']}" if row.get("variant") not in (None, "", "original") else ""
-    places = [row["dataset"]] if row.get("dataset") else []
-    places += [f"{name} = {label}" for name, label in _slice_labels(row.get("slice")).items()]
-    on = f" on {', '.join(places)}" if places else ""
-    return f"{table}, {row['metric']}{model}{variant}{on}".removeprefix(", ")
+    conditions = [row["dataset"]] if row.get("dataset") else []
+    conditions += [f"{name} = {label}" for name, label in _slice_labels(row.get("slice")).items()]
+    subset = f" on {', '.join(conditions)}" if conditions else ""
+    return f"{table}, {row['metric']}{model}{variant}{subset}".removeprefix(", ")
 
 
 def _slice_labels(value: object) -> dict[str, object]:
-    """Return the labels of a slice, which a table holds as JSON; none where they are something else."""
+    """Return the labels of a slice by column, also from JSON text as in a CSV table; empty for anything else."""
     try:
         labels = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -121,18 +122,21 @@ def _slice_labels(value: object) -> dict[str, object]:
 
 
 def notes_on(
-    differences: Iterable[Difference], file: str, word: str = "in", other: str = RESULTS
+    differences: Iterable[Difference], file: str, preposition: str = "in", source: str = RESULTS
 ) -> list[str]:
-    """Write the first differences of a file from what stands in, or follows by, another; and how many more."""
-    known = list(differences)
-    notes = [f"{where}: {_excerpt(there, here)} in {file}, {_excerpt(here, there)} {word} {other}"
-             for where, there, here in known[:MOST_DIFFERENCES]]
-    more = len(known) - len(notes)
+    """Return sentences on the first differences of ``file`` from ``source``, and on how many more there are.
+
+    ``preposition`` is "in" where the expected values stand in ``source``, "by" where they follow from it.
+    """
+    all_differences = list(differences)
+    notes = [f"{place}: {_excerpt(actual, expected)} in {file}, {_excerpt(expected, actual)} {preposition} {source}"
+             for place, actual, expected in all_differences[:MOST_DIFFERENCES]]
+    more = len(all_differences) - len(notes)
     return notes + ([f"{more:,} more {'place differs' if more == 1 else 'places differ'}"] if more else [])
 
 
 def _excerpt(value: object, other: object) -> str:
-    """Write a value of a file within a sentence; of a long text what stands about its first difference to another."""
+    """Return a value as text for a sentence; of a long text the part around its first difference from ``other``."""
     if value in (None, ""):
         return "nothing"
     if isinstance(value, float):
@@ -140,9 +144,10 @@ def _excerpt(value: object, other: object) -> str:
     text = printable(" ".join(str(value).split()))
     if len(text) <= LONGEST:
         return text
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(text, printable(" ".join(str(other).split())), strict=False))
-    first = max(0, sum(1 for _ in same) - LONGEST // 3)
-    return f"{'…' if first else ''}{text[first:first + LONGEST]}{'…' if first + LONGEST < len(text) else ''}"
+    other_text = printable(" ".join(str(other).split()))
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(text, other_text, strict=False))
+    start = max(0, sum(1 for _ in common) - LONGEST // 3)
+    return f"{'…' if start else ''}{text[start:start + LONGEST]}{'…' if start + LONGEST < len(text) else ''}"
 
 
 PAGE, PDF = FORMATS["html"].file, FORMATS["pdf"].file
@@ -180,7 +185,7 @@ class Deviation:
 
 
 def _raise_for(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
-    """Raise DataError with every deviation, where there is one."""
+    """Raise DataError with a problem for every deviation; do nothing without any."""
     problems = [Problem(deviation.code, f"{folder.path / deviation.file} {deviation.how}", hint=deviation.hint,
                         notes=tuple(deviation.notes)) for deviation in deviations]
     if problems:
@@ -188,22 +193,22 @@ def _raise_for(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
 
 
 def not_compared(pdf: bytes) -> str | None:
-    """Say why the pages of a PDF cannot be held to what this version draws; None where they can be."""
+    """Return the reason why the pages of a PDF cannot be compared with what this version draws; None where they can."""
     otherwise = drawn_otherwise(pdf)
     return None if otherwise is None else f"{otherwise}; its pages are not compared, but the files that it carries are"
 
 
 class FolderCheck:
-    """An output folder held to its results: what each of its files says otherwise."""
+    """Checks of the files in an output folder against its results."""
 
     def __init__(self, folder: RunFolder, results: Results, templates: Templates | None) -> None:
-        """Hold a folder to the results in it; ``templates`` are as of `verified`."""
+        """Prepare to check a folder against ``results``; ``templates`` are those of its card, as of `verified`."""
         self.folder, self.results, self.templates = folder, results, templates
         self.of_this_version = results.evalpipe_version == VERSION
 
     @cached_property
     def page(self) -> PageText | None:
-        """What the page says; None where there is none."""
+        """The parsed HTML card; None where there is none."""
         if not self.folder.has(PAGE):
             return None
         return page_text(self.folder.content(PAGE).decode("utf-8", "replace"))
@@ -214,24 +219,26 @@ class FolderCheck:
         return files_in(self.folder.content(PDF)) if self.folder.has(PDF) else {}
 
     def results_file(self, recorded: Sequence[str]) -> Iterator[Deviation]:
-        """Yield how results.json is not what the run wrote; ``recorded`` are what is known of its sha256."""
-        here = self.results.evidence_sha256
-        other = next((sha256 for sha256 in recorded if sha256 != here), None)
-        if other is not None:
-            digits = f"its sha256 begins with {here[:EVIDENCE_DIGITS]}, that of the run with {other[:EVIDENCE_DIGITS]}"
+        """Yield how results.json is not what the run wrote; ``recorded`` are its sha256 in `run.json` and manifest."""
+        actual_sha256 = self.results.evidence_sha256
+        other_sha256 = next((sha256 for sha256 in recorded if sha256 != actual_sha256), None)
+        if other_sha256 is not None:
+            digits = (f"its sha256 begins with {actual_sha256[:EVIDENCE_DIGITS]}, that of the run with "
+                      f"{other_sha256[:EVIDENCE_DIGITS]}")
             yield Deviation(RESULTS, f"was changed after the run: {digits}", RUN_AGAIN, self._against_copies())
         if recorded:
             return
-        in_card = _sha256(self.attached.get(RESULTS)) if self.page is None else self.page.evidence
+        card_sha256 = _sha256(self.attached.get(RESULTS)) if self.page is None else self.page.evidence
         if self.of_this_version and self.folder.content(RESULTS) != self.results.to_json().encode():
             yield Deviation(RESULTS, "is not as evalpipe writes it", RUN_AGAIN)
-        elif in_card not in (None, here):
-            digits = f"evidence {str(in_card)[:EVIDENCE_DIGITS]}, and results.json is {here[:EVIDENCE_DIGITS]}"
+        elif card_sha256 not in (None, actual_sha256):
+            digits = (f"evidence {str(card_sha256)[:EVIDENCE_DIGITS]}, and results.json is "
+                      f"{actual_sha256[:EVIDENCE_DIGITS]}")
             yield Deviation(RESULTS, f"is not what the card beside it was made from: that names {digits}", RUN_AGAIN,
                             self._against_copies())
 
     def _against_copies(self) -> list[str]:
-        """Say in what results.json differs from the copy of it in the card, or from the estimates beside it."""
+        """Return notes on how results.json differs from its copy in the PDF or, without one, from estimates.csv."""
         copy = self.attached.get(RESULTS)
         if copy is not None:
             return notes_on(json_differences(copy, self.folder.content(RESULTS)), PDF)
@@ -240,27 +247,28 @@ class FolderCheck:
         return notes_on(csv_differences(table, expected), ESTIMATES)
 
     def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
-        """Yield that signatures which a card shows are no longer in signatures.json, or are others there."""
-        shown = {PDF: _sha256(self.attached.get(SIGNATURES))}
+        """Yield a deviation where the signatures' sha256 in the page or the PDF is of no state of signatures.json."""
+        shown_sha256 = {PDF: _sha256(self.attached.get(SIGNATURES))}
         if self.page is not None:
-            shown[PAGE] = self.page.signatures
-        # A card may lack the last of them, where it could not be written.
-        known = {None, *(_sha256(signatures_json(signatures[:count])) for count in range(1, len(signatures) + 1))}
-        other = next((file for file, sha256 in shown.items() if sha256 not in known), None)
+            shown_sha256[PAGE] = self.page.signatures
+        # Any first few of the signatures are a state: a card that could not be written lacks the last.
+        states = (signatures_json(signatures[:count]) for count in range(1, len(signatures) + 1))
+        known_sha256 = {None, *map(_sha256, states)}
+        other = next((file for file, sha256 in shown_sha256.items() if sha256 not in known_sha256), None)
         if other is not None:
-            again = f"evalpipe render {self.folder.path}"
+            command = f"evalpipe render {self.folder.path}"
             yield Deviation(SIGNATURES, f"does not hold the signatures that {other} shows",
-                            f"restore it; or remove it, render the card again ({again}) and sign again")
+                            f"restore it; or remove it, render the card again ({command}) and sign again")
 
     def tables(self) -> Iterator[Deviation]:
-        """Yield each table beside the card that does not agree with the results."""
+        """Yield a deviation for estimates.csv and for the row-level file where they do not agree with the results."""
         if not self.folder.has(ESTIMATES):
             yield Deviation(ESTIMATES, "is missing", RUN_AGAIN, code="missing-file")
         else:
-            there, here = self.folder.content(ESTIMATES), estimates_csv(self.results).encode()
-            if there != here:
+            actual, expected = self.folder.content(ESTIMATES), estimates_csv(self.results).encode()
+            if actual != expected:
                 yield Deviation(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
-                                notes_on(csv_differences(there, here), ESTIMATES))
+                                notes_on(csv_differences(actual, expected), ESTIMATES))
         rows = self.results.row_file
         if rows is not None and self.folder.has(rows.file):  # it may be kept elsewhere, as it holds the rows
             sha256 = self.folder.sha256(rows.file)
@@ -270,41 +278,42 @@ class FolderCheck:
                 yield Deviation(rows.file, f"was changed after the run: {digits}", RUN_AGAIN)
 
     def cards(self, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
-        """Yield each file of the card that does not agree with the results and the signatures."""
-        present, edition = self.folder.formats, Edition(self.results, signatures, self.templates)
-        texts = [name for name in present if name == "html" or (name != "pdf" and self.of_this_version)]
-        for file, here in render(self.results, texts, signatures, self.templates).items():
-            same = self.folder.content(file) == here
-            differences = [] if same else list(self._in_card(file, here.decode()))
-            if differences or (not same and self.of_this_version):
+        """Yield a deviation for each format of the card that does not agree with the results and the signatures."""
+        formats, edition = self.folder.formats, Edition(self.results, signatures, self.templates)
+        text_formats = [name for name in formats if name == "html" or (name != "pdf" and self.of_this_version)]
+        for file, expected in render(self.results, text_formats, signatures, self.templates).items():
+            is_same = self.folder.content(file) == expected
+            differences = [] if is_same else list(self._card_differences(file, expected.decode()))
+            if differences or (not is_same and self.of_this_version):
                 notes = notes_on(differences, file, "by") or [SAME_WORDS]
-                form = next(name for name in texts if FORMATS[name].file == file)
-                yield Deviation(file, "is not the card of results.json", self._again(form), notes)
-        if "pdf" in present:
+                format_name = next(name for name in text_formats if FORMATS[name].file == file)
+                yield Deviation(file, "is not the card of results.json", self._again(format_name), notes)
+        if "pdf" in formats:
             yield from self._pdf(edition)
 
     def _again(self, form: str) -> str:
+        """Return the hint to render a format of the card again."""
         return f"write it again and read it before you sign: evalpipe render {self.folder.path} --format {form}"
 
-    def _in_card(self, file: str, here: str) -> Iterator[Difference]:
-        """Yield in what a file of the card differs from what this version writes."""
+    def _card_differences(self, file: str, expected: str) -> Iterator[Difference]:
+        """Yield in what a file of the card differs from the ``expected`` text, which this version renders."""
         if file != PAGE or self.page is None:
-            yield from line_differences(self.folder.content(file).decode("utf-8", "replace"), here)
+            yield from line_differences(self.folder.content(file).decode("utf-8", "replace"), expected)
         elif self.of_this_version:
-            yield from word_differences(self.page, page_text(here))
+            yield from word_differences(self.page, page_text(expected))
         else:
-            yield from _number_differences(self.page, page_text(here), self.results)
+            yield from _number_differences(self.page, page_text(expected), self.results)
 
     def _pdf(self, edition: Edition) -> Iterator[Deviation]:
-        """Yield that card.pdf carries other files than those beside it, or has other pages than this version draws."""
+        """Yield a deviation where the files attached to card.pdf, or its pages, are not those that the results give."""
         hint, pdf = self._again("pdf"), self.folder.content(PDF)
         attached, expected = self.attached, {file.name: file.content for file in attached_files(edition)}
         if RESULTS not in attached:
             yield Deviation(PDF, "has no results.json attached", hint)
             return
         # A card that this version rendered from results of another carries them as this version writes them.
-        same = attached[RESULTS] == expected[RESULTS]
-        differing = [] if same else list(json_differences(attached[RESULTS], self.folder.content(RESULTS)))
+        same_results = attached[RESULTS] == expected[RESULTS]
+        differing = [] if same_results else list(json_differences(attached[RESULTS], self.folder.content(RESULTS)))
         if differing:
             yield Deviation(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
             return
@@ -316,8 +325,8 @@ class FolderCheck:
         elif pdf.count(b"startxref") > 1:  # which no program writes that draws a PDF
             yield Deviation(PDF, "was changed after it was drawn: an update is appended to it", hint)
         elif not_compared(pdf) is None:
-            drawn = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
-            if drawn != pdf:
+            expected_pdf = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
+            if expected_pdf != pdf:
                 yield Deviation(PDF, "is not the card of results.json", hint, [SAME_FILES])
 
 
@@ -325,20 +334,20 @@ def _sha256(content: bytes | None) -> str | None:
     return None if content is None else bytes_sha256(content)
 
 
-def _number_differences(there: PageText, here: PageText, results: Results) -> Iterator[Difference]:
-    """Yield what a page of another version says that these results do not."""
-    if there.evidence not in (None, results.evidence_sha256):  # a template may leave it out
-        yield "the head of the page, evidence", there.evidence, results.evidence_sha256
-    known = {number.exact for number in here.numbers} | set(_exact_numbers(results.model_dump()))
-    for number in there.numbers:
-        if number.exact not in known:
+def _number_differences(actual: PageText, expected: PageText, results: Results) -> Iterator[Difference]:
+    """Yield the evidence hash and the numbers on a page of another version that these results do not have."""
+    if actual.evidence not in (None, results.evidence_sha256):  # a template may leave it out
+        yield "the head of the page, evidence", actual.evidence, results.evidence_sha256
+    expected_numbers = {number.exact for number in expected.numbers} | set(_exact_numbers(results.model_dump()))
+    for number in actual.numbers:
+        if number.exact not in expected_numbers:
             yield number.where.place, number.exact, None
         elif not number.is_rounded:
             yield number.where.place, number.where.text, number.exact
 
 
 def _exact_numbers(value: object) -> Iterator[str]:
-    """Yield every number of some results as a page writes its exact digits."""
+    """Yield every finite number within a JSON value, with all its digits as a page shows them."""
     if isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _exact_numbers(part)
