@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
 
 def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
-    """Return, in words, what the ledger has of earlier nights that is not what the run of ``results`` read.
+    """Return, in words, how the ledger's earlier nightly runs differ from those that the run of ``results`` read.
 
     ``out`` is the output folder, beside which the ledger is where the spec names none. It is read only where the
     results rest on earlier nights. Raises UsageError where it cannot be.
     """
-    warned = [warning for warning in results.warnings if warning.code in OF_LEDGER]
-    rests = results.trend.sha256 is not None or any(gate.sequence or gate.against == "last" for gate in results.gates)
-    ledger = ledger_to_read(spec, out) if warned or (rests and spec.as_of is not None) else None
+    former_warnings = [warning for warning in results.warnings if warning.code in OF_LEDGER]
+    needs_nights = any(gate.sequence or gate.against == "last" for gate in results.gates)
+    uses_earlier_nights = results.trend.sha256 is not None or needs_nights
+    ledger = ledger_to_read(spec, out) if former_warnings or (uses_earlier_nights and spec.as_of is not None) else None
     if ledger is None:
         return []
-    changed = [] if warnings_of_ledger(ledger, results, out) == warned else ["what the run before it had"]
+    changed = [] if warnings_of_ledger(ledger, results, out) == former_warnings else ["what the run before it had"]
     if spec.as_of is None:
         return changed
     changed += changed_nights(spec, results, ledger)
@@ -39,20 +40,20 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
         evidence = evidence_before(ledger, spec.name, spec.as_of)
         changed += [f"the evidence of earlier nights on gate {number}"
                     for number in changed_sequences(results, evidence)]
-    last = [gate for gate in results.gates if gate.against == "last"]
-    nights = nights_before(ledger, results, last, out)
-    now = reference_for(Tonight.of(results), out, "", nights) if last else None
-    if isinstance(now, EarlierRun) and now.sha256 != last[0].against_sha256:
-        begins, began = (sha256[:EVIDENCE_DIGITS] for sha256 in (now.sha256, last[0].against_sha256 or "none"))
-        changed.append(f"the reference is the run as of {now.results.as_of} with a sha256 that begins with {begins}, "
-                       f"not {began}")
+    reference_gates = [gate for gate in results.gates if gate.against == "last"]
+    nights = nights_before(ledger, results, reference_gates, out)
+    reference = reference_for(Tonight.of(results), out, "", nights) if reference_gates else None
+    if isinstance(reference, EarlierRun) and reference.sha256 != reference_gates[0].against_sha256:
+        then_sha256 = reference_gates[0].against_sha256 or "none"
+        changed.append(f"the reference is the run as of {reference.results.as_of} with a sha256 that begins with "
+                       f"{reference.sha256[:EVIDENCE_DIGITS]}, not {then_sha256[:EVIDENCE_DIGITS]}")
     return changed
 
 
 def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
-    """Return, in words, each earlier night of the trend of ``results`` that is another in a ledger now.
+    """Return, in words, each earlier night in the trend of ``results`` whose run in the ledger is another one now.
 
-    Empty where the results hold no nights of a ledger. Raises UsageError where it cannot be read.
+    Empty where the trend has no nights from a ledger. Raises UsageError where it cannot be read.
     """
     trend = spec.asked_trend
     if trend is None or spec.as_of is None or results.trend.sha256 is None:
@@ -65,9 +66,9 @@ def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:
     changed = []
     for day in sorted(day for day in {**now, **then} if now.get(day) != then.get(day)):
         if day not in then or day not in now:
-            what = "was not there" if day not in then else "is no longer there"
+            change = "was not there" if day not in then else "is no longer there"
         else:
             digits = now[day][:EVIDENCE_DIGITS], then[day][:EVIDENCE_DIGITS]
-            what = f"has results with a sha256 that begins with {digits[0]}, not {digits[1]}"
-        changed.append(f"the night of {day} {what}")
+            change = f"has results with a sha256 that begins with {digits[0]}, not {digits[1]}"
+        changed.append(f"the night of {day} {change}")
     return changed

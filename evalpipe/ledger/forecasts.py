@@ -27,7 +27,7 @@ class GateForecast:
     """What to expect of a gate, by its ``number`` in the spec from 1, over all its checks together.
 
     ``alarms`` is the number of false alarms in a year of all ``checks``, ``error`` its standard error, ``delay`` the
-    median delay of the slowest check, None where that is beyond a year. ``why`` says why nothing is known of it.
+    median delay of the slowest check, None where that is beyond a year. ``reason`` says why nothing is known of it.
     """
 
     number: int
@@ -35,31 +35,33 @@ class GateForecast:
     alarms: float | None = None
     error: float | None = None
     delay: int | None = None
-    why: str | None = None
+    reason: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
+        """Return the forecast as plain JSON values."""
         return {
             "gate": self.number, "checks": self.checks, "false_alarms_a_year": self.alarms,
             "standard_error": self.error, "median_delay": self.delay, "years": YEARS, "identical_runs_disagree": 0,
-            "reason": self.why}
+            "reason": self.reason}
 
 
 def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateForecast]:
-    """Return what to expect of each gate whose true value is a margin inside its limit, and then falls by a drop.
+    """Return what to expect of each gate whose true value is ``margin`` inside its limit, and later falls by ``drop``.
 
-    What a night tells is taken from the intervals of the latest night of the spec in the ledger.
+    The error of a night is taken from the intervals of the latest nightly run of the spec in the ledger.
     """
-    rows, why = _latest_verdicts(plan, out)
-    judged = [(number, gate, [row for row in rows if row["gate"] == number])
-              for number, gate in enumerate(plan.part(gates_plan), 1)]
-    alarms = sum(len(verdicts) * len(list(sides(gate))) for _, gate, verdicts in judged if gate.rule.on == "sequence")
-    needed = threshold(plan.part(sequence_plan).level, max(alarms, 1))
-    return [_gate_forecast(plan, number, verdicts, needed, (margin, drop), why) for number, _, verdicts in judged]
+    rows, reason = _latest_verdicts(plan, out)
+    verdicts_of_gates = [(number, gate, [row for row in rows if row["gate"] == number])
+                         for number, gate in enumerate(plan.part(gates_plan), 1)]
+    limit_count = sum(len(verdicts) * len(list(sides(gate))) for _, gate, verdicts in verdicts_of_gates
+                      if gate.rule.on == "sequence")
+    needed = threshold(plan.part(sequence_plan).level, max(limit_count, 1))
+    return [_gate_forecast(plan, number, verdicts, needed, (margin, drop), reason)
+            for number, _, verdicts in verdicts_of_gates]
 
 
 def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
-    """Return the verdicts of the latest night, and what to say where a gate has none."""
+    """Return the gate verdicts of the latest nightly run, and the reason to state where a gate has none."""
     place = LedgerPlace.named(plan.ledger, out)
     if place is None:
         return (), "there is no ledger"
@@ -85,36 +87,42 @@ def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
 
 
 def _gate_forecast(
-    plan: Plan, number: int, rows: Sequence[Row], needed: float, asked: tuple[float, float], why: str
+    plan: Plan, number: int, rows: Sequence[Row], evidence_needed: float, margin_and_drop: tuple[float, float],
+    reason: str,
 ) -> GateForecast:
+    """Simulate the checks of a gate, from its verdicts in ``rows``; the forecast has only ``reason`` without any.
+
+    ``evidence_needed`` is the threshold of gates `on: sequence`, ``margin_and_drop`` is as of `forecasts`.
+    """
     simulated: dict[NightCheck, Forecast] = {}
-    checks = [check for row in rows for check in _gate_checks(plan, number, row, needed)]
+    checks = [check for row in rows for check in _gate_checks(plan, number, row, evidence_needed)]
     for check in checks:
-        simulated[check] = simulated.get(check) or forecast(check, *asked)
+        simulated[check] = simulated.get(check) or forecast(check, *margin_and_drop)
     if not checks:
-        return GateForecast(number, why=why)
+        return GateForecast(number, reason=reason)
     alarms, errors, delays = zip(*(simulated[check] for check in checks), strict=True)
     slowest = None if None in delays else max(delays)
     return GateForecast(number, len(checks), math.fsum(alarms), math.hypot(*errors), slowest)
 
 
-def _gate_checks(plan: Plan, number: int, row: Row, needed: float) -> Iterator[NightCheck]:
-    """Yield a check for each limit of a gate on a number of which the ledger has the interval."""
+def _gate_checks(plan: Plan, number: int, row: Row, evidence_needed: float) -> Iterator[NightCheck]:
+    """Yield a check to simulate for each limit of gate ``number``, from its verdict; none without an interval."""
     value, lower, upper = row["observed"], row["lower"], row["upper"]
     if value is None or lower is None or upper is None or upper <= lower:
         return
     gate = plan.part(gates_plan)[number - 1]
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
-    by_rows = gate.rule.on != "sequence" or not plan.part(sequence_plan).between_nights
-    rate = entry is not None and by_rows and gate.against is None and evidence_kind(entry) == "rows" and 0 < value < 1
-    trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if rate else None
+    counts_rows = gate.rule.on != "sequence" or not plan.part(sequence_plan).between_nights
+    of_rows = entry is not None and gate.against is None and evidence_kind(entry) == "rows"
+    is_rate = counts_rows and of_rows and 0 < value < 1
+    trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if is_rate else None
     for side, limit in sides(gate):
         support = ENOUGH if row.get("support") is None else _rounded(row["support"])
         least = least_night(gate.entries)
-        yield NightCheck(gate.rule.on, limit, SIDES[side], error, trials, plan.level, needed, support, least)
+        yield NightCheck(gate.rule.on, limit, SIDES[side], error, trials, plan.level, evidence_needed, support, least)
 
 
 def _rounded(number: float) -> float:
-    """Return a number to two digits, so that checks that are nearly alike are simulated once."""
+    """Return a number rounded to two significant digits, so that similar checks are simulated once."""
     return float(f"{number:.1e}")

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 
 def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
-    """Reach the ledger of an output folder, and record in it the results there that it lacks; None for none.
+    """Open the ledger of an output folder to write, and record the results there that it lacks; None without a ledger.
 
-    It lacks those of a run that was killed before it could record them. Raises UsageError where it cannot be used.
+    ``named`` is the plan's ledger, as of `LedgerPlace.named`. Results are lacking of a run that was killed before it
+    could record them. Raises UsageError where the ledger cannot be used.
     """
     place = LedgerPlace.named(named, out)
     if place is None:
@@ -47,27 +48,27 @@ def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa:
 
 
 def ledger_to_read(spec: Spec, out: Path) -> Ledger | None:
-    """Reach the ledger of an output folder to read from it; None where the spec has none."""
+    """Open the ledger of an output folder for reading; None where the spec has none."""
     from evalpipe.ledger.store import Ledger
 
     place = LedgerPlace.named(ledger_named(spec), out)
     return None if place is None else Ledger.read(place)
 
 
-def enter(ledger: Ledger, results: Results, out: Path, shown: str) -> None:
-    """Record a run of an output folder, called ``shown``, in the ledger.
+def enter(ledger: Ledger, results: Results, out: Path, shown_folder: str) -> None:
+    """Record the results of a run to an output folder in the ledger; messages call the folder ``shown_folder``.
 
     Raises UsageError, which says that the output is complete all the same.
     """
     try:
         ledger.record(results, out)
     except UsageError as error:
-        note = f"the new output in '{shown}' is complete; the next run to it is recorded with this one"
+        note = f"the new output in '{shown_folder}' is complete; the next run to it is recorded with this one"
         raise UsageError(*(replace(problem, notes=(*problem.notes, note)) for problem in error.problems)) from None
 
 
 def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
-    """Return the nights before this one that the trend of a plan is made of, the oldest first; none without a trend.
+    """Return the earlier nightly runs that the trend of a plan charts, the oldest first; none without a trend or a day.
 
     Raises UsageError where the ledger cannot be read.
     """
@@ -85,7 +86,7 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
 def nights_before(
     ledger: Ledger | None, of: Plan | Results, gates: Iterable[Gate | GatePlan], out: Path
 ) -> EarlierNights:
-    """Return the nights before that ``of`` a plan, or of results, whose folders may have a reference for its ``gates``.
+    """Return the nightly runs before the day ``of`` a plan or results whose folders may have a reference for ``gates``.
 
     ``out`` is the output folder. There are none where no gate is `against: last`, or there is no day or no ledger.
     """
@@ -93,16 +94,16 @@ def nights_before(
         return NO_NIGHTS
     from evalpipe.ledger.nights import names_now, nights, runs_in
 
-    of_folder = runs_in(ledger, out)
-    runs = of_folder if of.as_of is None else nights(ledger, of.name, of.as_of, forgotten=True)
+    folder_runs = runs_in(ledger, out)
+    runs = folder_runs if of.as_of is None else nights(ledger, of.name, of.as_of, forgotten=True)
     names = {run["results_sha256"]: now for run, now in zip(runs, names_now(runs, of.renamed), strict=True)}
     earlier = () if of.as_of is None else tuple(
         Night(ledger.place.path_of(run["folder"]), run["results_sha256"]) for run in reversed(runs))
-    return EarlierNights(earlier, frozenset(run["results_sha256"] for run in of_folder), names)
+    return EarlierNights(earlier, frozenset(run["results_sha256"] for run in folder_runs), names)
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
-    """Return the file of results with a sha256, which the ledger of an output folder leads to; None without any."""
+    """Return the path of the results with a sha256, by the ledger of output folder ``out``; None without any."""
     from evalpipe.ledger.nights import nights
 
     ledger = ledger_to_read(spec, out)
@@ -113,12 +114,12 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
 
 
 def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
-    """Return the evidence of the nights before this one on gates `on: sequence`; none where no gate is.
+    """Return the rows of evidence of earlier nightly runs for gates `on: sequence`; empty without such a gate or a day.
 
     Raises UsageError where the ledger cannot be read.
     """
-    sequential = any(gate.rule.on == "sequence" for gate in plan.part(gates_plan))
-    if ledger is None or plan.as_of is None or not sequential:
+    has_sequence_gate = any(gate.rule.on == "sequence" for gate in plan.part(gates_plan))
+    if ledger is None or plan.as_of is None or not has_sequence_gate:
         return []
     from evalpipe.ledger.nights import evidence_before
 
@@ -126,7 +127,7 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
 
 
 def evidence_again(spec: Spec, out: Path) -> list[Row]:
-    """Return the same for a run again of the one in an output folder, from the ledger of that."""
+    """Return the evidence of earlier nightly runs, as `earlier_evidence`, to repeat the run in folder ``out``."""
     from evalpipe.ledger.nights import evidence_before
 
     if spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):
@@ -139,24 +140,24 @@ def runs_charted(
     ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None, renamed: Mapping[str, str],
     charted: Mapping[str, str] | None = None,
 ) -> list[Row]:
-    """Return the newest runs of a name before a day, ``count`` of them, and those of a period, the oldest first.
+    """Return the newest ``count`` nightly runs of a name before a day, and those of a ``period``, the oldest first.
 
-    ``renamed`` are the former names of models, by their names; ``names`` of a run are those that it has under the names
-    of its time, and what they are called now. Of the nights that `evalpipe gc` has forgotten those count that were
-    ``charted`` before: the sha256 of their results by day.
+    ``renamed`` maps models to their former names. Each run gets ``names``, which maps names of models in it to those of
+    now. Of the nights that `evalpipe gc` has forgotten only those are returned that were ``charted`` before: the sha256
+    of their results by day.
     """
     from evalpipe.ledger.nights import names_now, nights
 
-    before = [night for night in nights(ledger, name, as_of, forgotten=True)
-              if not night["forgotten"] or (charted or {}).get(night["as_of"]) == night["results_sha256"]]
+    dated_runs = [night for night in nights(ledger, name, as_of, forgotten=True)
+                  if not night["forgotten"] or (charted or {}).get(night["as_of"]) == night["results_sha256"]]
     first, last = period or ("", "")
     return [{**run, "names": names}
-            for place, (run, names) in enumerate(zip(before, names_now(before, renamed), strict=True), 1)
-            if place > len(before) - count or first <= run["as_of"] <= last]
+            for number, (run, names) in enumerate(zip(dated_runs, names_now(dated_runs, renamed), strict=True), 1)
+            if number > len(dated_runs) - count or first <= run["as_of"] <= last]
 
 
 def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warned]:
-    """Return warnings of what the run before this one had and this one has not, and of former names nobody knows.
+    """Return warnings of what the run before had and ``results`` lack, and of former names of models in no earlier run.
 
     The run before is the latest night before that of ``results`` or, without a day, the last run of the output folder
     that was of another spec or other data.
@@ -166,10 +167,10 @@ def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warn
     from evalpipe.ledger.warnings import gone, unknown_names
 
     if results.as_of is not None:
-        before = nights(ledger, results.name, results.as_of, last=1)
+        run_before = nights(ledger, results.name, results.as_of, last=1)
     else:
-        same = ("spec_sha256", "inputs_sha256")
-        now = run_row(results)
-        before = [run for run in runs_in(ledger, out) if any(run[key] != now[key] for key in same)][-1:]
-    return [*(warning for run in ledger.with_numbers(before) for warning in gone(run, results)),
+        identity = ("spec_sha256", "inputs_sha256")
+        own_row = run_row(results)
+        run_before = [run for run in runs_in(ledger, out) if any(run[key] != own_row[key] for key in identity)][-1:]
+    return [*(warning for run in ledger.with_numbers(run_before) for warning in gone(run, results)),
             *unknown_names(ledger, results)]

@@ -30,59 +30,60 @@ def nights(
     are returned. ``last`` is how many, the newest. With ``forgotten`` also days of which `evalpipe gc` has forgotten
     all runs are returned.
     """
-    order = (KEPT.desc(), RUNS.c.last_recorded.desc(), RUNS.c.run.desc())
-    latest = func.row_number().over(partition_by=RUNS.c.as_of, order_by=order).label("latest")
-    of_name = select(RUNS, latest).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
-    of_name = of_name if forgotten else of_name.where(KEPT)
-    runs = (of_name if before is None else of_name.where(RUNS.c.as_of < before)).subquery()
-    newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.latest == 1)
+    newest_first = (KEPT.desc(), RUNS.c.last_recorded.desc(), RUNS.c.run.desc())
+    rank = func.row_number().over(partition_by=RUNS.c.as_of, order_by=newest_first).label("rank")
+    dated_runs = select(RUNS, rank).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
+    dated_runs = dated_runs if forgotten else dated_runs.where(KEPT)
+    runs = (dated_runs if before is None else dated_runs.where(RUNS.c.as_of < before)).subquery()
+    newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.rank == 1)
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
 def names_now(runs: Sequence[Row], renamed: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return for each of successive runs, the oldest first, the new names of those of its models that were renamed.
+    """Return for each run, the oldest first, a mapping of names of its models that changed later to those of now.
 
-    ``renamed`` are the former names of models after all of them, by the names now; the runs have those of their time. A
+    ``renamed`` maps models after all runs to their former names, as ``run["renamed"]`` does at the time of each run. A
     name that was given up and is that of another model later stays apart.
     """
-    now = {was: name for name, was in renamed.items()}
-    names: list[dict[str, str]] = []
+    current_name_of = {former_name: name for name, former_name in renamed.items()}
+    names_of_runs: list[dict[str, str]] = []
     for run in reversed(runs):
-        names.append(now)
-        now = now | {was: now.get(name, name) for name, was in (run["renamed"] or {}).items()}
-    return names[::-1]
+        names_of_runs.append(current_name_of)
+        earlier = {former: current_name_of.get(name, name) for name, former in (run["renamed"] or {}).items()}
+        current_name_of = current_name_of | earlier
+    return names_of_runs[::-1]
 
 
 def under_new_names(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
-    """Return the estimates of a run with models as they are called now.
+    """Return the estimates of a run with its models' names of now; ``names`` maps those in the rows to them.
 
     Where a model took over the name of another one of the run, the rows of that one are left out.
     """
-    there = list(rows)
-    used_names = {names[row["model"]] for row in there if row["model"] in names}
-    return [{**row, "model": names.get(row["model"], row["model"])} for row in there
+    all_rows = list(rows)
+    used_names = {names[row["model"]] for row in all_rows if row["model"] in names}
+    return [{**row, "model": names.get(row["model"], row["model"])} for row in all_rows
             if row["model"] in names or row["model"] not in used_names]
 
 
 def runs_in(ledger: Ledger, out: Path) -> list[Row]:
-    """Return the runs of an output folder, the latest recorded last; without their estimates."""
+    """Return the runs of an output folder in the order they were recorded; without their estimates."""
     of_folder = select(RUNS).where(RUNS.c.folder == ledger.place.folder(out))
     return ledger.read_rows(of_folder.order_by(RUNS.c.last_recorded, RUNS.c.run))
 
 
 def has_model(ledger: Ledger, name: str, model: str, before: str | None) -> bool:
-    """Tell whether a run of a name has a model, one before a day where that is given."""
-    known = select(ESTIMATES.c.run).join(RUNS).where(RUNS.c.name == name, ESTIMATES.c.model == model).limit(1)
-    return bool(ledger.read_rows(known if before is None else known.where(RUNS.c.as_of < before)))
+    """Tell whether a run of an evaluation ``name`` has estimates of a model; only before a day, if there is one."""
+    runs_with_model = select(ESTIMATES.c.run).join(RUNS).where(RUNS.c.name == name, ESTIMATES.c.model == model).limit(1)
+    return bool(ledger.read_rows(runs_with_model if before is None else runs_with_model.where(RUNS.c.as_of < before)))
 
 
 def names_in(ledger: Ledger) -> list[str]:
-    """Return the names of the runs in a ledger, sorted."""
+    """Return the evaluation names that a ledger has runs of, sorted."""
     return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).where(KEPT).distinct().order_by(RUNS.c.name))]
 
 
 def estimates_of(ledger: Ledger, runs: Iterable[int], metrics: Iterable[str] | None = None) -> dict[int, list[Row]]:
-    """Return the estimates of runs by their number, in the order of the results: of some ``metrics`` or of all."""
+    """Return the estimates of runs, by number of run, in the order of the results; only of ``metrics``, if any."""
     conditions = [] if metrics is None else [ESTIMATES.c.metric.in_(sorted(set(metrics)))]
     return ledger.rows_of(ESTIMATES, runs, *conditions)
 
@@ -93,29 +94,29 @@ def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
 
 
 def supports_of(ledger: Ledger, run: int) -> list[float | None]:
-    """Return the rows of the rarer outcome that each evidence of a run rests on."""
+    """Return how many rows of the rarer outcome each row of evidence of a run rests on, in the order of the results."""
     return [row["support"] for row in ledger.rows_of(EVIDENCE, [run])[run]]
 
 
 def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
-    """Return the evidence of the nights of a name before a day, in the order of days; each row has its ``as_of``.
+    """Return the rows of evidence of a name's nightly runs before a day, sorted by day; each row has its ``as_of``.
 
     Only nights after the last day on which the sequences began anew are returned, also those that `evalpipe gc` has
     forgotten.
     """
-    begun = select(func.max(RESTARTS.c.as_of).label("since"))
-    begun = begun.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
-    since = ledger.read_rows(begun)[0]["since"] or ""
+    last_restart = select(func.max(RESTARTS.c.as_of).label("since"))
+    last_restart = last_restart.where((RESTARTS.c.name == name) & (RESTARTS.c.as_of < day))
+    since = ledger.read_rows(last_restart)[0]["since"] or ""
     day_of = {night["run"]: night["as_of"] for night in nights(ledger, name, day, forgotten=True)
               if night["as_of"] > since}
-    recorded = select(EVIDENCE).order_by(EVIDENCE.c.run, EVIDENCE.c.place)
-    rows = ledger.read_rows(recorded.where(EVIDENCE.c.run.in_(day_of)))
-    dated = ({"as_of": day_of[row.pop("run")], **row} for row in rows)
-    return sorted(dated, key=lambda row: (row["as_of"], row.pop("place")))
+    evidence = select(EVIDENCE).order_by(EVIDENCE.c.run, EVIDENCE.c.place)
+    rows = ledger.read_rows(evidence.where(EVIDENCE.c.run.in_(day_of)))
+    dated_rows = ({"as_of": day_of[row.pop("run")], **row} for row in rows)
+    return sorted(dated_rows, key=lambda row: (row["as_of"], row.pop("place")))
 
 
 def measure_of(runs: Sequence[Row], metric: str | None) -> str:
-    """Return the measure of this name, or the first of the newest run; raises UsageError where no run has it."""
+    """Return ``metric`` if a run has it, without it the first metric of the newest run; else raises UsageError."""
     names = list(dict.fromkeys(str(row["metric"]) for run in reversed(runs) for row in run["estimates"]))
     if metric is None and names:
         return names[0]

@@ -42,22 +42,23 @@ class LedgerPlace:
 
     @classmethod
     def _at(cls, uri: DatabaseUri) -> LedgerPlace:
+        """Return the place of a text that was read as a URI: a file where it has no scheme."""
         return cls(uri=uri) if uri.scheme else cls(file=Path(uri.text).absolute())
 
     @classmethod
     def default_for(cls, out: Path) -> LedgerPlace:
-        """Return the ledger of the folder that an output folder is in."""
+        """Return the default ledger of an output folder: the file `FILE` beside it."""
         return cls(file=out.absolute().parent / FILE)
 
     @classmethod
     def named(cls, ledger: DatabaseUri | bool, out: Path) -> LedgerPlace | None:  # noqa: FBT001 - as a plan has it
-        """Return the ledger that a plan names for an output folder, True for that beside it; None for none."""
+        """Return the ledger that a plan names, True for the default one of output folder ``out``; None for False."""
         if ledger is False:
             return None
         return cls.default_for(out) if ledger is True else cls._at(ledger)
 
     def found(self) -> LedgerPlace:
-        """Return this place; raises UsageError where it is a file that is not there."""
+        """Return this place; raises UsageError where it is a file that does not exist."""
         file = self.file if self.uri is None else Path(self.uri.file) if self.uri.file else None
         if file is not None and not file.exists():
             hint = f"the first 'evalpipe run' begins one; name another ledger with {OPTION}"
@@ -66,7 +67,7 @@ class LedgerPlace:
 
     @property
     def address(self) -> URL:
-        """The URL; raises ValueError where it cannot be read as one."""
+        """The database URL for SQLAlchemy; raises ValueError where it cannot be parsed."""
         from sqlalchemy import URL, make_url
         from sqlalchemy.exc import ArgumentError
 
@@ -81,22 +82,22 @@ class LedgerPlace:
 
     @property
     def shown(self) -> str:
-        """What messages call it: never a password."""
+        """The path or the URI for messages, without a password."""
         if self.file is None:
             return "" if self.uri is None else self.uri.without_password
         here = Path.cwd()
         return str(self.file.relative_to(here)) if self.file.is_relative_to(here) else str(self.file)
 
     def hidden(self, message: str) -> str:
-        """Return a message of a driver without the password."""
+        """Return an error message of a database driver with the password removed."""
         return message if self.uri is None else self.uri.hidden(message)
 
     def path_of(self, folder: str) -> Path:
-        """Return the output folder that the ledger calls so."""
+        """Return the path of an output folder from its text in the ledger, as of `folder`."""
         return Path(folder) if self.file is None else Path(os.path.normpath(self.file.parent / folder))
 
     def folder(self, out: Path) -> str:
-        """Return what the ledger calls an output folder: relative to its file, so that both may be moved together."""
+        """Return the text for an output folder in the ledger: its path from the ledger's file, or the absolute path."""
         if self.file is None:
             return out.absolute().as_posix()
         return Path(os.path.relpath(out.absolute(), self.file.parent)).as_posix()

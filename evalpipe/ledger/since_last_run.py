@@ -42,37 +42,37 @@ def changes(
 ) -> tuple[Results | None, list[str]]:
     """Return the results in an output folder, and what has changed since their run, in words.
 
-    What a run that begins now would read is held to what that one read, and the files in the folder to what it wrote,
-    signed ``by`` someone with a key. None where there are no results that could be held to anything.
+    What a run that begins now would read is compared with what that one read, and the files in the folder with what it
+    wrote and, with a key, signed ``by`` it. The results are None where none can be compared.
     """
-    last = RunFolder(folder)
-    if not last.has(RESULTS):
+    earlier_run = RunFolder(folder)
+    if not earlier_run.has(RESULTS):
         return None, ["there is no earlier run"]
     try:
-        results, manifest = last.results, last.manifest
+        results, manifest = earlier_run.results, earlier_run.manifest
     except DataError as error:
         return None, [error.problems[0].message]
     if manifest is None:
         return None, [f"the earlier run left no {MANIFEST}"]
-    kinds = (
+    changes_by_kind = (
         _changed_spec(spec, results, manifest), _changed_versions(manifest, spec, results),
         _changed_data(spec, results), _changed_texts(spec, results), _changed_earlier_results(spec, results),
         _changed_reference(spec, folder, results, fail_on), _changed_ledger(spec, results, folder),
-        _changed_files(last, manifest), _changed_key(last, by))
-    return results, [reason for kind in kinds for reason in _first_few(list(kind))]
+        _changed_files(earlier_run, manifest), _changed_key(earlier_run, by))
+    return results, [reason for reasons in changes_by_kind for reason in _first_few(list(reasons))]
 
 
 def _first_few(reasons: list[str]) -> list[str]:
-    """Return the first reasons of a kind, and how many more there are."""
+    """Return the first `MOST` reasons of a kind, and a line that counts the others."""
     more = len(reasons) - MOST
     return reasons if more <= 0 else [*reasons[:MOST], f"{more} more like this"]
 
 
 def _changed_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[str]:
-    """Yield each key of the resolved spec that has another value; where none has, that its text is another."""
+    """Yield the keys of the resolved spec whose values changed; without any, that its text or `--set` changed."""
     if spec_sha256(spec) != results.spec_sha256:
         now = json.loads(json.dumps(resolved(spec)))
-        keys = [path_text(loc) for loc in _differing_places(now, results.spec, ())]
+        keys = [path_text(loc) for loc in _differing_keys(now, results.spec, ())]
         yield f"the spec: {joined(_first_few(keys), 'and')}" if keys else "the spec"
     elif [file.sha256 for file in spec.origin.files] != [file.sha256 for file in manifest.spec_files]:
         yield "the text of the spec, which means the same"  # the manifest has the sha256 of its files
@@ -80,20 +80,20 @@ def _changed_spec(spec: Spec, results: Results, manifest: Manifest) -> Iterator[
         yield "--set, which means the same"
 
 
-def _differing_places(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
-    """Yield the places in which two JSON values differ."""
+def _differing_keys(now: Any, then: Any, loc: Loc) -> Iterator[Loc]:
+    """Yield the paths of the leaves in which two JSON values differ; ``loc`` is the path of both."""
     if isinstance(now, dict) and isinstance(then, dict):
         for key in {**now, **then}:
-            yield from _differing_places(now.get(key), then.get(key), (*loc, key))
+            yield from _differing_keys(now.get(key), then.get(key), (*loc, key))
     elif isinstance(now, list) and isinstance(then, list):
         for index, (left, right) in enumerate(zip_longest(now, then)):
-            yield from _differing_places(left, right, (*loc, index))
+            yield from _differing_keys(left, right, (*loc, index))
     elif now != then:
         yield loc
 
 
 def _changed_versions(manifest: Manifest, spec: Spec, results: Results) -> Iterator[str]:
-    """Yield each part of the software that has another version."""
+    """Yield evalpipe, Python, each library and each plugin whose version changed since the run."""
     now = {"evalpipe": VERSION, "Python": python_version(), **libraries(libraries_of(sources(spec))),
            **_plugins(spec.plugins)}
     then = {"evalpipe": manifest.evalpipe_version, "Python": manifest.python, **manifest.libraries,
@@ -104,14 +104,16 @@ def _changed_versions(manifest: Manifest, spec: Spec, results: Results) -> Itera
 
 
 def _plugins(plugins: Iterable[Any]) -> dict[str, str]:
+    """Return the package and version of each plugin, by a name for messages."""
     return {f"the plugin {plugin.name}": f"{plugin.package} {plugin.version}" for plugin in plugins}
 
 
 def _changed_data(spec: Spec, results: Results) -> Iterator[str]:
-    """Yield each file of data that is new, gone, or has other bytes."""
+    """Yield each data file that is new, gone or changed, and each query, whose rows may have changed."""
     now: dict[str, str | None] = {}
-    read = sources(spec)
-    for declared in (*read.datasets.values(), *([] if read.candidates is None else [read.candidates])):
+    declared_data = sources(spec)
+    candidates = [] if declared_data.candidates is None else [declared_data.candidates]
+    for declared in (*declared_data.datasets.values(), *candidates):
         if isinstance(declared.source, QuerySource):
             yield f"{declared.name} is a query, whose rows may be others now"
         for named in declared.named_files:
@@ -126,16 +128,16 @@ def _changed_data(spec: Spec, results: Results) -> Iterator[str]:
 
 
 def _changed_texts(spec: Spec, results: Results) -> Iterator[str]:
-    """Yield each text, and each template, whose file is new, gone, or has another content."""
+    """Yield each text file and each template of the card that is new, gone or changed."""
     now = {prose.path: prose.sha256 for prose in spec.texts.values() if prose.path is not None}
     yield from _changed_hashes(now, {file.path: file.sha256 for file in results.statement.files})
-    given = {} if spec.templates is None else spec.templates.texts
-    yield from _changed_hashes({f"template {name}": text_sha256(text) for name, text in given.items()},
+    templates = {} if spec.templates is None else spec.templates.texts
+    yield from _changed_hashes({f"template {name}": text_sha256(text) for name, text in templates.items()},
                                {f"template {record.name}": record.sha256 for record in results.appearance.templates})
 
 
 def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
-    """Yield each gate that is against the results of an earlier run, where these are others now."""
+    """Yield each gate `against` the results file of an earlier run whose file has changed."""
     then = {gate.gate: gate.against_sha256 for gate in results.gates}
     for number, gate in enumerate(spec.gates or (), 1):
         if gate.against is None or isinstance(gate.against, str):
@@ -146,36 +148,38 @@ def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
 
 
 def _changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
-    """Yield that the reference of the folder is not the one that the run left, as where another run was accepted."""
-    if has_another_reference(folder, results, fail_on, without_ledger=spec.as_of is None or spec.ledger is False):
+    """Yield a reason where the folder's reference is not the one that the run left, as after `evalpipe accept`."""
+    without_ledger = spec.as_of is None or spec.ledger is False
+    if has_another_reference(folder, results, fail_on, without_ledger=without_ledger):
         yield f"{REFERENCE} is not the one that the run left"
 
 
 def _changed_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:
-    """Yield what the ledger has of earlier nights that is not what the run read; or why it cannot be read."""
+    """Yield how the ledger's earlier nightly runs differ from those that the run read, or why it cannot be read."""
     try:
         yield from changed_in_ledger(spec, results, folder)
     except UsageError as error:
         yield error.problems[0].message
 
 
-def _changed_files(last: RunFolder, manifest: Manifest) -> Iterator[str]:
-    """Yield each file of the folder that is not as the run wrote it."""
-    for name, sha in manifest.sha256_of.items():
-        now = last.sha256_if_readable(name)
-        if name != REFERENCE and now != sha:
-            yield f"{name} is missing" if now is None else f"{name} is not what was written"
+def _changed_files(earlier_run: RunFolder, manifest: Manifest) -> Iterator[str]:
+    """Yield each file of the output folder that is missing or not as the run wrote it."""
+    for name, recorded in manifest.sha256_of.items():
+        actual = earlier_run.sha256_if_readable(name)
+        if name != REFERENCE and actual != recorded:
+            yield f"{name} is missing" if actual is None else f"{name} is not what was written"
 
 
-def _changed_key(last: RunFolder, by: Signer | None) -> Iterator[str]:
-    """Yield that the manifest is not signed by the key that is to sign it."""
+def _changed_key(earlier_run: RunFolder, by: Signer | None) -> Iterator[str]:
+    """Yield a reason where the manifest has no signature by the key ``by``; nothing without a key."""
     if by is not None:
-        there = last.content(KEY_SIGNATURE) if last.file(KEY_SIGNATURE).is_file() else None
-        if there != by.signature(last.content(MANIFEST)):
+        signature = earlier_run.content(KEY_SIGNATURE) if earlier_run.file(KEY_SIGNATURE).is_file() else None
+        if signature != by.signature(earlier_run.content(MANIFEST)):
             yield f"{MANIFEST} is not signed by this key"
 
 
 def _changed_hashes(now: Mapping[str, str | None], then: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield each file that is gone, new or changed, from sha256 by name; a file that cannot be read now is changed."""
     for name in chain(then, (name for name in now if name not in then)):
         if name not in now:
             yield f"{name} is gone"

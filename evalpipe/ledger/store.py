@@ -48,14 +48,14 @@ ONE_AT_A_TIME = 7_365_201
 
 @dataclass(frozen=True)
 class Ledger:
-    """A ledger that can be reached, whose tables are there."""
+    """An open ledger: a database that can be reached and has the tables of a ledger."""
 
     place: LedgerPlace
     engine: Engine
 
     @classmethod
     def open(cls, place: LedgerPlace) -> Ledger:
-        """Reach a ledger to write to, and make its tables; raises UsageError where that cannot be.
+        """Open a ledger for writing, and create or migrate its tables; raises UsageError where that fails.
 
         A database of a server may hold tables of others too; a file of SQLite that does is refused and left as it is.
         """
@@ -64,30 +64,30 @@ class Ledger:
             with engine.begin() as connection:
                 if connection.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})")
-                there = prepare(connection)
-        return cls(place, engine).of_this_format(there)
+                format_version = prepare(connection)
+        return cls(place, engine).of_this_format(format_version)
 
     @classmethod
     def read(cls, place: LedgerPlace) -> Ledger:
-        """Reach a ledger that is there, to read from; raises UsageError where there is none."""
+        """Open an existing ledger for reading; raises UsageError where there is none, or its tables are older."""
         with _database_errors(place.found()):
             engine = _engine(place, "BEGIN")
             with engine.connect() as connection:
-                there = format_of(connection)
-        if there is None or there < LEDGER_FORMAT:
-            what = "has no runs yet" if there is None else "has an older format"
-            raise UsageError.of("no-ledger", f"the ledger '{place.shown}' {what}", "the next evalpipe run sees to it")
-        return cls(place, engine).of_this_format(there)
+                format_version = format_of(connection)
+        if format_version is None or format_version < LEDGER_FORMAT:
+            state = "has no runs yet" if format_version is None else "has an older format"
+            raise UsageError.of("no-ledger", f"the ledger '{place.shown}' {state}", "the next evalpipe run sees to it")
+        return cls(place, engine).of_this_format(format_version)
 
-    def of_this_format(self, there: int) -> Ledger:
-        """Return this ledger; raises UsageError where its format, ``there``, is newer than this version's."""
-        if there > LEDGER_FORMAT:
-            hint = f"it has format {there}, and this version writes {LEDGER_FORMAT}: install a newer evalpipe"
+    def of_this_format(self, format_version: int) -> Ledger:
+        """Return this ledger; raises UsageError where the version of its tables is newer than `LEDGER_FORMAT`."""
+        if format_version > LEDGER_FORMAT:
+            hint = f"it has format {format_version}, and this version writes {LEDGER_FORMAT}: install a newer evalpipe"
             raise UsageError.of("ledger-newer", f"a newer evalpipe wrote the ledger '{self.place.shown}'", hint)
         return self
 
     def catch_up(self, out: Path) -> None:
-        """Record the results in an output folder that are not, as of a run that was killed before it could."""
+        """Record the results in an output folder if the ledger lacks them, as after a run that was killed."""
         from evalpipe.runs.folder import RunFolder
 
         folder = RunFolder(out)
@@ -97,54 +97,55 @@ class Ledger:
         with suppress(DataError):  # results that cannot be read are no run of this version
             self.record(folder.results, out, datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
-    def record(self, results: Results, out: Path, at: datetime | None = None) -> None:
-        """Record a run of an output folder; the same results there again are counted, not doubled.
+    def record(self, results: Results, out: Path, recorded_at: datetime | None = None) -> None:
+        """Record a run to an output folder ``out``; the same results there again only add to its count.
 
         A run that `evalpipe gc` has forgotten is recorded as a new one.
         """
-        now = (at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+        moment = (recorded_at or datetime.now(UTC)).astimezone(UTC)
+        now = moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
         row = run_row(results) | {"folder": self.place.folder(out)}
-        same = self._same(out, results.evidence_sha256)
-        again = RUNS.update().where(same).values(times=RUNS.c.times + 1, last_recorded=now)
+        is_same_run = self._is_run(out, results.evidence_sha256)
+        count_again = RUNS.update().where(is_same_run).values(times=RUNS.c.times + 1, last_recorded=now)
         with self.writing() as connection:
-            connection.execute(RUNS.delete().where(same, ~KEPT))
-            if connection.execute(again).rowcount:
+            connection.execute(RUNS.delete().where(is_same_run, ~KEPT))
+            if connection.execute(count_again).rowcount:
                 return
             try:
                 with connection.begin_nested():
                     row |= {"first_recorded": now, "last_recorded": now, "times": 1}
-                    run = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
+                    new_key = connection.execute(RUNS.insert().values(**row)).inserted_primary_key
                     tables = ((ESTIMATES, estimate_rows), (VERDICTS, verdict_rows), (EVIDENCE, evidence_rows))
                     for table, rows in ((table, rows_of(results)) for table, rows_of in tables):
-                        if rows and run is not None:
-                            connection.execute(table.insert(), [{"run": run[0], **values} for values in rows])
+                        if rows and new_key is not None:
+                            connection.execute(table.insert(), [{"run": new_key[0], **values} for values in rows])
             except IntegrityError:  # another machine recorded the same results of this folder meanwhile
-                connection.execute(again)
+                connection.execute(count_again)
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
-        """Hold a connection to read with; raises UsageError where the database refuses."""
+        """Yield a connection to read with; raises UsageError for errors of the database."""
         with _database_errors(self.place), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Hold a connection to write with, in one transaction; raises UsageError where the database refuses."""
+        """Yield a connection in one transaction to write with; raises UsageError for errors of the database."""
         with _database_errors(self.place), self.engine.begin() as connection:
             yield connection
 
     def knows(self, out: Path, results_sha256: str) -> bool:
-        """Tell whether results of an output folder are recorded, be they forgotten by `evalpipe gc`."""
-        known = select(RUNS.c.run).where(self._same(out, results_sha256))
+        """Tell whether results of an output folder are recorded, also if `evalpipe gc` has forgotten them."""
+        known = select(RUNS.c.run).where(self._is_run(out, results_sha256))
         with self.connected() as connection:
             return connection.execute(known).first() is not None
 
-    def _same(self, out: Path, results_sha256: str) -> ColumnElement[bool]:
-        """Return the condition on runs to be of these results of an output folder."""
+    def _is_run(self, out: Path, results_sha256: str) -> ColumnElement[bool]:
+        """Return the SQL condition for the run with these results in an output folder."""
         return (RUNS.c.folder == self.place.folder(out)) & (RUNS.c.results_sha256 == results_sha256)
 
     def runs(self, out: Path, last: int | None = None) -> list[Row]:
-        """Return the runs of an output folder, the oldest first, the ``last`` of them; with estimates and verdicts."""
+        """Return the newest ``last`` runs of an output folder, or all, oldest first, with estimates and verdicts."""
         newest = select(RUNS).where(RUNS.c.folder == self.place.folder(out), KEPT)
         newest = newest.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(last)
         return self.with_numbers(self.read_rows(newest)[::-1])
@@ -156,7 +157,7 @@ class Ledger:
         return [{**run, "estimates": estimates[run["run"]], "verdicts": verdicts[run["run"]]} for run in runs]
 
     def rows_of(self, table: Table, runs: Iterable[int], *conditions: ColumnElement[bool]) -> dict[int, list[Row]]:
-        """Return the rows of a table by the number of their run, in the order of the results."""
+        """Return the rows of a table for some runs, by number of run, in the order of the results."""
         by_run: dict[int, list[Row]] = {run: [] for run in sorted(set(runs))}
         query = select(table).where(table.c.run.in_(by_run), *conditions).order_by(table.c.run, table.c.place)
         for row in self.read_rows(query):
@@ -164,7 +165,7 @@ class Ledger:
         return by_run
 
     def read_rows(self, query: Select[Any]) -> list[Row]:
-        """Return the rows of a query, verdicts in the words of now; raises UsageError where the database refuses."""
+        """Return the rows of a query, former words for verdicts replaced; raises UsageError for database errors."""
         with self.connected() as connection:
             rows = [dict(row) for row in connection.execute(query).mappings()]
         for row in rows:
@@ -173,20 +174,20 @@ class Ledger:
         return rows
 
     @contextmanager
-    def begun_anew(self, name: str, after: str) -> Iterator[None]:
-        """Let the sequences of a spec begin anew after a day, of which all nights until now stay recorded.
+    def begun_anew(self, name: str, last_day: str) -> Iterator[None]:
+        """Have the sequences of gates of the spec ``name`` begin anew after ``last_day``; earlier runs stay recorded.
 
-        It is so once the block has ended without an error, and the ledger is locked as long.
+        It is committed when the block ends without an error, and the ledger is locked until then.
         """
-        again = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == after)
+        is_same_restart = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == last_day)
         with self.writing() as connection:
-            if connection.execute(select(RESTARTS).where(again)).first() is None:
-                connection.execute(RESTARTS.insert().values(name=name, as_of=after))
+            if connection.execute(select(RESTARTS).where(is_same_restart)).first() is None:
+                connection.execute(RESTARTS.insert().values(name=name, as_of=last_day))
             yield
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:
-    """Return how the database is reached; of SQLite, transactions start with ``begin``."""
+    """Return the SQLAlchemy engine for a ledger; in SQLite, transactions start with the statement ``begin``."""
     address = place.address
     if address.get_backend_name() != "sqlite":
         return create_engine(address, poolclass=NullPool)
@@ -208,9 +209,9 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
 
 
 def _refuse_foreign(connection: Any, place: LedgerPlace) -> None:
-    """Refuse a file of SQLite that another program keeps its tables in; raises UsageError, and changes nothing."""
-    there = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-    names = of_others(name for (name,) in there)
+    """Raise UsageError where a file of SQLite has tables of another program and none of a ledger."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    names = of_others(name for (name,) in tables)
     if names:
         message = f"the file '{place.shown}' holds tables of another program, and no ledger: {some_of(names)}"
         hint = "name a file that is new or empty under 'ledger' in the spec, or with --ledger"
@@ -218,15 +219,15 @@ def _refuse_foreign(connection: Any, place: LedgerPlace) -> None:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Have readers and a writer not wait for each other; SQLite refuses the change at once while another makes it."""
+    """Set write-ahead logging, so that readers and a writer do not block each other; try again while others set it."""
     import sqlite3
 
-    given_up = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > given_up:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
         else:
@@ -263,13 +264,13 @@ class Keep(NamedTuple):
     days: int | None
 
     def since(self, days: list[date]) -> date:
-        """Return the first of the days that stay by their distance from the newest; the last there is for none."""
+        """Return the first day near enough to the newest of ``days`` to be kept; `date.max` without such a rule."""
         newest = max(days, default=date.min)
         return date.max if self.days is None else date.fromordinal(max(1, newest.toordinal() - self.days))
 
 
 def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> tuple[int, int]:
-    """Forget runs of an output folder, and return how many are forgotten and how many stay; with ``dry`` forget none.
+    """Forget old runs of an output folder; return how many are forgotten and how many stay. With ``dry`` only count.
 
     Their estimates and verdicts are removed; their hashes and their evidence stay, for later runs rest on them. The
     newest are those that were recorded last. Raises UsageError where the ledger cannot be written.
@@ -283,7 +284,7 @@ def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> 
 
 
 def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -> tuple[int, int]:
-    """Forget nights of a name with all their runs, and return how many nights are forgotten and how many stay.
+    """Forget old nights of a name with all their runs; return how many nights are forgotten and how many stay.
 
     The newest are those of the latest days: a night that was run again is as old as its day. What stays of a night is
     said at `forget_runs`. With ``dry`` none is forgotten. Raises UsageError where the ledger cannot be written.
@@ -297,14 +298,15 @@ def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -
     return len(gone), len(days) - len(gone)
 
 
-def _days_of_runs(connection: Connection, of: ColumnElement[bool]) -> dict[int, date]:
-    """Return the days of runs by their number, those that were recorded last first."""
-    runs = select(RUNS.c.run, RUNS.c.as_of, RUNS.c.last_recorded).where(of, KEPT)
-    rows = connection.execute(runs.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()))
+def _days_of_runs(connection: Connection, condition: ColumnElement[bool]) -> dict[int, date]:
+    """Return the day of each run that meets a condition, by number of run, the last recorded first."""
+    selected = select(RUNS.c.run, RUNS.c.as_of, RUNS.c.last_recorded).where(condition, KEPT)
+    rows = connection.execute(selected.order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()))
     return {row.run: date.fromisoformat(row.as_of or row.last_recorded[:10]) for row in rows}
 
 
 def _forget(connection: Connection, runs: list[int]) -> None:
+    """Delete the estimates and verdicts of runs, and mark the runs as forgotten."""
     for run in runs:
         for table in (ESTIMATES, VERDICTS):
             connection.execute(table.delete().where(table.c.run == run))

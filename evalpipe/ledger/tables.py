@@ -142,42 +142,42 @@ that a version adds are made before; an empty statement is of a version that doe
 
 
 def of_others(names: Iterable[str]) -> list[str]:
-    """Return the tables of a database, by these names, where none of them is a ledger's; in their order."""
+    """Return the sorted names of the tables in a database; empty where one of them is a ledger's."""
     names = sorted(names)
     return [] if FORMAT.name in names else names
 
 
 def format_of(connection: Connection) -> int | None:
-    """Return the version of the tables that are there; None without any."""
+    """Return the version of the ledger's tables in a database; None where there are none."""
     if not inspect(connection).has_table(FORMAT.name):
         return None
     return connection.execute(FORMAT.select()).scalar()
 
 
 def prepare(connection: Connection) -> int:
-    """Make the tables where there are none, bring older ones up to date, and return the version that is there now.
+    """Create the tables where there are none, migrate older ones, and return the version that they have now.
 
     The connection must be the only one that does so; see `evalpipe.ledger.store`. A later version is left as it is.
     """
-    there = format_of(connection)
-    if there is not None and there >= LEDGER_FORMAT:
-        return there
+    version = format_of(connection)
+    if version is not None and version >= LEDGER_FORMAT:
+        return version
     METADATA.create_all(connection)
-    if there is None:
+    if version is None:
         connection.execute(FORMAT.insert().values(format=LEDGER_FORMAT))
         return LEDGER_FORMAT
     _add_columns(connection)
-    for statement in filter(None, MIGRATIONS[there - 1 :]):
+    for statement in filter(None, MIGRATIONS[version - 1 :]):
         connection.exec_driver_sql(statement)
     connection.execute(FORMAT.update().values(format=LEDGER_FORMAT))
     return LEDGER_FORMAT
 
 
 def _add_columns(connection: Connection) -> None:
-    """Add the columns that a version added to tables that were there before; they are empty in older rows."""
-    known = inspect(connection)
+    """Add the columns that existing tables lack, as later versions added them; they are null in older rows."""
+    inspector = inspect(connection)
     for table in METADATA.sorted_tables:
-        there = {column["name"] for column in known.get_columns(table.name)}
-        for column in (column for column in table.columns if column.name not in there):
+        existing_columns = {column["name"] for column in inspector.get_columns(table.name)}
+        for column in (column for column in table.columns if column.name not in existing_columns):
             kind = column.type.compile(connection.dialect)
             connection.exec_driver_sql(f'ALTER TABLE {table.name} ADD COLUMN "{column.name}" {kind}')
