@@ -69,37 +69,37 @@ class Known(NamedTuple):
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none without goals."""
+    """Yield the section on desirability; none without goals."""
     if not results.desirability.goals:
         return
     overall = results.desirability.overall
-    several = len({(row.model, row.variant) for row in overall}) > 1
-    known = Known(several, drawn=any(row.probability_best is not None for row in overall),
-                  weighed=several and len(results.desirability.goals) > 1)
+    is_ranking = len({(row.model, row.variant) for row in overall}) > 1
+    ranking = Known(is_ranking, drawn=any(row.probability_best is not None for row in overall),
+                  weighed=is_ranking and len(results.desirability.goals) > 1)
     blocks: list[Block] = [Text(LEAD, "lead"), _goals_table(results)]
-    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if any(row.dataset == dataset for row in overall):
-            blocks += [Heading(dataset, anchor=f"desirability-{place}"), Text(" ".join(verdict(results, dataset)))]
-            blocks += [_overall_table(results, dataset, known), *_individual_tables(results, dataset)]
-            blocks += [_weights_table(results, dataset)] if known.weighed else []
+            blocks += [Heading(dataset, anchor=f"desirability-{number}"), Text(" ".join(verdict(results, dataset)))]
+            blocks += [_overall_table(results, dataset, ranking), *_individual_tables(results, dataset)]
+            blocks += [_weights_table(results, dataset)] if ranking.weighed else []
             blocks.append(Figures(partial(desirability_figures, results, dataset)))
-    yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")), part="comparison")
+    yield Section("desirability", "Desirability", (*blocks, Text(foot(ranking), "small")), part="comparison")
 
 
-def foot(known: Known) -> str:
-    """Say how to read the tables, and who says so."""
+def foot(ranking: Known) -> str:
+    """Return the text below the tables: how to read them, and its sources."""
     weighed = (
         f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} random sets of weights "
         "under which a model has the highest D. “First by changed weights” counts how often a model is first when "
         f"the weight of one goal is {' or '.join(FACTORS.values())}."
     )
-    parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL),
+    parts = ((ranking.drawn, DRAWN), (ranking.weighed, weighed), (ranking.several, SEVERAL),
              (True, CAVEAT.format(what="models")), (True, SOURCES))
     return " ".join(text for shown, text in parts if shown)
 
 
 def _goals_table(results: Results) -> Table:
-    """Write each goal with what is desirable, its weight, and what a missing value counts."""
+    """Return the table of the goals: what is desirable, the weight, and what a missing value counts."""
     goals, names = results.desirability.goals, names_of(results)
     missing = any(goal.missing is not None for goal in goals)
     columns = (
@@ -111,7 +111,7 @@ def _goals_table(results: Results) -> Table:
 
 
 def form(goal: Goal) -> str:
-    """Say what is desirable: "Minimize: 1 up to 0, 0 from 0.1"."""
+    """Return what is desirable in a goal, such as "Minimize: 1 up to 0, 0 from 0.1"."""
     shape = goal.shape
     if goal.kind == "category":
         text = ", ".join(f"{level} {numbers.plain(d)}" for level, d in shape.items())
@@ -131,13 +131,13 @@ def form(goal: Goal) -> str:
     return f"{goal.kind.capitalize()}: {text}"
 
 
-def _overall_table(results: Results, dataset: str, known: Known) -> Table:
-    """Write the overall desirability of each model and variant, the best first, and how sure its rank is."""
+def _overall_table(results: Results, dataset: str, ranking: Known) -> Table:
+    """Return the table of overall desirability of each model and variant, the best first, and how sure ranks are."""
     columns = (
-        Column("Model"), Column("Rank", "num", shown=known.several), Column("D", "num"),
-        Column("Best in replicates", "num", shown=known.several and known.drawn),
-        Column("Best under random weights", "num", shown=known.weighed),
-        Column("First by changed weights", "num", shown=known.weighed), Column("Pareto", shown=known.several),
+        Column("Model"), Column("Rank", "num", shown=ranking.several), Column("D", "num"),
+        Column("Best in replicates", "num", shown=ranking.several and ranking.drawn),
+        Column("Best under random weights", "num", shown=ranking.weighed),
+        Column("First by changed weights", "num", shown=ranking.weighed), Column("Pareto", shown=ranking.several),
     )
     names, rows = names_of(results), []
     for row in ranked(results, dataset):
@@ -149,12 +149,12 @@ def _overall_table(results: Results, dataset: str, known: Known) -> Table:
             f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
             "–" if row.pareto is None else "yes" if row.pareto else "no",
         )))
-    limits = with_intervals(results, limited=known.drawn)
+    limits = with_intervals(results, limited=ranking.drawn)
     return Table(f"Overall desirability on {dataset}{limits}", columns, tuple(rows))
 
 
 def score(value: float | None, row: Overall | Individual) -> Number:
-    """Write a desirability with its interval; one that does not exist says why."""
+    """Return a desirability with its interval as a number of the card; of an undefined one, why."""
     if value is None:
         return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
     note = None if row.status == "ok" else f"{row.status}: {row.reason}"
@@ -162,30 +162,31 @@ def score(value: float | None, row: Overall | Individual) -> Number:
 
 
 def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Yield models down and goals across: desirabilities, and the values that they are of."""
+    """Yield tables with models down and goals across: desirabilities, and the values that they judge."""
     names, models = names_of(results), ranked(results, dataset)
-    known = {(row.model, row.variant, row.goal): row for row in results.desirability.individual
+    row_of = {(row.model, row.variant, row.goal): row for row in results.desirability.individual
              if row.dataset == dataset}
     for goals in evenly(results.desirability.goals, GOALS_ABREAST):
         columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
         yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
             Row((names.model_of(row), *(
-                _value_and_desirability(known[row.model, row.variant, goal.goal]) for goal in goals)))
+                _value_and_desirability(row_of[row.model, row.variant, goal.goal]) for goal in goals)))
             for row in models))
 
 
 def _value_and_desirability(row: Individual) -> Cell:
-    """Write a desirability, and the value that it is of with its interval, if it has one."""
+    """Return the cell of a desirability, with the value that it judges and the interval of that, if any."""
     value = row.value
     if value is None:
         return score(row.desirability, row), Aside("no value", "definition")
-    measured = isinstance(value, float) and row.metric is not None
-    text = (numbers.with_limits(float(value), row.value_lower, row.value_upper) if measured else wording.scalar(value))
+    is_measured = isinstance(value, float) and row.metric is not None
+    text = (
+        numbers.with_limits(float(value), row.value_lower, row.value_upper) if is_measured else wording.scalar(value))
     return score(row.desirability, row), Aside(f"at {text}", "definition")
 
 
 def _weights_table(results: Results, dataset: str) -> Table:
-    """Write for each goal who would be first if its weight were another."""
+    """Return the table of which models would be first if the weight of a goal were another."""
     names = names_of(results)
     columns = (Column("Goal"), Column("Weight", "num"),
                *(Column(f"First when {change}") for change in FACTORS.values()))
@@ -212,14 +213,14 @@ ModelVariant = tuple[str, str]
 
 
 def desirability_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the goals of desirability and the models' overall desirability on a dataset."""
+    """Return the figures of a dataset: the curves of the goals, and the overall desirability of the models."""
     context, rows = context_of(results, dataset), ranked(results, dataset)
     drawings = (curves(context, rows), overall(context, rows))
     return tuple(drawing for drawing in drawings if drawing is not None)
 
 
 def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVariant, Series]:
-    """Return how each model that is told apart is drawn: as everywhere, where all of them are."""
+    """Return the ink and marker of each model that is told apart; the usual ones where that is every model."""
     names = names_of(context.results)
     if len(rows) <= NAMED:
         models = [(row.model, row.variant) for row in context.results.desirability.overall
@@ -230,28 +231,28 @@ def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVar
 
 
 def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
-    """Draw the curve of each goal with every model at its value; categories as bars."""
+    """Return the figure of the goals: the curve of each with every model at its value; bars for categories."""
     results, dataset = context.results, context.dataset.name
     goals, series, names = results.desirability.goals, _series_by_model(context, rows), names_of(results)
     individual = [row for row in results.desirability.individual if row.dataset == dataset]
     sheet, sentences = Sheet(), []
     titles = [(f"{goal.kind.capitalize()}: {goal_title(names, goal)}", "ink") for goal in goals]
     panels = grid(sheet, [(_goal_axis(goal), unit_axis("", HALVES, 1.08)) for goal in goals], titles, height=HEIGHT)
-    for drawn, goal in zip(panels, goals, strict=True):
+    for goal_panel, goal in zip(panels, goals, strict=True):
         of_goal = {(row.model, row.variant): row for row in individual if row.goal == goal.goal}
         if goal.kind == "category":
-            _draw_levels(drawn, goal, of_goal, series)
+            _draw_levels(goal_panel, goal, of_goal, series)
         else:
-            _draw_curve(drawn, goal, of_goal, series)
+            _draw_curve(goal_panel, goal, of_goal, series)
         values = ", ".join(f"{names.model_of(row)} {numbers.number(row.desirability)}"
                            for row in of_goal.values() if row.desirability is not None)
         sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
     entries = [KeyEntry(line.label, line.ink, "mark", line.marker) for line in series.values()]
-    more = len(rows) - len(series)
-    sheet.key([*entries, *([KeyEntry(f"{more} less desirable", "pale", "mark", "o")] if more else [])])
-    limits = any(row.lower is not None for row in results.desirability.individual)
+    unnamed = len(rows) - len(series)
+    sheet.key([*entries, *([KeyEntry(f"{unnamed} less desirable", "pale", "mark", "o")] if unnamed else [])])
+    has_limits = any(row.lower is not None for row in results.desirability.individual)
     caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
-        f" Bars are {context.level} intervals of the measure." if limits else "")
+        f" Bars are {context.level} intervals of the measure." if has_limits else "")
     best = [names.model_of(row) for row in rows if row.value is not None][:1]
     finding = f"{best[0]} is the most desirable over all goals." if best else ""
     alt = f"Desirability in each goal on {dataset}. {' '.join(sentences)}"
@@ -262,85 +263,85 @@ def _goal_axis(goal: Goal) -> Axis:
     """Return the horizontal axis of a goal: its numbers, or its levels side by side."""
     if goal.kind == "category":
         levels = list(goal.shape)
-        return Axis("", -0.6, len(levels) - 0.4, tuple((float(at), level) for at, level in enumerate(levels)))
+        return Axis("", -0.6, len(levels) - 0.4, tuple((float(x), level) for x, level in enumerate(levels)))
     low, high = float(goal.x[0]), float(goal.x[-1])
     return Axis("", low, high, ticks_between(low, high, 3))
 
 
 def _draw_curve(
-    drawn: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
+    goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
 ) -> None:
     """Draw the curve of a goal by numbers: the named models over the grey ones, the most desirable on top.
 
     A model is drawn at its value, with the interval of its measure.
     """
-    drawn.line(goal.x, goal.desirability, "ink", kind="thin")
-    placed = {model: (float(row.value), row.desirability) for model, row in rows.items()
+    goal_panel.line(goal.x, goal.desirability, "ink", kind="thin")
+    points = {model: (float(row.value), row.desirability) for model, row in rows.items()
               if row.desirability is not None and isinstance(row.value, int | float)}
-    grey = [place for model, place in placed.items() if model not in series]
-    drawn.marks([x for x, _ in grey], [d for _, d in grey], "pale", "o", size=2.5)
+    unnamed_points = [point for model, point in points.items() if model not in series]
+    goal_panel.marks([x for x, _ in unnamed_points], [d for _, d in unnamed_points], "pale", "o", size=2.5)
     for model, line in reversed(series.items()):
-        if model not in placed:
+        if model not in points:
             continue
-        (value, desirability), row = placed[model], rows[model]
+        (value, desirability), row = points[model], rows[model]
         if row.metric is not None and row.value_lower is not None and row.value_upper is not None:
-            drawn.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
-        drawn.marks([min(max(value, drawn.x.low), drawn.x.high)], [desirability], line.ink, line.marker)
-        drawn.record_values(line.label, value=[value], desirability=[desirability])
+            goal_panel.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
+        goal_panel.marks([min(max(value, goal_panel.x.low), goal_panel.x.high)], [desirability], line.ink, line.marker)
+        goal_panel.record_values(line.label, value=[value], desirability=[desirability])
 
 
 def _draw_levels(
-    drawn: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
+    goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
 ) -> None:
-    """Draw the desirability of each level as a bar, with the models of that level on top, side by side."""
+    """Draw the desirability of each level of a goal as a bar, with the models of that level on top, side by side."""
     levels = list(goal.shape)
-    for at, level in enumerate(levels):
-        drawn.bars((at - 0.31, at + 0.31), (goal.shape[level],), "zone", kind="solid")
+    for position, level in enumerate(levels):
+        goal_panel.bars((position - 0.31, position + 0.31), (goal.shape[level],), "zone", kind="solid")
     marks: dict[str, list[Series | None]] = {level: [] for level in levels}
-    for who, row in rows.items():
+    for model, row in rows.items():
         if row.value is not None:
-            marks[_level_of_value(row.value)].append(series.get(who))
-    for place, level in enumerate(levels):
-        for i, line in enumerate(marks[level]):
-            x = place + (i - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
-            drawn.marks([x], [goal.shape[level]], line.ink if line else "pale", line.marker if line else "o",
+            marks[_level_of_value(row.value)].append(series.get(model))
+    for level_index, level in enumerate(levels):
+        for mark_index, line in enumerate(marks[level]):
+            x = level_index + (mark_index - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
+            goal_panel.marks([x], [goal.shape[level]], line.ink if line else "pale", line.marker if line else "o",
                         size=4 if line else 2.5)
 
 
 def _level_of_value(value: Scalar) -> str:
-    """Write a characteristic as the level of a goal that it is."""
+    """Return the level of a goal by category that stands for a characteristic, as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
-    """Draw the overall desirability of each model with its interval, the best on top; None of a single one."""
-    shown = [row for row in rows if row.value is not None]
-    if len(shown) < 2:
+    """Return the figure of overall desirability with intervals, the best model on top; None of a single model."""
+    defined = [row for row in rows if row.value is not None]
+    if len(defined) < 2:
         return None
     names, series = names_of(context.results), _series_by_model(context, rows)
     level = wording.level(context.results.intervals.level)
-    drawn = any(row.lower is not None for row in shown)
+    has_limits = any(row.lower is not None for row in defined)
     caption = "The weighted geometric mean over the goals" + (
         f", with {level} intervals; on the right the share of replicates in which the model is the most desirable."
-        if drawn else ".")
+        if has_limits else ".")
     alt = f"Overall desirability on {context.dataset.name}. " + " ".join(
-        f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).text}." for row in shown)
+        f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).text}." for row in defined)
     sheet = Sheet()
-    labels = [RowLabel(names.model_of(row)) for row in shown]
-    placed = rows_of(sheet, labels, unit_axis("Overall desirability D"), right_margin=44 if drawn else 0)
-    for middle, row, label in zip(placed.middles, shown, labels, strict=True):
+    labels = [RowLabel(names.model_of(row)) for row in defined]
+    row_panel = rows_of(sheet, labels, unit_axis("Overall desirability D"), right_margin=44 if has_limits else 0)
+    for middle, row, label in zip(row_panel.middles, defined, labels, strict=True):
         line = series.get((row.model, row.variant))
         ink, marker = (line.ink, line.marker) if line is not None else ("muted", "o")
         if row.lower is not None and row.upper is not None:
-            placed.panel.ranges([middle], [row.lower], [row.upper], ink, upright=False)
-        placed.panel.marks([row.value or 0.0], [middle], ink, marker)
+            row_panel.panel.ranges([middle], [row.lower], [row.upper], ink, upright=False)
+        row_panel.panel.marks([row.value or 0.0], [middle], ink, marker)
         columns = {"D": row.value, "lower": row.lower, "upper": row.upper, "best": row.probability_best}
-        placed.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
+        row_panel.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
         if row.probability_best is not None:
-            sheet.write(sheet.width, placed.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
-    finding = listed([f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}" for row in shown])
+            sheet.write(sheet.width, row_panel.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
+    finding = listed([f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}" for row in defined])
     return drawing(f"d{context.place}-desirability", "Overall desirability", (finding, caption, alt), [sheet])
 
 
@@ -364,14 +365,14 @@ def goals_reached(results: Results) -> Iterator[Claim]:
 
 
 def first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
-    """Say which model is the most desirable."""
+    """Yield the finding that a model is the most desirable."""
     for row in rows:
         text = f"{of_model(results, row)} is the most desirable: {_value_and_share(row)}."
         yield finding("passes", weights.RANKED, text, SECTION)
 
 
 def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
-    """Say which model ranks first where resamples do not agree on it."""
+    """Yield the finding that a model ranks first, where resamples do not agree on it."""
     for row in rows:
         text = (f"{of_model(results, row)} ranks first in desirability, but these data do not decide: "
                 f"{_value_and_share(row)}.")
@@ -383,17 +384,17 @@ def _value_and_share(row: Overall) -> str:
 
 
 def missed(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
-    """Say which models miss a goal."""
-    for same in _by_goal(rows):
-        text = _missed_sentence(results, same, "misses", "miss")
-        yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(same))
+    """Yield a finding on each goal that models miss."""
+    for goal_rows in _by_goal(rows):
+        text = _missed_sentence(results, goal_rows, "misses", "miss")
+        yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(goal_rows))
 
 
 def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
-    """Say which models miss a goal, where other rows might reach it."""
-    for same in _by_goal(rows):
-        text = _missed_sentence(results, same, "may miss", "may miss")
-        yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(same))
+    """Yield a finding on each goal that models miss, where other rows might reach it."""
+    for goal_rows in _by_goal(rows):
+        text = _missed_sentence(results, goal_rows, "may miss", "may miss")
+        yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(goal_rows))
 
 
 def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:

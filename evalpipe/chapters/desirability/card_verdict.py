@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def goal_title(names: Names, goal: Goal) -> str:
-    """Name what a goal is of, such as "Brier score" or "Active features"."""
+    """Return the title of what a goal judges, such as "Brier score" or "Active features"."""
     if goal.metric is not None:
         return names.measure(goal.metric, goal.params, goal.average)
     title = (goal.characteristic or "").replace("_", " ")
@@ -37,7 +37,7 @@ def share(value: float | None) -> str:
 
 
 def _distinct_titles(results: Results, names: Names) -> dict[str, str]:
-    """Return what each goal is called in a sentence: what it is of, with its form where that alone is not enough."""
+    """Return the title of each goal by its name, with its form where goals share a title."""
     goals = results.desirability.goals
     titles = [goal_title(names, goal) for goal in goals]
     return {
@@ -47,7 +47,7 @@ def _distinct_titles(results: Results, names: Names) -> dict[str, str]:
 
 
 def verdict(results: Results, dataset: str) -> tuple[str, ...]:
-    """Return the sentences on one dataset."""
+    """Return the sentences on the desirability of the models on one dataset."""
     rows = [row for row in results.desirability.overall if row.dataset == dataset]
     names = names_of(results)
     sentences = [_first_place(results, names, rows)]
@@ -60,7 +60,7 @@ def verdict(results: Results, dataset: str) -> tuple[str, ...]:
 
 
 def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
-    """Say who is the most desirable, and how sure that is."""
+    """Return the sentence on which model is the most desirable, and how sure that is."""
     defined = [row for row in rows if row.value is not None]
     first = [row for row in defined if row.rank == 1]
     if not first:
@@ -77,13 +77,13 @@ def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
     chance = best.probability_best
     if len(first) > 1 or chance is None:
         return f"{sentence}."
-    settled = "so these data decide which is best" if chance >= results.intervals.level else (
+    conclusion = "so these data decide which is best" if chance >= results.intervals.level else (
         "so these data do not decide which is best")
-    return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
+    return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {conclusion}."
 
 
 def _weight_sentences(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
-    """Say whether another model would be first if the weight of one goal were changed."""
+    """Yield sentences on whether another model would be first if the weight of one goal were changed."""
     titles = _distinct_titles(results, names)
     if len(titles) == 1:
         return
@@ -104,17 +104,17 @@ def _weight_sentences(results: Results, names: Names, rows: list[Overall], datas
 
 
 def _unacceptable_models(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
-    """Say which goals make models unacceptable, models of the same goals together."""
+    """Yield sentences on which goals make models unacceptable, models of the same goals together."""
     groups: dict[tuple[str, ...], list[str]] = {}
     titles = _distinct_titles(results, names)
     for row in rows:
-        zero = tuple(
+        zero_goals = tuple(
             titles[judged.goal] for judged in results.desirability.individual
             if judged.desirability == 0
             and (judged.dataset, judged.model, judged.variant) == (dataset, row.model, row.variant)
         )
-        if zero and row.value == 0:
-            groups.setdefault(zero, []).append(names.model_of(row))
+        if zero_goals and row.value == 0:
+            groups.setdefault(zero_goals, []).append(names.model_of(row))
     for goals, labels in groups.items():
         few = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
         verb = "is" if len(labels) == 1 else "are"

@@ -43,7 +43,7 @@ STEPS = 200
 
 
 def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
-    """Return the desirability of values [...]; NaN where a value does not exist and nothing says what that counts.
+    """Return the desirability of values [...] in a goal; NaN of a missing value, unless the goal says what that counts.
 
     NaN too beyond the points of a goal that asks for an error there.
     """
@@ -52,7 +52,7 @@ def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
 
 
 def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
-    """Return the desirability of a single value or level; NaN as `judged` says, and of None without ``missing``."""
+    """Return the desirability of one value or level in a goal; NaN as `judged` says, of None too."""
     if x is None:
         return np.nan if goal.rule.missing is None else goal.rule.missing
     return goal.of_level(x) if goal.rule.kind == "category" else float(judged(goal, x))
@@ -60,9 +60,10 @@ def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
 
 @dataclass(frozen=True)
 class Field:
-    """The candidates on one dataset, models and their variants, m of them, against k goals.
+    """All candidates on one dataset, the m models and their variants, judged by k goals.
 
-    ``drawn`` are the desirabilities in B replicates [m, k, B], None where there are none.
+    ``values`` are their measures and characteristics, ``d`` [m, k] the desirabilities of these, and ``drawn`` [m, k, B]
+    those in B replicates, None where there are none.
     """
 
     plan: Plan
@@ -98,15 +99,15 @@ class Field:
         return self.drawn is not None and self.clusters != 1
 
     def candidate(self, name: str) -> dict[str, str]:
-        """Return the dataset, the model and the variant of a candidate."""
+        """Return the dataset, the model and the variant of a candidate, as fields of a record."""
         sample = self.evaluated.sample
         return {"dataset": sample.dataset, **sample.named(name)}
 
     def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[Sentence | None]:
-        """Return why limits of a candidate from few clusters cover too seldom, by each measure of some goals."""
-        whole = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
+        """Return for each measured goal of some why limits from few clusters cover too seldom, or None."""
+        all_rows = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
         return [reason for goal in goals if goal.entry is not None
-                for reason in whole.seen_by(goal.entry).drawn(goal.entry, self.evaluated.replicates).rare]
+                for reason in all_rows.seen_by(goal.entry).drawn(goal.entry, self.evaluated.replicates).rare]
 
     @property
     def clusters(self) -> int | None:
@@ -115,7 +116,7 @@ class Field:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability]:
-    """Return the tables of desirability over all rows of each dataset; none without goals.
+    """Return the field `desirability` of the results, over all rows of each dataset; no field without goals.
 
     Raises DataError where a value lies beyond the points of a goal that asks for an error there.
     """
@@ -134,14 +135,14 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
 def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
     """Yield a warning for each goal that rewards the worse end of its measure."""
     for goal in plan.goals:
-        wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.rule.kind)
-        if goal.entry is not None and wrong is not None and goal.entry.metric.direction == wrong:
-            better = "high" if wrong == "maximize" else "low"
+        opposite = {"minimize": "maximize", "maximize": "minimize"}.get(goal.rule.kind)
+        if goal.entry is not None and opposite is not None and goal.entry.metric.direction == opposite:
+            better = "high" if opposite == "maximize" else "low"
             yield Warned.of("goal-against-direction", goal=goal.name, metric=goal.entry.metric.name, better=better)
 
 
 def _field(plan: Plan, evaluated: Evaluated) -> Field:
-    """Judge every model and variant of a dataset."""
+    """Return the models and variants of a dataset, each judged in every goal."""
     names = tuple(evaluated.sample.models)
     measured = tuple(tuple(_value(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
     d = np.array([[_judged(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
@@ -150,7 +151,7 @@ def _field(plan: Plan, evaluated: Evaluated) -> Field:
 
 
 def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
-    """Return a candidate's measure or characteristic; None where it is undefined or missing."""
+    """Return a candidate's value in a goal, a measure or characteristic; None where it is undefined or missing."""
     if goal.entry is not None:
         value = float(values(evaluated.summaries[name, 0], goal.entry))
         return None if np.isnan(value) else value
@@ -158,13 +159,13 @@ def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scala
     return model.characteristics.get(goal.rule.characteristic or "")
 
 
-def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
-    """Return the desirability of a value, NaN where there is none and nothing says what that counts."""
-    d = desirability_of(goal, x)
-    if np.isnan(d) and x is not None:
+def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, value: Scalar | None) -> float:
+    """Return the desirability of a value in a goal; raises DataError where it lies beyond the points of the goal."""
+    d = desirability_of(goal, value)
+    if np.isnan(d) and value is not None:
         raise DataError.of(
             "beyond-points",
-            f"{name} on {evaluated.sample.dataset} is {x:g}, beyond the points of the goal '{goal.name}', "
+            f"{name} on {evaluated.sample.dataset} is {value:g}, beyond the points of the goal '{goal.name}', "
             f"{goal.shape['values'][0]:g} to {goal.shape['values'][-1]:g}",
             hint="add a point, or write 'extrapolate: clamp' or 'zero'",
         )
@@ -172,22 +173,22 @@ def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -
 
 
 def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
-    """Return the desirabilities in every replicate [m, k, B]; those of characteristics stay as they are."""
+    """Return the desirabilities in every replicate [m, k, B], constant for characteristics; None without replicates."""
     if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
         return None
     drawn = np.repeat(d[:, :, None], plan.replicates, axis=2)
     for k, goal in enumerate(plan.goals):
         if goal.entry is not None:
-            place = plan.entries.index(goal.entry)
+            entry_index = plan.entries.index(goal.entry)
             for m, name in enumerate(names):
-                drawn[m, k] = judged(goal, evaluated.replicates.metrics[name, 0, place])
+                drawn[m, k] = judged(goal, evaluated.replicates.metrics[name, 0, entry_index])
     return drawn
 
 
 def _uncertain(
     field: Field, name: str, goals: Sequence[GoalPlan], value: float, replicates: Floats | None
 ) -> dict[str, object]:
-    """Return limits, level and status of a defined desirability by some goals, from its replicates [B]."""
+    """Return limits, level and status of a desirability by field, from its replicates [B]; none if undefined."""
     if replicates is None or np.isnan(value):
         return {}
     clusters, level = field.clusters, field.plan.level
@@ -198,61 +199,63 @@ def _uncertain(
 
 
 def _limits(field: Field, name: str, goal: GoalPlan) -> dict[str, float | None]:
-    """Return the limits of the measure of a goal, as its estimate has them; none of a characteristic."""
+    """Return the limits of the value in a goal, by field, from its measure's estimate; none of a characteristic."""
     if goal.entry is None:
         return {}
-    place = field.plan.metrics.index(goal.entry)
-    (estimate,) = field.evaluated.estimates_of(name)[0, place]
+    metric_index = field.plan.metrics.index(goal.entry)
+    (estimate,) = field.evaluated.estimates_of(name)[0, metric_index]
     return {"value_lower": estimate.lower, "value_upper": estimate.upper}
 
 
 def _individual(field: Field) -> Iterator[Individual]:
+    """Yield the record of each candidate in each goal: its value and the desirability of that, with limits."""
     for m, name in enumerate(field.names):
         for k, goal in enumerate(field.goals):
-            x, d = field.values[m][k], float(field.d[m, k])
+            value, d = field.values[m][k], float(field.d[m, k])
             drawn = None if field.drawn is None or goal.entry is None else field.drawn[m, k]
             uncertainty = _uncertain(field, name, [goal], d, drawn)
-            if x is None:
+            if value is None:
                 uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
-                **field.candidate(name), goal=goal.name, **goal.subject, value=x,
+                **field.candidate(name), goal=goal.name, **goal.subject, value=value,
                 **_limits(field, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
                 **uncertainty,
             )
 
 
 def _why(goal: GoalPlan, d: float) -> Sentence:
-    """Say why a value does not exist, and what it counts."""
+    """Return why a value is missing and, where its desirability ``d`` is defined, what it counts instead."""
     why = sentence("no-characteristic") if goal.entry is None else sentence(
         "undefined", when=goal.entry.metric.undefined)
     return why if np.isnan(d) else sentence("counts-as-missing", because=why, desirability=d)
 
 
 def _overall(field: Field) -> Iterator[Overall]:
+    """Yield the record of each candidate over all goals: desirability, rank, Pareto front and chances to be best."""
     drawn = field.replicates
-    first = None if drawn is None or not field.known else scale.best(drawn).mean(axis=1)
-    fronts = scale.pareto(scores(field.goals, field.values, field.d))
-    order, shares = scale.ranks(field.overall), _weightings(field)
+    shares_first = None if drawn is None or not field.known else scale.best(drawn).mean(axis=1)
+    on_front = scale.pareto(scores(field.goals, field.values, field.d))
+    ranks, shares_of_weightings = scale.ranks(field.overall), _weightings(field)
     for m, name in enumerate(field.names):
         value = float(field.overall[m])
         uncertainty = _uncertain(field, name, field.goals, value, None if drawn is None else drawn[m])
         if np.isnan(value):
-            lacking = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
-            uncertainty = {"status": "undefined", "reason": sentence("goals-without-desirability", goals=lacking)}
+            without = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
+            uncertainty = {"status": "undefined", "reason": sentence("goals-without-desirability", goals=without)}
         yield Overall(
-            **field.candidate(name), value=None if np.isnan(value) else value, rank=order[m], pareto=fronts[m],
-            probability_best=None if first is None or np.isnan(value) else float(first[m]),
-            weights_best=None if np.isnan(value) else float(shares[m]), **uncertainty,
+            **field.candidate(name), value=None if np.isnan(value) else value, rank=ranks[m], pareto=on_front[m],
+            probability_best=None if shares_first is None or np.isnan(value) else float(shares_first[m]),
+            weights_best=None if np.isnan(value) else float(shares_of_weightings[m]), **uncertainty,
             monte_carlo_error=None if "lower" not in uncertainty else monte_carlo_error(
                 drawn[m], field.plan.level),  # type: ignore[index]
         )
 
 
 def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]], d: Floats) -> Floats:
-    """Return by what candidates are compared goal by goal [m, k], higher being better.
+    """Return the values by which candidates are compared goal by goal [m, k], higher being better.
 
-    By the value in the direction of the goal; by the desirability where a value is missing that counts something, and
-    where values have no direction: by category and by points. Of a box that is whether the value lies in it.
+    They are values turned to the direction of the goal, or desirabilities ``d`` where a missing value counts something
+    or values have no direction: by category, by points, and in a box, where it matters only whether a value lies in it.
     """
     compared = np.array(d)
     for k, goal in enumerate(goals):
@@ -262,13 +265,13 @@ def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]],
         if goal.rule.missing is not None and any(x is None for x in column):
             continue
         x = np.array([np.nan if x is None else float(x) for x in column])
-        at = goal.shape["target"] if goal.rule.kind == "target" else 0.0
-        compared[:, k] = {"maximize": x, "minimize": -x}.get(goal.rule.kind, -np.abs(x - at))
+        target = goal.shape["target"] if goal.rule.kind == "target" else 0.0
+        compared[:, k] = {"maximize": x, "minimize": -x}.get(goal.rule.kind, -np.abs(x - target))
     return compared
 
 
 def _weightings(field: Field) -> Floats:
-    """Return under which share of random weightings each candidate is the most desirable [m].
+    """Return the share of random weightings under which each candidate is the most desirable [m].
 
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
@@ -278,21 +281,22 @@ def _weightings(field: Field) -> Floats:
 
 
 def _sensitivity(field: Field) -> Iterator[WeightChange]:
+    """Yield the overall desirability of each candidate when the weight of one goal is multiplied by a factor."""
     for k, goal in enumerate(field.goals):
         for factor in FACTORS:
             weights = field.weights
             weights[k] *= factor
             overall = scale.overall(field.d, weights)
-            first = scale.best(overall) > 0
+            is_first = scale.best(overall) > 0
             for m, name in enumerate(field.names):
                 yield WeightChange(
                     **field.candidate(name), goal=goal.name, factor=factor,
-                    value=None if np.isnan(overall[m]) else float(overall[m]), first=bool(first[m]),
+                    value=None if np.isnan(overall[m]) else float(overall[m]), first=bool(is_first[m]),
                 )
 
 
 def _spread(field: Field, k: int) -> list[float]:
-    """Return the values of a goal's measure or characteristic, and the ends of their replicates."""
+    """Return the finite values of all candidates in the k-th goal, and percentile limits of their replicates."""
     goal = field.goals[k]
     if goal.rule.kind == "category":
         return []
@@ -304,8 +308,8 @@ def _spread(field: Field, k: int) -> list[float]:
 
 
 def described(goal: GoalPlan, spread: list[float]) -> Goal:
-    """Describe a goal with its curve over its limits and the spread of all values."""
-    x = np.empty(0) if goal.rule.kind == "category" else _places(goal, spread)
+    """Return the record of a goal with its curve, over its limits and the ``spread`` of all values."""
+    x = np.empty(0) if goal.rule.kind == "category" else _curve_values(goal, spread)
     d = judged(goal, x) if len(x) else x
     return Goal(
         goal=goal.name, kind=goal.rule.kind, **goal.subject, shape=dict(goal.shape), weight=goal.rule.weight,
@@ -313,8 +317,8 @@ def described(goal: GoalPlan, spread: list[float]) -> Goal:
     )
 
 
-def _places(goal: GoalPlan, spread: list[float]) -> Floats:
-    """Return the values along a curve: its limits, steps between and beyond them, and where it jumps both sides."""
+def _curve_values(goal: GoalPlan, spread: list[float]) -> Floats:
+    """Return the values at which a curve is drawn: its limits, steps between and beyond them, both sides of jumps."""
     corners = [float(goal.shape[key]) for key in ("low", "target", "high") if key in goal.shape]
     corners += [float(x) for x in goal.shape.get("values", ())]
     low, high = min([*corners, *spread]), max([*corners, *spread])

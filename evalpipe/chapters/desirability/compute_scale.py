@@ -53,8 +53,8 @@ def target(
 
 def box(x: ArrayLike, low: float, high: float) -> Floats:
     """Return 1 from ``low`` to ``high``, both included, and 0 outside."""
-    given = np.asarray(x, float)
-    return np.where(np.isnan(given), np.nan, ((given >= low) & (given <= high)).astype(float))
+    values = np.asarray(x, float)
+    return np.where(np.isnan(values), np.nan, ((values >= low) & (values <= high)).astype(float))
 
 
 def custom(
@@ -66,11 +66,11 @@ def custom(
     Beyond the ends ``clamp`` holds the desirability of the nearest end, ``zero`` gives 0, and ``error`` NaN: whoever
     asks for an error has to raise it.
     """
-    given, at = np.asarray(x, float), np.asarray(values, float)
-    d = np.interp(given, at, np.asarray(desirability, float))
+    numbers, points = np.asarray(x, float), np.asarray(values, float)
+    d = np.interp(numbers, points, np.asarray(desirability, float))
     if extrapolate == "clamp":
         return np.asarray(d)
-    outside = (given < at[0]) | (given > at[-1])
+    outside = (numbers < points[0]) | (numbers > points[-1])
     return np.where(outside, 0.0 if extrapolate == "zero" else np.nan, d)
 
 
@@ -81,17 +81,17 @@ def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
     it. ``weights`` [..., k] are positive. Derringer & Suich (1980), eq. 5; with weights Derringer (1994, Quality
     Progress 27(6), 51-58).
     """
-    given = np.asarray(weights, float)
+    weight_array = np.asarray(weights, float)
     # By the largest first: a sum of weights near the largest float would be infinite.
-    size = given / given.max(axis=-1, keepdims=True)
-    shares = size / size.sum(axis=-1, keepdims=True)
+    relative = weight_array / weight_array.max(axis=-1, keepdims=True)
+    shares = relative / relative.sum(axis=-1, keepdims=True)
     return np.asarray(np.prod(power(np.asarray(d, float), shares), axis=-1))
 
 
 def best(overall: Floats) -> Floats:
-    """Return which candidates are best, [m, ...] to shares [m, ...] that sum to 1: those that tie share it equally.
+    """Return the share of first place of each candidate, [m, ...] to [m, ...]: those that tie share it equally.
 
-    A NaN is never best; where all are NaN nobody is, and all shares are 0.
+    Shares sum to 1. A NaN is never best; where all are NaN nobody is, and all shares are 0.
     """
     defined = np.where(np.isnan(overall), -1.0, overall)
     top = defined.max(axis=0)
@@ -105,14 +105,14 @@ def ranks(overall: Floats) -> list[int | None]:
 
 
 def pareto(scores: Floats) -> list[bool | None]:
-    """Tell which candidates [m, k] no other one beats: none is as good in every goal and better in one.
+    """Tell which candidates are on the Pareto front, from scores [m, k]: no other is as good in all and better in one.
 
     Higher scores are better. A candidate without some score cannot be placed: None, and it beats nobody.
     """
     # Scores are values of measures, of any size, so the room for rounding grows with them.
-    room = TIE * np.maximum(1.0, np.max(np.abs(scores), axis=0, initial=0.0, where=np.isfinite(scores)))
-    fronts: list[bool | None] = []
+    tolerance = TIE * np.maximum(1.0, np.max(np.abs(scores), axis=0, initial=0.0, where=np.isfinite(scores)))
+    on_front: list[bool | None] = []
     for candidate in scores:
-        beaten = (scores >= candidate - room).all(axis=1) & (scores > candidate + room).any(axis=1)
-        fronts.append(None if np.isnan(candidate).any() else not beaten.any())
-    return fronts
+        beaten = (scores >= candidate - tolerance).all(axis=1) & (scores > candidate + tolerance).any(axis=1)
+        on_front.append(None if np.isnan(candidate).any() else not beaten.any())
+    return on_front

@@ -48,7 +48,7 @@ class GoalPlan:
 
 
 def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
-    """Return the goals of a spec, in order; none where it declares none."""
+    """Return the plans of the goals of a spec, in order; none where it declares none."""
     from evalpipe.chapters.desirability.spec import goal_names
 
     rules = spec.desirability or ()

@@ -61,17 +61,17 @@ def names_of_goals(draft: Draft) -> tuple[str, ...]:
 
 
 def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list[Problem]]:
-    """Check the measure of a goal like one of `metrics`; it has to be one value for each model."""
+    """Return the measure of a goal, None where it is at fault, and its problems: it has one value of each model."""
     if goal.metric is None:
-        here, written = (*loc, "metric"), "metric" in goal.model_fields_set
-        message = f"expected the name of a metric, got {draft.tree.spell(*here)}"
-        return None, [draft.tree.problem("wrong-type", message, *here)] if written else []
-    strange = [key for key in goal.metric.options if closest(key, KEYS) is not None]
-    options = {key: item for key, item in goal.metric.options.items() if key not in strange}
+        metric_loc, is_written = (*loc, "metric"), "metric" in goal.model_fields_set
+        message = f"expected the name of a metric, got {draft.tree.spell(*metric_loc)}"
+        return None, [draft.tree.problem("wrong-type", message, *metric_loc)] if is_written else []
+    key_like = [key for key in goal.metric.options if closest(key, KEYS) is not None]
+    options = {key: item for key, item in goal.metric.options.items() if key not in key_like}
     entry, faults = check_measure(draft, loc, replace(goal.metric, options=options))
     if goal.metric.metric in draft.measures:
-        faults += [unknown_key(draft.tree, list(KEYS), (*loc, key)) for key in strange]
-    elif strange:
+        faults += [unknown_key(draft.tree, list(KEYS), (*loc, key)) for key in key_like]
+    elif key_like:
         faults += misspelt_keys(draft, loc, goal.metric, KEYS)
     if entry is not None:
         faults += one_value(draft, entry, "a goal judges one value of each model")
@@ -79,7 +79,7 @@ def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list
 
 
 def _subject(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
-    """Report a goal of nothing, or of two things."""
+    """Report a goal that names neither a measure nor a characteristic, or both."""
     subjects = goal.model_fields_set & {"metric", "characteristic"}
     if len(subjects) > 1:
         message = "a goal is of a measure or of a characteristic, but this one names both"
@@ -92,7 +92,7 @@ def _subject(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
 
 
 def _form(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
-    """Report a goal without a form, with several, or a measure by category."""
+    """Report a goal without a form, with several forms, or of a measure by category."""
     if len(goal.kinds) > 1:
         message = f"a goal has one form, but this one has {listed(goal.kinds, 'and')}"
         hint = "keep one, or make two goals of it"
@@ -107,7 +107,7 @@ def _form(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
 
 
 def _order(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
-    """Report limits, or the values of points, that do not ascend, and points that are not pairs."""
+    """Report a goal's limits, or values of its points, that do not ascend, and points that are not pairs."""
     for kind in goal.kinds:
         shape, names = getattr(goal, kind), _LIMITS.get(kind, ())
         limits: list[tuple[Loc, float]] = [((*loc, kind, name), getattr(shape, name)) for name in names]
@@ -123,21 +123,21 @@ def _order(draft: Draft, loc: Loc, goal: GoalRule) -> Iterator[Problem]:
                 yield draft.tree.problem("goal-order", message, *upper, hint=None if kind == "custom" else hint)
 
 
-def _points(draft: Draft, here: Loc, points: Custom) -> Iterator[Problem]:
-    """Report points that are not two or more pairs."""
-    values, judged = points.values, points.desirability
-    if not draft.readable(*here, "values"):
+def _points(draft: Draft, loc: Loc, points: Custom) -> Iterator[Problem]:
+    """Report points of a custom goal that are not two or more pairs."""
+    values, desirabilities = points.values, points.desirability
+    if not draft.readable(*loc, "values"):
         return
-    if draft.readable(*here, "desirability") and len(judged) != len(values):
+    if draft.readable(*loc, "desirability") and len(desirabilities) != len(values):
         count = "is 1 value" if len(values) == 1 else f"are {len(values)} values"
-        message = f"there {count}, but {len(judged)} of 'desirability'"
-        yield draft.tree.problem("uneven-points", message, *here, "desirability", hint="give one for each value")
+        message = f"there {count}, but {len(desirabilities)} of 'desirability'"
+        yield draft.tree.problem("uneven-points", message, *loc, "desirability", hint="give one for each value")
     elif len(values) == 1:
-        yield draft.tree.problem("uneven-points", "one point makes no line", *here, "values", hint="give two or more")
+        yield draft.tree.problem("uneven-points", "one point makes no line", *loc, "values", hint="give two or more")
 
 
 def _reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Problem]:
-    """Report limits that lie wholly beyond what the measure can be: every model would have the same desirability."""
+    """Report limits of a goal that lie beyond what the measure can be: all models would be equally desirable."""
     if goal.kind not in _LIMITS or not goal.shape.low < goal.shape.high:
         return
     least, most = goal.shape.low, goal.shape.high
@@ -161,7 +161,7 @@ def _span(low: float, high: float) -> str:
 
 
 def _repeated(draft: Draft, loc: Loc, subject: tuple[str, ...], first: dict[tuple[str, ...], Loc]) -> Iterator[Problem]:
-    """Report a goal of the same subject in the same form as the ``first`` one."""
+    """Report a goal of the same ``subject`` and form as an earlier one; ``first`` has their places so far."""
     earlier = first.setdefault(subject, loc)
     if earlier is loc:
         return
@@ -177,38 +177,39 @@ def _characteristic(draft: Draft, loc: Loc, goal: GoalRule, name: str) -> Iterat
     if lacking and (goal.missing is None or len(lacking) == len(draft.models)):
         yield _lacks(draft, (*loc, "characteristic"), lacking)
     for model, keys in draft.models.items():
-        here = ("models", model, "characteristics", name)
-        if name in keys.characteristics and draft.readable(*here):
-            yield from _judged(draft, here, goal, keys.characteristics[name])
+        characteristic_loc = ("models", model, "characteristics", name)
+        if name in keys.characteristics and draft.readable(*characteristic_loc):
+            yield from _judged(draft, characteristic_loc, goal, keys.characteristics[name])
 
 
-def _lacks(draft: Draft, here: Loc, lacking: list[str]) -> Problem:
-    known = list(dict.fromkeys(name for model in draft.models.values() for name in model.characteristics))
-    guess = None if draft.tree.secret(*here) else closest(str(draft.tree.get(*here)), known)
+def _lacks(draft: Draft, loc: Loc, lacking: list[str]) -> Problem:
+    """Return the problem that some models, or all, have no characteristic of the name at a place in the spec."""
+    all_names = list(dict.fromkeys(name for model in draft.models.values() for name in model.characteristics))
+    guess = None if draft.tree.secret(*loc) else closest(str(draft.tree.get(*loc)), all_names)
     noun, verb = ("model", "has") if len(lacking) == 1 else ("models", "have")
     if len(lacking) == len(draft.models):
-        message = f"no model has the characteristic {draft.tree.show(*here)}"
+        message = f"no model has the characteristic {draft.tree.show(*loc)}"
         hint = f"did you mean '{guess}'?" if guess else f"add it under 'characteristics' of {listed(lacking, 'and')}"
-        return draft.tree.problem("missing-characteristic", message, *here, hint=hint)
-    message = f"the {noun} {listed(lacking, 'and')} {verb} no characteristic {draft.tree.show(*here)}"
+        return draft.tree.problem("missing-characteristic", message, *loc, hint=hint)
+    message = f"the {noun} {listed(lacking, 'and')} {verb} no characteristic {draft.tree.show(*loc)}"
     hint = "add it there, or say with 'missing: …', 0 to 1, what it counts where it is missing"
-    return draft.tree.problem("missing-characteristic", message, *here, hint=hint)
+    return draft.tree.problem("missing-characteristic", message, *loc, hint=hint)
 
 
-def _judged(draft: Draft, here: Loc, goal: GoalRule, value: str | float) -> Iterator[Problem]:
+def _judged(draft: Draft, loc: Loc, goal: GoalRule, value: str | float) -> Iterator[Problem]:
     """Report a characteristic that the goal cannot judge."""
-    shown, points = draft.tree.show(*here), goal.custom
+    shown, points = draft.tree.show(*loc), goal.custom
     if goal.category is not None:
         levels = [level_text(level) for level in goal.category]
         message = f"{shown} is not a level of the goal by category"
         hint = f"add it there beside {listed(levels, 'and')}"
-        yield from refer(draft, here, levels, "wrong-characteristic", message, hint, meant=meant_level)
+        yield from refer(draft, loc, levels, "wrong-characteristic", message, hint, meant=meant_level)
     elif isinstance(value, str | bool):
-        message = f"a goal by '{goal.kind}' needs a number, got {draft.tree.spell(*here)}"
-        yield draft.tree.problem("wrong-characteristic", message, *here, hint="use 'category' for texts")
+        message = f"a goal by '{goal.kind}' needs a number, got {draft.tree.spell(*loc)}"
+        yield draft.tree.problem("wrong-characteristic", message, *loc, hint="use 'category' for texts")
     elif points is not None and points.extrapolate == "error" and points.values:
         low, high = min(points.values), max(points.values)
         if value < low or value > high:
             message = f"{shown} lies beyond the points of the goal, {low:g} to {high:g}"
             hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
-            yield draft.tree.problem("wrong-characteristic", message, *here, hint=hint)
+            yield draft.tree.problem("wrong-characteristic", message, *loc, hint=hint)
