@@ -4,7 +4,7 @@
     python benchmarks/trend.py --series 200  a quick look: prints the tables, writes nothing
 
 Accuracies of nights are drawn here: a rate that varies between nights, from one to the next or alike, and rows of that
-rate. Limits are the engine's own, `ControlLimits`; those of Laney's p' chart (2002), which were used before, stand
+rate. Limits are the engine's own, `BaselineFit`; those of Laney's p' chart (2002), which were used before, stand
 beside them.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from coverage import put
 
-from evalpipe.chapters.trend.compute import ControlLimits, CountedNight
+from evalpipe.chapters.trend.compute import BaselineFit, CountedNight
 
 Array = np.ndarray[Any, Any]
 
@@ -70,7 +70,7 @@ def counted(values: Array, rows: Array) -> list[CountedNight]:
 
 def added(nights: list[CountedNight], n: int) -> tuple[float, float]:
     """Return the limits of a night as they are made."""
-    return ControlLimits.of(nights).about(n, SIGMA, 0.0, 1.0)
+    return BaselineFit.of(nights).about(n, SIGMA, 0.0, 1.0)
 
 
 def multiplied(nights: list[CountedNight], n: int) -> tuple[float, float]:

@@ -47,7 +47,7 @@ DIGITS = 8
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the trend; nothing where none is asked for."""
+    """Yield the section on the trend; nothing where the spec declares none."""
     trend = results.trend
     if not trend.lines:
         return
@@ -60,7 +60,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _limits_text(trend: Trend) -> str:
-    """Say in plain words what the limits are made of, or why there are none."""
+    """Return the text on what the control limits are made of, or why there are none."""
     if trend.sigma is None:
         return "No control limits were asked for."
     nights = ("all earlier nights that are read" if trend.baseline is None
@@ -73,7 +73,7 @@ def _limits_text(trend: Trend) -> str:
 
 
 def _table(results: Results) -> Table:
-    """Write this night beside its centre and limits, measure by measure."""
+    """Return the table of this night with its centre and limits, measure by measure."""
     limited = any(line.limit_lower for line in results.trend.lines)
     columns = (Column("Model", style="what"), Column("This night", "num"), Column("Centre", "num", shown=limited),
                Column("Control limits", "num", shown=limited), Column("Earlier nights", "num"),
@@ -99,6 +99,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _lead(results: Results) -> Cell:
+    """Return the first sentence of the section: which nights the trend has, or why it has none."""
     trend = results.trend
     if trend.sha256 is None:
         return "No earlier night was read: this run has no output folder, whose ledger would hold them."
@@ -115,10 +116,10 @@ def _lead(results: Results) -> Cell:
 @rule
 def control(results: Results) -> Iterator[Claim]:
     """Whether each measure of this night is within its control limits."""
-    says = {"within": within, "above": beyond, "below": beyond}
+    finding_of_position = {"within": within, "above": beyond, "below": beyond}
     for line in results.trend.lines:
         if line.position is not None:
-            yield Claim(line, says[line.position])
+            yield Claim(line, finding_of_position[line.position])
         elif line.reason is not None:
             yield Claim(line, without_limits)
 
@@ -127,8 +128,8 @@ def control(results: Results) -> Iterator[Claim]:
 def shift(results: Results) -> Iterator[Claim]:
     """Whether so many nights in a row lie on one side of the centre as the spec takes for a shift."""
     for line in results.trend.lines:
-        known = line.position in ("above", "below")  # beyond its limits, which is told already
-        if results.trend.shift is not None and line.run >= results.trend.shift and not known:
+        is_beyond_limits = line.position in ("above", "below")  # beyond its limits, which is told already
+        if results.trend.shift is not None and line.run >= results.trend.shift and not is_beyond_limits:
             yield Claim(line, shifted)
 
 
@@ -141,31 +142,31 @@ def alike(results: Results) -> Iterator[Claim]:
 
 
 def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Say which measures resemble those of the night before, and by how much."""
-    for same in grouped(lines, lambda line: measure_of(results, line)):
+    """Yield a finding on each measure that resembles the night before, and by how much."""
+    for group in grouped(lines, lambda line: measure_of(results, line)):
         named = _of_first_models(
-            same, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
-        text = (f"{measure_of(results, same[0])} resembles that of the night before: autocorrelation {named}, over "
-                f"{earlier_nights(same[0].counted)}. Nights beyond the control limits then come in groups.")
-        yield finding("note", weights.UNCHECKED, text, "trend", same)
+            group, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
+        text = (f"{measure_of(results, group[0])} resembles that of the night before: autocorrelation {named}, over "
+                f"{earlier_nights(group[0].counted)}. Nights beyond the control limits then come in groups.")
+        yield finding("note", weights.UNCHECKED, text, "trend", group)
 
 
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Say which measures are beyond their limits on which side, and of which models."""
-    for alike in grouped(lines, lambda line: (measure_of(results, line), line.position)):
-        named = _of_first_models(alike, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
+    """Yield a finding on each measure that is beyond its limits on one side, with its models."""
+    for group in grouped(lines, lambda line: (measure_of(results, line), line.position)):
+        models_text = _of_first_models(group, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
                                  f"{limits_of(line)}")
-        text = (f"{measure_of(results, alike[0])} is {alike[0].position} its control limits, which "
-                f"{earlier_nights(alike[0].counted)} give: {named}.")
+        text = (f"{measure_of(results, group[0])} is {group[0].position} its control limits, which "
+                f"{earlier_nights(group[0].counted)} give: {models_text}.")
         # Beyond the limits on the side that is worse; on either side where none is better.
-        better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, alike[0].metric).direction)
-        worse = alike[0].position != better
-        weight = weights.OUT_OF_CONTROL if worse else weights.BETTER_THAN_LIMITS
-        yield finding("fails" if worse else "note", weight, text, "trend", alike)
+        better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, group[0].metric).direction)
+        is_worse = group[0].position != better
+        weight = weights.OUT_OF_CONTROL if is_worse else weights.BETTER_THAN_LIMITS
+        yield finding("fails" if is_worse else "note", weight, text, "trend", group)
 
 
 def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Say how many measures are within their limits."""
+    """Yield the finding on how many measures are within their limits."""
     count, total = len(lines), len(results.trend.lines)
     if total == 1:
         subject = f"{measure_of(results, lines[0])} of {model_of(results, lines[0])} is within its"
@@ -180,7 +181,7 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 
 
 def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Say that there are too few nights for limits."""
+    """Yield the finding that there are too few nights for limits."""
     most = max(line.counted for line in lines)
     how_many = "there is no earlier night" if not most else f"there are {earlier_nights(most)}" if most > 1 else (
         f"there is {earlier_nights(most)}")
@@ -189,50 +190,51 @@ def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Fin
 
 
 def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Say which measures have been on one side of their centre for long."""
-    for alike in grouped(lines, lambda line: (measure_of(results, line), _side(line))):
-        named = _of_first_models(alike, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
+    """Yield a finding on each measure that has been on one side of its centre for long."""
+    for group in grouped(lines, lambda line: (measure_of(results, line), _side(line))):
+        models_text = _of_first_models(group, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
                                  f"{numbers.number(line.centre or 0.0)}")
-        text = (f"{measure_of(results, alike[0])} has been {_side(alike[0])} its centre for many nights in a row: "
-                f"{named}.")
-        yield finding("note", weights.SHIFT, text, "trend", alike)
+        text = (f"{measure_of(results, group[0])} has been {_side(group[0])} its centre for many nights in a row: "
+                f"{models_text}.")
+        yield finding("note", weights.SHIFT, text, "trend", group)
 
 
-def _of_first_models(lines: Sequence[TrendLine], say: Callable[[TrendLine], str]) -> str:
-    """Say something of the first models, and how many more there are."""
-    return "; ".join(map(say, lines[:MOST_NAMED])) + more_models("; ", len(lines))
+def _of_first_models(lines: Sequence[TrendLine], text_of: Callable[[TrendLine], str]) -> str:
+    """Return the text of each of the first lines, one a model, and how many more models there are."""
+    return "; ".join(map(text_of, lines[:MOST_NAMED])) + more_models("; ", len(lines))
 
 
 def _side(line: TrendLine) -> str:
+    """Return the side of the centre on which the value of tonight lies."""
     return "above" if (line.value[-1] or 0.0) > (line.centre or 0.0) else "below"
 
 
 def measure_of(results: Results, line: TrendLine) -> str:
-    """Name the measure of a line, with the dataset where several are evaluated."""
+    """Return the name of the measure of a line, with the dataset where several are evaluated."""
     name = names_of(results).measure(line.metric, line.params, line.average)
     several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
     return f"{name} on {line.dataset}" if several else name
 
 
 def model_of(results: Results, line: TrendLine) -> str:
-    """Name the model of a line."""
+    """Return the name of the model of a line."""
     return names_of(results).model_of(line)
 
 
 def by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
-    """Return the lines of each measure on each dataset together, in the order of the measures."""
+    """Return the lines in groups of one measure on one dataset, in the order of the measures."""
     return list(grouped(lines, lambda line: (line.dataset, line.metric, tuple(line.params.items()), line.average)))
 
 
 def tonight_of(line: TrendLine) -> str:
-    """Write the value of tonight with its interval."""
+    """Return the value of tonight with its interval as text."""
     if line.value[-1] is None:
         return "undefined"
     return numbers.with_limits(line.value[-1], line.lower[-1], line.upper[-1])
 
 
 def limits_of(line: TrendLine) -> str:
-    """Write the control limits of tonight: "0.78 to 0.88"."""
+    """Return the control limits of tonight as text, such as "0.78 to 0.88"."""
     if not line.limit_lower or line.limit_lower[-1] is None or line.limit_upper[-1] is None:
         return "none"
     lower, upper = line.limit_lower[-1], line.limit_upper[-1]
@@ -241,15 +243,15 @@ def limits_of(line: TrendLine) -> str:
 
 
 def earlier_nights(count: int) -> str:
-    """Write how many nights there are: "1 earlier night"."""
+    """Return a number of nights as text, such as "1 earlier night"."""
     return f"{numbers.count(count)} earlier night{'' if count == 1 else 's'}"
 
 
-def outside(line: TrendLine, place: int) -> bool:
-    """Tell whether the value of a night is beyond its control limits."""
+def outside(line: TrendLine, night_index: int) -> bool:
+    """Tell whether the value of a night is beyond its control limits; ``night_index`` may count from the end."""
     if not line.limit_lower:
         return False
-    value, lower, upper = line.value[place], line.limit_lower[place], line.limit_upper[place]
+    value, lower, upper = line.value[night_index], line.limit_lower[night_index], line.limit_upper[night_index]
     return None not in (value, lower, upper) and not (lower or 0.0) <= (value or 0.0) <= (upper or 0.0)
 
 
@@ -267,20 +269,23 @@ APART = 0.22
 
 
 def trend_figures(results: Results) -> Iterator[Drawing]:
-    """Draw every measure of the trend against the day, the models together."""
+    """Yield figures of every measure of the trend against the day, the models together."""
     measures = by_measure(results.trend.lines)
     for start in range(0, len(measures), ABREAST * HIGH):
         yield _trend_figure(results, measures[start : start + ABREAST * HIGH], start)
 
 
 def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], start: int) -> Drawing:
-    """Draw a panel for each measure, with the control limits of each model, over the nights that are shown."""
+    """Return a figure with a panel for each measure: its values and control limits over the nights that are shown.
+
+    ``start`` is the number of measures in figures before this one; it keeps the ids of figures apart.
+    """
     models = series_of([(model.name, model.label) for model in results.models])
     nights = results.trend.nights[len(results.trend.nights) - results.trend.shown :]
     days = [*(date.fromisoformat(night.as_of) for night in nights), date.fromisoformat(results.as_of or "")]
 
-    def key(places: range) -> list[KeyEntry]:
-        lines = [line for place in places for line in measures[place]]
+    def key_entries(panel_numbers: range) -> list[KeyEntry]:
+        lines = [line for panel_number in panel_numbers for line in measures[panel_number]]
         entries = [KeyEntry(series.label, series.ink, "range", series.marker)
                    for series, _ in with_series(models, lines)]
         if any(line.limit_lower for line in lines):
@@ -289,7 +294,7 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
 
     sheets = columns(
         day_axis(days), [_value_axis(results, lines) for lines in measures], HEIGHT, ABREAST,
-        lambda drawn, place: _draw_lines(drawn, results, with_series(models, measures[place]), days), key)
+        lambda drawn, number: _draw_lines(drawn, results, with_series(models, measures[number]), days), key_entries)
     limited = any(line.limit_lower for lines in measures for line in lines)
     limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
               "many above it, for a night of that size; an empty marker is a night beyond it.") if limited else ""
@@ -301,51 +306,51 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
 
 
 def _line_sentence(results: Results, line: TrendLine) -> str:
-    """Say where tonight lies, and how many earlier nights were beyond the limits."""
+    """Return the sentence on where tonight lies, and how many earlier nights were beyond the limits."""
     text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_of(line)}"
     if line.position is None:
         return f"{text}; no control limits, {earlier_nights(line.counted)}."
-    beyond = sum(outside(line, place) for place in range(len(line.value) - 1))
-    earlier = earlier_nights(beyond) if beyond else "no earlier night"
+    nights_beyond = sum(outside(line, night_index) for night_index in range(len(line.value) - 1))
+    earlier = earlier_nights(nights_beyond) if nights_beyond else "no earlier night"
     return f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."
 
 
 def _draw_lines(
-    drawn: Panel, results: Results, pairs: Sequence[tuple[Series, TrendLine]], days: Sequence[date],
+    panel: Panel, results: Results, pairs: Sequence[tuple[Series, TrendLine]], days: Sequence[date],
 ) -> None:
     """Draw the limits of each model, then its intervals, then its values, and tonight above all."""
     dense = len(days) > DENSE
-    places = [float(day.toordinal()) for day in days]
+    x_of_days = [float(day.toordinal()) for day in days]
     for series, line in pairs:
         if line.limit_lower:
-            drawn.band(places, _of_shown_days(line.limit_lower, days), _of_shown_days(line.limit_upper, days),
+            panel.band(x_of_days, _of_shown_days(line.limit_lower, days), _of_shown_days(line.limit_upper, days),
                        series.ink, "faint")
-            drawn.rule(series.ink, y=line.centre, dash="5 3")
+            panel.rule(series.ink, y=line.centre, dash="5 3")
     for number, (series, line) in enumerate(pairs):
-        moved = [place + (0.0 if dense else APART * (number - (len(pairs) - 1) / 2)) for place in places]
+        x_of_model = [x + (0.0 if dense else APART * (number - (len(pairs) - 1) / 2)) for x in x_of_days]
         low, high = _of_shown_days(line.lower, days), _of_shown_days(line.upper, days)
-        drawn.ranges(moved, low, high, series.ink, kind="hair" if dense else "range")
+        panel.ranges(x_of_model, low, high, series.ink, kind="hair" if dense else "range")
         value = _of_shown_days(line.value, days)
-        drawn.marks(moved[:-1], value[:-1], series.ink, series.marker, size=1 if dense else 3,
+        panel.marks(x_of_model[:-1], value[:-1], series.ink, series.marker, size=1 if dense else 3,
                     kind="solid" if dense else "mark")
-        beyond = [place for place in range(len(days) - 1) if outside(line, place - len(days))]
-        drawn.marks([moved[place] for place in beyond], [value[place] for place in beyond], series.ink, series.marker,
-                    size=2.2 if dense else 3.5, kind="hollow")
-        drawn.marks(moved[-1:], value[-1:], series.ink, series.marker, size=6,
+        beyond = [index for index in range(len(days) - 1) if outside(line, index - len(days))]
+        panel.marks([x_of_model[index] for index in beyond], [value[index] for index in beyond], series.ink,
+                    series.marker, size=2.2 if dense else 3.5, kind="hollow")
+        panel.marks(x_of_model[-1:], value[-1:], series.ink, series.marker, size=6,
                     kind="ring" if line.position in ("above", "below") else "mark")
         texts = [day.isoformat() for day in days]
-        drawn.record_days(f"{measure_of(results, line)}, {series.label}", texts, value=value, lower=low, upper=high)
+        panel.record_days(f"{measure_of(results, line)}, {series.label}", texts, value=value, lower=low, upper=high)
 
 
 def _of_shown_days(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
-    """Return the last values, one for each day that is shown."""
+    """Return the last values, one for each day shown, with NaN for None."""
     return [or_nan(value) for value in values[-len(days) :]]
 
 
 def _value_axis(results: Results, lines: Sequence[TrendLine]) -> Axis:
     """Return the axis of a measure, named with the side on which it is better."""
     count = results.trend.shown + 1
-    values = [or_nan(value) for line in lines for kept in (
-        line.value, line.lower, line.upper, line.limit_lower, line.limit_upper) for value in kept[-count:]]
+    values = [or_nan(value) for line in lines for column in (
+        line.value, line.lower, line.upper, line.limit_lower, line.limit_upper) for value in column[-count:]]
     name = f"{measure_of(results, lines[0])}{better_side(results, lines[0].metric)}"
     return number_axis(name, values, most=4, room=0.06)

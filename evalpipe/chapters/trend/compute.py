@@ -52,7 +52,7 @@ class EarlierNight:
 
     @classmethod
     def of_ledger(cls, run: Mapping[str, Any], estimates: Iterable[Mapping[str, Any]]) -> EarlierNight:
-        """Return a run of the ledger, with its estimates."""
+        """Return an earlier night from a run of the ledger and the estimates of that run."""
         points = {}
         for row in estimates:
             key = _estimate_key(
@@ -62,7 +62,7 @@ class EarlierNight:
 
 
 def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
-    """Return the earlier nights that results hold, as they were read for them."""
+    """Return the earlier nights of a trend, as results hold them."""
     columns = [(_key_of_line(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
                for line in trend.lines]
     by_night = [{key: Point(*next(points)) for key, points in columns} for _ in trend.nights]
@@ -74,16 +74,17 @@ def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None
 
     ``earlier`` is None where no ledger was read.
     """
-    asked = plan.part(trend_plan)
-    if asked is None:
+    planned = plan.part(trend_plan)
+    if planned is None:
         return results
     nights = [before.night for before in earlier or ()]
-    spans = {metric.name: metric.range for metric in results.metrics}
-    lines = [_trend_line(asked, row, earlier or (), spans[row.metric]) for row in _estimates_of_tonight(asked, results)]
-    control = asked.control
+    ranges = {metric.name: metric.range for metric in results.metrics}
+    estimates = _estimates_of_tonight(planned, results)
+    lines = [_trend_line(planned, row, earlier or (), ranges[row.metric]) for row in estimates]
+    control = planned.control
     trend = Trend(
         nights=nights, sha256=None if earlier is None else _sha256_of_nights(nights, lines), lines=lines,
-        shown=min(len(nights), asked.nights),
+        shown=min(len(nights), planned.nights),
         baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
         shift=control and control.run)
     return results.model_copy(update={"trend": trend})
@@ -93,15 +94,19 @@ def _estimates_of_tonight(plan: TrendPlan, results: Results) -> Iterator[Estimat
     """Yield tonight's estimates of the trend's measures, on all rows of each model."""
     for entry in plan.entries:
         for row in results.rows:
-            about = (row.metric, row.params, row.average)
-            if about == (entry.metric.name, entry.shown, entry.average) and row.slice is None and (
+            measure = (row.metric, row.params, row.average)
+            if measure == (entry.metric.name, entry.shown, entry.average) and row.slice is None and (
                     row.variant == "original"):
                 yield row
 
 
-def _trend_line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], span: tuple[float | None, float | None]
-          ) -> TrendLine:
-    """Return the line of a measure of a model, with its limits."""
+def _trend_line(
+    plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], value_range: tuple[float | None, float | None]
+) -> TrendLine:
+    """Return the values of a measure of a model in the ``earlier`` nights and tonight, with control limits.
+
+    ``row`` is tonight's estimate, and ``value_range`` the lowest and highest possible value of its measure.
+    """
     key = _estimate_key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
     points = [night.points.get(key, ABSENT) for night in earlier]
     points.append(_point(row.value, row.lower, row.upper, row.level, row.n))
@@ -110,33 +115,33 @@ def _trend_line(plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight],
         average=row.average, **{name: [getattr(point, name) for point in points] for name in Point._fields})
     if plan.control is None:
         return line
-    return _with_control_limits(plan.control, line, [night.night for night in earlier], span)
+    return _with_control_limits(plan.control, line, [night.night for night in earlier], value_range)
 
 
 def _with_control_limits(
-    control: Control, line: TrendLine, nights: Sequence[TrendNight], span: tuple[float | None, float | None]
+    control: Control, line: TrendLine, nights: Sequence[TrendNight], value_range: tuple[float | None, float | None]
 ) -> TrendLine:
-    """Return a line with its control limits, or the reason why it has none."""
+    """Return a line with its control limits within ``value_range``, or with the reason why it has none."""
     counted = list(_baseline_nights(control, line, nights))
     if len(counted) < control.min_nights:
         return line.model_copy(update={"counted": len(counted), "reason": sentence("few-nights")})
-    limits = ControlLimits.of(counted)
-    about = [limits.about(n, control.sigma, *span) if n else (None, None) for n in line.n]
+    fit = BaselineFit.of(counted)
+    limits = [fit.about(n, control.sigma, *value_range) if n else (None, None) for n in line.n]
     return line.model_copy(update={
-        "counted": len(counted), "centre": limits.centre, "between": math.sqrt(limits.between),
-        "autocorrelation": limits.autocorrelation,
-        "autocorrelation_p_value": _autocorrelation_p_value(limits, len(counted)),
-        "dispersion": limits.widening(line.n[-1]) if line.n[-1] else None,
-        "limit_lower": [lower for lower, _ in about], "limit_upper": [upper for _, upper in about],
-        "position": _position_to_limits(line.value[-1], *about[-1]), "run": _run_length(line.value, limits.centre)})
+        "counted": len(counted), "centre": fit.centre, "between": math.sqrt(fit.between),
+        "autocorrelation": fit.autocorrelation,
+        "autocorrelation_p_value": _autocorrelation_p_value(fit, len(counted)),
+        "dispersion": fit.widening(line.n[-1]) if line.n[-1] else None,
+        "limit_lower": [lower for lower, _ in limits], "limit_upper": [upper for _, upper in limits],
+        "position": _position_to_limits(line.value[-1], *limits[-1]), "run": _run_length(line.value, fit.centre)})
 
 
-def _autocorrelation_p_value(limits: ControlLimits, nights: int) -> float:
+def _autocorrelation_p_value(fit: BaselineFit, nights: int) -> float:
     """Return the one-sided p-value of no autocorrelation, which then has mean -1 / N and variance 1 / N.
 
     Bartlett (1946), Journal of the Royal Statistical Society, Supplement 8.
     """
-    return NormalDist().cdf(-(limits.autocorrelation + 1 / nights) * math.sqrt(nights))
+    return NormalDist().cdf(-(fit.autocorrelation + 1 / nights) * math.sqrt(nights))
 
 
 def _baseline_nights(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
@@ -149,22 +154,24 @@ def _baseline_nights(control: Control, line: TrendLine, nights: Sequence[TrendNi
 
 
 def _position_to_limits(value: float | None, lower: float | None, upper: float | None) -> str | None:
+    """Return whether a value is above, below or within limits; None where one of them is missing."""
     if value is None or lower is None or upper is None:
         return None
     return "above" if value > upper else "below" if value < lower else "within"
 
 
 def _run_length(values: Sequence[float | None], centre: float) -> int:
-    """Return how many of the last values in a row are on one side of the centre; missing ones do not count."""
-    known = [value for value in reversed(values) if value is not None]
-    if values[-1] is None or known[0] == centre:
+    """Return how many of the last values in a row are on one side of the centre; missing values are skipped."""
+    newest_first = [value for value in reversed(values) if value is not None]
+    if values[-1] is None or newest_first[0] == centre:
         return 0
-    above = known[0] > centre
-    return next((count for count, value in enumerate(known) if value == centre or (value > centre) != above),
-                len(known))
+    is_above = newest_first[0] > centre
+    return next((count for count, value in enumerate(newest_first) if value == centre or (value > centre) != is_above),
+                len(newest_first))
 
 
 def _point(value: float | None, lower: float | None, upper: float | None, level: float | None, n: int) -> Point:
+    """Return the point of an estimate of a night; without an interval it has no standard error, and of NaN no value."""
     if value is None or math.isnan(value) or lower is None or upper is None or level is None:
         return Point(None if value is None or math.isnan(value) else value, None, None, None, n)
     return Point(value, lower, upper, (upper - lower) / (2 * NormalDist().inv_cdf((1 + level) / 2)), n)
@@ -177,6 +184,7 @@ def _key_of_line(line: TrendLine) -> Key:
 def _estimate_key(
     dataset: str, model: str, variant: str, metric: str, params: Mapping[str, object], average: str | None
 ) -> Key:
+    """Return what an estimate is of, as a key to find it by on other nights."""
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
 
 
@@ -207,8 +215,8 @@ class CountedNight:
 
 
 @dataclass(frozen=True, slots=True)
-class ControlLimits:
-    """The ``centre`` with its variance, the variance of one observation, and that ``between`` nights.
+class BaselineFit:
+    """The ``centre`` of the nights of a baseline, its variance, that of one observation, and that ``between`` nights.
 
     ``autocorrelation`` is that of a night with the next, in standard errors from the centre; 0 of nights all alike.
     """
@@ -220,38 +228,48 @@ class ControlLimits:
     autocorrelation: float
 
     @classmethod
-    def of(cls, nights: Sequence[CountedNight]) -> ControlLimits:
-        """Return the limits that nights give, the oldest first; two or more."""
-        unit = math.fsum(night.n * night.error**2 for night in nights) / len(nights)
-        between = _variance_between_nights(nights, unit)
-        centre, weights = _weighted_centre(nights, unit, between)
+    def of(cls, nights: Sequence[CountedNight]) -> BaselineFit:
+        """Fit a random-effects mean to the nights of a baseline, the oldest first, two or more.
+
+        The variance between nights is that of Paule & Mandel (1982), with squares cut at `FURTHEST` squared.
+        """
+        unit_variance = math.fsum(night.n * night.error**2 for night in nights) / len(nights)
+        between = _variance_between_nights(nights, unit_variance)
+        centre, weights = _weighted_centre(nights, unit_variance, between)
         z = [(night.value - centre) * math.sqrt(weight) for night, weight in zip(nights, weights, strict=True)]
-        spread = math.fsum(value**2 for value in z)
-        together = math.fsum(before * after for before, after in pairwise(z))
-        return cls(centre, 1 / math.fsum(weights), unit, between, together / spread if spread > 0 else 0.0)
+        squares = math.fsum(value**2 for value in z)
+        lagged_products = math.fsum(before * after for before, after in pairwise(z))
+        autocorrelation = lagged_products / squares if squares > 0 else 0.0
+        return cls(centre, 1 / math.fsum(weights), unit_variance, between, autocorrelation)
 
     def widening(self, n: int) -> float:
-        """Return how much wider than sampling alone the variance between nights makes the limits of a night."""
+        """Return how many times wider limits of a night of ``n`` observations are than by sampling alone."""
         return math.sqrt(1 + self.between * n / self.unit_variance)
 
     def about(self, n: int, sigma: float, low: float | None, high: float | None) -> tuple[float, float]:
-        """Return the limits of a night of ``n`` observations, not beyond the lowest and highest possible value."""
+        """Return the control limits of a night of ``n`` observations, ``sigma`` standard errors from the centre.
+
+        They do not go beyond ``low`` and ``high``, the lowest and highest possible value.
+        """
         reach = sigma * math.sqrt(self.between + self.unit_variance / n + self.centre_variance)
         lower, upper = self.centre - reach, self.centre + reach
         return lower if low is None else max(lower, low), upper if high is None else min(upper, high)
 
 
-def _weighted_centre(nights: Sequence[CountedNight], unit: float, between: float) -> tuple[float, list[float]]:
-    """Return the weighted mean of the nights, and the weights 1 / (between + unit / n)."""
-    weights = [1 / (between + unit / night.n) for night in nights]
+def _weighted_centre(nights: Sequence[CountedNight], unit_variance: float, between: float) -> tuple[float, list[float]]:
+    """Return the weighted mean of nights and their weights, 1 / (between + unit_variance / n)."""
+    weights = [1 / (between + unit_variance / night.n) for night in nights]
     total = math.fsum(weight * night.value for weight, night in zip(weights, nights, strict=True))
     return total / math.fsum(weights), weights
 
 
-def _variance_between_nights(nights: Sequence[CountedNight], unit: float) -> float:
-    """Return the variance between nights; 0 where they vary no more than by sampling."""
+def _variance_between_nights(nights: Sequence[CountedNight], unit_variance: float) -> float:
+    """Return the variance between nights, by bisection; 0 where they vary no more than by sampling.
+
+    It is where the weighted squares of the distances from the centre sum to the nights less one: Paule & Mandel (1982).
+    """
     def excess(between: float) -> float:
-        centre, weights = _weighted_centre(nights, unit, between)
+        centre, weights = _weighted_centre(nights, unit_variance, between)
         squares = (weight * (night.value - centre) ** 2 for night, weight in zip(nights, weights, strict=True))
         return math.fsum(min(square, FURTHEST**2) for square in squares) - (len(nights) - 1)
 

@@ -41,7 +41,7 @@ class TrendPlan:
 
 
 def trend_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> TrendPlan | None:
-    """Return the trend that a spec asks for, which has the measures ``metrics``; None for none."""
+    """Return the plan of the trend of a spec whose measures are ``metrics``; None where it has no trend."""
     trend = spec.asked_trend
     if trend is None:
         return None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
-from evalpipe.chapters.trend.compute import FURTHEST, ControlLimits, CountedNight
+from evalpipe.chapters.trend.compute import FURTHEST, BaselineFit, CountedNight
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
@@ -24,7 +24,7 @@ SHARES, SIZES = [0.20, 0.15, 0.26, 0.17, 0.21, 0.23], [400, 900, 400, 2500, 900,
 def test_the_variance_between_nights_is_that_of_paule_and_mandel() -> None:
     """Their iteration in statsmodels stops at steps of 1e-5 by default; here at 1e-14."""
     nights = [CountedNight(x, 0.4 / math.sqrt(n), n) for x, n in zip(SHARES, SIZES, strict=True)]
-    limits = ControlLimits.of(nights)
+    limits = BaselineFit.of(nights)
     errors = 0.16 / np.array(SIZES)
     theirs = combine_effects(np.array(SHARES), errors, method_re="iterated", atol=1e-14)
     assert theirs.tau2 > 0
@@ -41,7 +41,7 @@ def test_the_variance_between_nights_is_that_of_paule_and_mandel() -> None:
 
 def test_nights_of_one_size_have_the_standard_deviation_of_their_values() -> None:
     values = [10.0, 12.0, 9.0, 11.0, 14.0]
-    limits = ControlLimits.of([CountedNight(value, 0.5, 64) for value in values])
+    limits = BaselineFit.of([CountedNight(value, 0.5, 64) for value in values])
     reach = 3 * math.sqrt(variance(values) * (1 + 1 / 5))
     assert limits.about(64, 3, None, None) == pytest.approx((11.2 - reach, 11.2 + reach), rel=1e-9)
     z = np.array(values) - mean(values)
@@ -49,7 +49,7 @@ def test_nights_of_one_size_have_the_standard_deviation_of_their_values() -> Non
 
 
 def test_limits_are_never_narrower_than_sampling_makes_nights_vary() -> None:
-    limits = ControlLimits.of([CountedNight(0.5, 0.1, 25)] * 8)
+    limits = BaselineFit.of([CountedNight(0.5, 0.1, 25)] * 8)
     assert (limits.centre, limits.between, limits.widening(100), limits.autocorrelation) == (0.5, 0.0, 1.0, 0.0)
     reach = 3 * math.sqrt(0.25 / 100 + 0.01 / 8)
     assert limits.about(100, 3, None, None) == pytest.approx((0.5 - reach, 0.5 + reach), rel=1e-12)
@@ -59,15 +59,15 @@ def test_a_night_far_out_hides_others_no_more_than_one_at_the_limit() -> None:
     """One of 31 nights is 8 errors out; without the bound their standard deviation, 1.8 errors, would widen limits."""
     values = [*np.random.default_rng(3).normal(0.0, 1.0, 30).tolist(), 8.0]
     assert float(np.std(values)) > 1.7
-    limits = ControlLimits.of([CountedNight(x, 1.0, 9) for x in values])
+    limits = BaselineFit.of([CountedNight(x, 1.0, 9) for x in values])
     assert limits.widening(9) < 1.5
     assert (8.0 - limits.centre) / math.sqrt(limits.between + 1) > FURTHEST
 
 
 def test_the_unit_of_a_measure_changes_nothing() -> None:
     values = [3.0, 4.0, 2.5, 3.5, 3.1]
-    one = ControlLimits.of([CountedNight(value, 0.4, 30 + place) for place, value in enumerate(values)])
-    other = ControlLimits.of([CountedNight(50 + 8 * value, 3.2, 30 + place) for place, value in enumerate(values)])
+    one = BaselineFit.of([CountedNight(value, 0.4, 30 + place) for place, value in enumerate(values)])
+    other = BaselineFit.of([CountedNight(50 + 8 * value, 3.2, 30 + place) for place, value in enumerate(values)])
     assert other.widening(40) == pytest.approx(one.widening(40), rel=1e-9)
     assert other.about(40, 3, None, None) == pytest.approx(
         tuple(50 + 8 * limit for limit in one.about(40, 3, None, None)), rel=1e-9)
@@ -83,7 +83,7 @@ def test_a_stable_night_is_seldom_beyond_the_limits_whatever_its_size(p: float) 
         sizes = generator.integers(50, 500, 61)
         shares = generator.binomial(sizes, p) / sizes
         errors = np.sqrt(shares * (1 - shares) / sizes + 1 / sizes**2)
-        limits = ControlLimits.of([CountedNight(*night) for night in zip(
+        limits = BaselineFit.of([CountedNight(*night) for night in zip(
             shares[:-1].tolist(), errors[:-1].tolist(), sizes[:-1].tolist(), strict=True)])
         low, high = limits.about(int(sizes[-1]), 3, 0.0, 1.0)
         beyond += not low <= shares[-1] <= high
