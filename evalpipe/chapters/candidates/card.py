@@ -32,7 +32,7 @@ MOST_NAMED = 3
 
 
 def goal_titles(results: Results) -> dict[str, str]:
-    """Return what each goal is called, by its name: what it is of, with its form where that alone is not enough."""
+    """Return the title of each goal by its name, with its form where goals share a title."""
     goals = results.candidates.goals
     titles = [_goal_title(results, goal) for goal in goals]
     return {goal.goal: f"{title} ({goal.kind})" if titles.count(title) > 1 else title
@@ -40,7 +40,7 @@ def goal_titles(results: Results) -> dict[str, str]:
 
 
 def _goal_title(results: Results, goal: CandidateGoal) -> str:
-    """Name what a goal is of; no candidate has other options of a measure, so they go without saying."""
+    """Return the title of what a goal judges; its options, which all candidates share, are left out."""
     if goal.metric is not None:
         prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
         return names_of(results).measure(goal.metric, prevalence, goal.average)
@@ -49,7 +49,7 @@ def _goal_title(results: Results, goal: CandidateGoal) -> str:
 
 
 def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
-    """Return how each value of each column of ids is written: with as few digits as tell it from all others."""
+    """Return the text of each value in each column of ids: with as few digits as tell it from all others."""
     columns = {}
     for column in candidates.id:
         values = dict.fromkeys(candidate.id[column] for candidate in candidates.ranking)
@@ -64,64 +64,64 @@ def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
 
 
 def candidate_name(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> str:
-    """Name a candidate by what tells it from others: "mtry = 7 and min_n = 5"."""
+    """Return the name of a candidate, made of its ids: "mtry = 7 and min_n = 5"; ``texts`` is of `id_texts`."""
     return joined([f"{column} = {texts[column][value]}" for column, value in candidate.id.items()])
 
 
 def best_of(candidates: Candidates) -> list[RankedCandidate]:
-    """Return the candidates that are the most desirable; none where no candidate is defined."""
+    """Return the candidates of rank 1; none where no candidate has an overall desirability."""
     return [candidate for candidate in candidates.ranking if candidate.rank == 1]
 
 
 def counted(candidates: Candidates) -> str:
-    """Say how many candidates there are: "300 candidates"."""
+    """Return the number of candidates as text, such as "300 candidates"."""
     number = len(candidates.ranking)
     return "1 candidate" if number == 1 else f"{numbers.count(number)} candidates"
 
 
 def first_sentence(results: Results) -> str:
-    """Say who is the most desirable of how many."""
+    """Return the sentence on which of how many candidates is the most desirable, without its full stop."""
     candidates = results.candidates
-    count, first = counted(candidates), best_of(candidates)
-    if not first:
+    count, best = counted(candidates), best_of(candidates)
+    if not best:
         return f"None of {count} has an overall desirability"
-    if not first[0].value:
+    if not best[0].value:
         return f"None of {count} is acceptable: each has a goal whose desirability is 0"
-    value = numbers.number(first[0].value)
-    if len(first) > MOST_NAMED:
-        return f"Of {count}, {numbers.count(len(first))} are equally the most desirable: {value}"
+    value = numbers.number(best[0].value)
+    if len(best) > MOST_NAMED:
+        return f"Of {count}, {numbers.count(len(best))} are equally the most desirable: {value}"
     texts = id_texts(candidates)
-    named = [candidate_name(texts, candidate) for candidate in first]
-    if len(first) > 1:
-        return f"Of {count}, those with {'; '.join(named)} are equally the most desirable: {value}"
-    return f"Of {count}, the one with {named[0]} is the most desirable: {value}"
+    names = [candidate_name(texts, candidate) for candidate in best]
+    if len(best) > 1:
+        return f"Of {count}, those with {'; '.join(names)} are equally the most desirable: {value}"
+    return f"Of {count}, the one with {names[0]} is the most desirable: {value}"
 
 
 def in_a_line(results: Results) -> str:
     """Return the line of the terminal: "300 candidates, most desirable: mtry = 7, D 0.812"."""
     candidates = results.candidates
-    count, first = counted(candidates), best_of(candidates)
-    if not first or first[0].value is None:
+    count, best = counted(candidates), best_of(candidates)
+    if not best or best[0].value is None:
         return f"{count}, none with an overall desirability"
-    named = candidate_name(id_texts(candidates), first[0])
-    more = f" and {numbers.count(len(first) - 1)} more" if len(first) > 1 else ""
-    return f"{count}, most desirable: {named}{more}, D {numbers.number(first[0].value)}"
+    name = candidate_name(id_texts(candidates), best[0])
+    others = f" and {numbers.count(len(best) - 1)} more" if len(best) > 1 else ""
+    return f"{count}, most desirable: {name}{others}, D {numbers.number(best[0].value)}"
 
 
 def front_sentence(results: Results) -> str:
-    """Say how many candidates no other one beats in the two goals of the figure; empty where there is none."""
+    """Return the sentence on how many candidates no other beats in the two goals of the figure; empty without them."""
     candidates = results.candidates
     if not candidates.axes:
         return ""
     titles = goal_titles(results)
     front = sum(bool(candidate.front) for candidate in candidates.ranking)
     verb = "is" if front == 1 else "are"
-    named = joined([titles[axis] for axis in candidates.axes])
-    return f"{numbers.count(front)} {verb} not dominated in {named}"
+    axes_text = joined([titles[axis] for axis in candidates.axes])
+    return f"{numbers.count(front)} {verb} not dominated in {axes_text}"
 
 
 def near_sentence(results: Results) -> str:
-    """Say how many others lie within one standard error of the best; empty where the table has no such errors."""
+    """Return the sentence on how many others lie within one standard error of the best; empty without such errors."""
     candidates = results.candidates
     if candidates.within is None:
         return ""
@@ -134,16 +134,16 @@ def near_sentence(results: Results) -> str:
 
 
 def undefined_sentence(results: Results) -> str:
-    """Say how many candidates lack a value, of which goals; empty where none does."""
-    lacking = [candidate for candidate in results.candidates.ranking if candidate.value is None]
-    if not lacking:
+    """Return the sentence on how many candidates lack a value, of which goals; empty where none does."""
+    undefined = [candidate for candidate in results.candidates.ranking if candidate.value is None]
+    if not undefined:
         return ""
     titles = goal_titles(results)
     goals = [titles[goal.goal] for goal in results.candidates.goals
-             if any(candidate.desirability[goal.goal] is None for candidate in lacking)]
-    has, rank = ("has", "It ranks") if len(lacking) == 1 else ("have", "They rank")
-    noun = "candidate" if len(lacking) == 1 else "candidates"
-    return (f"{numbers.count(len(lacking))} {noun} {has} no overall desirability, for lack of a value of "
+             if any(candidate.desirability[goal.goal] is None for candidate in undefined)]
+    verb, rank = ("has", "It ranks") if len(undefined) == 1 else ("have", "They rank")
+    noun = "candidate" if len(undefined) == 1 else "candidates"
+    return (f"{numbers.count(len(undefined))} {noun} {verb} no overall desirability, for lack of a value of "
             f"{joined(goals, 'or')}. {rank} last")
 
 
@@ -169,7 +169,7 @@ UNKNOWN = "The table has no standard errors of the best, so nothing here says wh
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none without candidates."""
+    """Yield the section on the candidates; none without candidates."""
     candidates = results.candidates
     if not candidates.ranking:
         return
@@ -184,14 +184,14 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
-    """Head the card of candidates alone, which no gate judges."""
+    """Yield the verdict that heads the card of candidates without predictions, which no gate judges."""
     if results.candidates.ranking and not results.datasets:
         yield "•", (f"A ranking of {counted(results.candidates)}: without predictions "
                     "there is nothing that a gate could judge")
 
 
 def glance(results: Results) -> Iterator[Table]:
-    """List the first of candidates alone, which have the first screen for themselves."""
+    """Yield the table of the best-ranked candidates for the first screen, in a report without predictions."""
     candidates, texts = results.candidates, id_texts(results.candidates)
     if candidates.ranking and not results.datasets:
         columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
@@ -201,7 +201,7 @@ def glance(results: Results) -> Iterator[Table]:
 
 
 def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
-    """Say what was ranked, and by what."""
+    """Yield the number of candidates and the goals that rank them, for the head of the card."""
     candidates = results.candidates
     if candidates.ranking:
         yield "Candidates", (f"{numbers.count(len(candidates.ranking))}, told apart by "
@@ -227,7 +227,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _ranking(results: Results) -> Table:
-    """Write the most desirable candidates with their values."""
+    """Return the table of the most desirable candidates with their values."""
     candidates, titles, texts = results.candidates, goal_titles(results), id_texts(results.candidates)
     columns = (
         Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"),
@@ -257,7 +257,7 @@ def _overall_desirability(candidate: RankedCandidate) -> Number:
 
 
 def _value_and_desirability(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
-    """Write a value with its desirability, and its standard error if it has one: "0.0348 ± 0.0063"."""
+    """Return the cell of a value, with its standard error if any, and its desirability: "0.0348 ± 0.0063"."""
     value, d = candidate.values[goal.goal], candidate.desirability[goal.goal]
     desirability = Aside("undefined" if d is None else f"d\u00a0=\u00a0{numbers.number(d)}", "definition")
     if value is None:
@@ -294,9 +294,9 @@ HEIGHT = 260.0
 
 
 def candidate_figures(results: Results) -> tuple[Drawing, ...]:
-    """Draw candidates as points, those that no other dominates in the two goals on a line, the best marked.
+    """Return the figure of candidates as points, with a line through those that no other dominates in its two goals.
 
-    Nothing is drawn of a single goal, and nothing where no candidate has both values.
+    It is left out with a single goal, and where no candidate has both values.
     """
     candidates = results.candidates
     if not candidates.axes:
@@ -311,26 +311,26 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
         return ()
     titles, sheet = goal_titles(results), Sheet()
     sides = {"minimize": "lower is better", "maximize": "higher is better"}
-    x, y = (number_axis(f"{titles[goal.goal]} ({sides[goal.kind]})", [place[n] for _, place in points], room=0.06)
+    x, y = (number_axis(f"{titles[goal.goal]} ({sides[goal.kind]})", [point[n] for _, point in points], room=0.06)
             if goal.kind in sides else unit_axis(f"Desirability of {titles[goal.goal]}")
             for n, goal in enumerate(goals))
-    drawn = panel(sheet, x, y, HEIGHT)
-    front = sorted(place for candidate, place in points if candidate.front)
-    best = [(candidate, place) for candidate, place in points if candidate.rank == 1]
-    rest = [place for candidate, place in points if not candidate.front]
-    drawn.dots([x for x, _ in rest], [y for _, y in rest], "pale", name="Other candidates")
+    plot = panel(sheet, x, y, HEIGHT)
+    front = sorted(point for candidate, point in points if candidate.front)
+    best = [(candidate, point) for candidate, point in points if candidate.rank == 1]
+    rest = [point for candidate, point in points if not candidate.front]
+    plot.dots([x for x, _ in rest], [y for _, y in rest], "pale", name="Other candidates")
     # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
     steps = front if goals[0].kind == "minimize" else front[::-1]
-    drawn.line([x for x, _ in steps], [y for _, y in steps], "m0", kind="thin", steps=True)
-    drawn.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
-    drawn.marks([place[0] for _, place in best], [place[1] for _, place in best], "m1", "D", name="Most desirable",
+    plot.line([x for x, _ in steps], [y for _, y in steps], "m0", kind="thin", steps=True)
+    plot.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
+    plot.marks([point[0] for _, point in best], [point[1] for _, point in best], "m1", "D", name="Most desirable",
                 size=6)
     named = f": {candidate_name(id_texts(candidates), best[0][0])}" if len(best) == 1 else ""
     sheet.key((
         KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
         *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
-    ways = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
-    caption = (f"Every candidate by two goals: {ways}. The line is the best that any of them reaches in one goal "
+    axes_text = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
+    caption = (f"Every candidate by two goals: {axes_text}. The line is the best that any of them reaches in one goal "
                "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
     finding = ". ".join(filter(None, (first_sentence(results), front_sentence(results)))) + "."
     alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding}"
@@ -341,7 +341,7 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
 
 
 def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
-    """Return where a candidate lies along a goal: its value, or its desirability where values have no direction."""
+    """Return the coordinate of a candidate in a goal: its value, or its desirability where values have no direction."""
     value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
     return float(value) if isinstance(value, int | float) else None
 
@@ -365,20 +365,20 @@ def candidates_ranked(results: Results) -> Iterator[Claim]:
 
 
 def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Finding]:
-    """Say which candidate is first, and how many others may be as good."""
+    """Yield the finding on which candidate is first, and how many others may be as good."""
     near, front = near_sentence(results), front_sentence(results)
-    first = first_sentence(results)
-    text = f"{first}; {front}." if front else f"{first}."
-    alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
-    kind: FindingKind = "note" if not near else "passes" if alone else "undecided"
+    sentence = first_sentence(results)
+    text = f"{sentence}; {front}." if front else f"{sentence}."
+    is_alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
+    kind: FindingKind = "note" if not near else "passes" if is_alone else "undecided"
     yield finding(kind, weights.RANKED, f"{text} {near}." if near else text, SECTION)
 
 
 def none_acceptable(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
-    """Say that no candidate can be chosen."""
+    """Yield the finding that no candidate can be chosen."""
     yield finding("fails", weights.GOAL_MISSED, f"{first_sentence(results)}.", SECTION)
 
 
 def unranked(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
-    """Say how many candidates have no overall desirability."""
+    """Yield the finding on how many candidates have no overall desirability."""
     yield finding("note", weights.WARNED, f"{undefined_sentence(results)}.", SECTION)

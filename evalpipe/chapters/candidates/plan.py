@@ -27,7 +27,7 @@ HERE: Loc = ("candidates",)
 
 @dataclass(frozen=True, slots=True)
 class GoalColumn:
-    """Where the values of a goal stand.
+    """Where the table has the values of a goal.
 
     ``names`` are what they may be called: columns of the table, or with a ``long`` table values of its column of
     measures. ``column`` is the one of these that the table has, None where rows name the measure. ``std_err`` is the
@@ -45,7 +45,7 @@ class GoalColumn:
 class CandidatesPlan:
     """A table of candidates: its rows, the columns ``ids`` that tell them apart, and the goals.
 
-    ``axes`` are the places of the two goals of the Pareto figure; None of a single goal.
+    ``axes`` are the indices of the two goals of the Pareto figure; None of a single goal.
     """
 
     rows: DatasetPlan
@@ -56,11 +56,11 @@ class CandidatesPlan:
 
 
 def candidates_plan(spec: Spec, catalog: Catalog) -> CandidatesPlan | None:
-    """Return what is read of the candidates; None where there are none."""
+    """Return how the table of candidates is read: its rows, ids and goals; None where the spec has none."""
     declared, source, table = spec.candidates, candidates_source(spec), catalog.candidates
     if declared is None or source is None or table is None:
         return None
-    goals = tuple(_goal_column(declared, goal, number, table) for number, goal in enumerate(goals_plan(spec)))
+    goals = tuple(_goal_column(declared, goal, index, table) for index, goal in enumerate(goals_plan(spec)))
     columns = [*_columns_beside_goals(declared)]
     for goal in goals:
         columns += [column for column in (goal.column, goal.std_err) if column is not None]
@@ -81,7 +81,7 @@ def candidate_problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _goal_problems(spec: Spec, declared: CandidateTable, table: DataTable, goal: GoalColumn) -> Iterator[Problem]:
-    """Report columns of a goal that the table lacks, and several of which each may be that of the goal."""
+    """Report columns of a goal that the table lacks, and several columns that may each be its values."""
     present, subject = [name for name in goal.names if name in table.columns], goal_subject(goal.goal.rule)
     if goal.std_err is not None and goal.std_err not in table.columns:
         yield _missing_column(spec, table, goal.std_err, (*HERE, "std_err", *_key_of_goal(declared.std_err, goal.goal)))
@@ -101,7 +101,7 @@ def _goal_problems(spec: Spec, declared: CandidateTable, table: DataTable, goal:
 
 
 def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
-    """Report a column that the spec names and the table does not have."""
+    """Return the problem of a column that the spec names and the table does not have."""
     close = closest(column, table.columns)
     hint = f"did you mean '{close}'?" if close else f"name one of the columns of {_table_name(table)}"
     message = f"{_table_name(table)} has no column '{column}'"
@@ -118,48 +118,48 @@ def _columns_note(table: DataTable) -> str:
 
 
 def _columns_beside_goals(declared: CandidateTable) -> dict[str, Loc]:
-    """Return the columns that are read whatever the goals are, each with the place that names it."""
-    named: dict[str, Loc] = {column: (*HERE, "id", place) for place, column in enumerate(declared.id)}
+    """Return the columns that are read whatever the goals are, each with the place in the spec that names it."""
+    loc_of_column: dict[str, Loc] = {column: (*HERE, "id", index) for index, column in enumerate(declared.id)}
     long = declared.long
     for key in ("metric", "value", "std_err") if long is not None else ():
         if getattr(long, key) is not None:
-            named.setdefault(getattr(long, key), (*HERE, "long", key))
-    return named
+            loc_of_column.setdefault(getattr(long, key), (*HERE, "long", key))
+    return loc_of_column
 
 
-def _goal_column(declared: CandidateTable, goal: GoalPlan, number: int, table: DataTable) -> GoalColumn:
-    """Find the column of a goal: the one that the spec names, or one that is called as its subject."""
+def _goal_column(declared: CandidateTable, goal: GoalPlan, index: int, table: DataTable) -> GoalColumn:
+    """Return where the values of a goal are: in the column that the spec names, or one with a name of its subject."""
     subject, key = goal_subject(goal.rule), _key_of_goal(declared.columns, goal)
     names = (declared.columns[key[0]],) if key else (
         (subject,) if goal.entry is None else (subject, *goal.entry.metric.aliases))
-    what = "characteristic" if goal.entry is None else "metric"
-    loc = (*HERE, "columns", *key) if key else ("desirability", number, what)
+    subject_key = "characteristic" if goal.entry is None else "metric"
+    loc = (*HERE, "columns", *key) if key else ("desirability", index, subject_key)
     column = next((name for name in names if name in table.columns), None)
-    of_error = _key_of_goal(declared.std_err, goal)
-    return GoalColumn(goal, names, column, declared.std_err[of_error[0]] if of_error else None, loc)
+    error_key = _key_of_goal(declared.std_err, goal)
+    return GoalColumn(goal, names, column, declared.std_err[error_key[0]] if error_key else None, loc)
 
 
-def _key_of_goal(named: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
-    """Return the key under which a mapping names a goal's measure, by whichever of its names; none where it does not.
+def _key_of_goal(mapping: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
+    """Return the key of a mapping that names a goal's subject, under any of its names, as a tuple; empty without one.
 
-    A characteristic may be called as a measure is: the name as it is written comes first.
+    A characteristic may be called as a measure is: the name as in the spec comes first.
     """
     subject = goal_subject(goal.rule)
-    if subject in named:
+    if subject in mapping:
         return (subject,)
     aliases = () if goal.entry is None else goal.entry.metric.aliases
-    return tuple(name for name in aliases if name in named)[:1]
+    return tuple(name for name in aliases if name in mapping)[:1]
 
 
 def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
-    """Return the places of the two goals of the figure: those that are named, or the two of the largest weight."""
+    """Return the indices of the two goals of the figure: those that the spec names, or the two of largest weight."""
     declared = spec.candidates and spec.candidates.pareto
-    first = {goal_subject(goal.goal.rule): place for place, goal in reversed(list(enumerate(goals)))}
+    by_subject = {goal_subject(goal.goal.rule): index for index, goal in reversed(list(enumerate(goals)))}
     if declared:
-        names = [registry[name].name if name in registry and name not in first else name for name in declared]
-        return first[names[0]], first[names[1]]
-    places = sorted(first.values(), key=lambda place: (-goals[place].goal.rule.weight, place))
-    return None if len(places) < 2 else (places[0], places[1])
+        names = [registry[name].name if name in registry and name not in by_subject else name for name in declared]
+        return by_subject[names[0]], by_subject[names[1]]
+    by_weight = sorted(by_subject.values(), key=lambda index: (-goals[index].goal.rule.weight, index))
+    return None if len(by_weight) < 2 else (by_weight[0], by_weight[1])
 
 
 PARTS = (candidates_plan,)

@@ -53,39 +53,40 @@ def _needs_predictions(draft: Draft) -> Iterator[Problem]:
 def _columns_of_no_goal(
     draft: Draft, table: CandidateTable, goals: list[GoalRule], subjects: list[str]
 ) -> Iterator[Problem]:
-    """Report columns, and standard errors, of what no goal is of."""
+    """Report names of columns and of standard errors that no goal of the spec judges."""
     for part in ("columns", "std_err"):
         for loc, _ in draft.entries(getattr(table, part), "candidates", part):
             name = str(loc[-1])
-            levels = [goal for goal in goals if goal_subject(goal) == name and goal.category is not None]
+            by_category = [goal for goal in goals if goal_subject(goal) == name and goal.category is not None]
             if _meant_goal(name, subjects) not in subjects:
                 yield _no_goal(draft, loc, name, subjects, key=True)
-            elif part == "std_err" and levels:
+            elif part == "std_err" and by_category:
                 message = f"'{name}' is judged by category, and a level has no standard error"
                 yield draft.tree.problem("no-number", message, *loc, key=True, hint="remove it")
 
 
 def _meant_goal(name: str, subjects: list[str]) -> str:
-    """Return what a name means: a goal that is of it as it is written, such as a characteristic; else a measure."""
+    """Return the subject of a goal that a name means: the name itself, if a goal has it, else its canonical measure."""
     return name if name in subjects else canonical_name(name)
 
 
 def _no_goal(draft: Draft, loc: Loc, name: str, subjects: list[str], *, key: bool = False) -> Problem:
+    """Return the problem that a name is of no goal, with the likeliest one as hint."""
     guess = closest(name, subjects)
     hint = f"did you mean '{guess}'?" if guess else choose(subjects, "add a goal of it")
     return draft.tree.problem("no-such-goal", f"no goal is of '{name}'", *loc, key=key, hint=hint)
 
 
 def _different_options(draft: Draft) -> Iterator[Problem]:
-    """Report a measure that goals take with different options, of which the table has one column."""
-    first: dict[str, tuple[Loc, object]] = {}
+    """Report goals that take a measure with different options, while the table has one column of it."""
+    first_uses: dict[str, tuple[Loc, object]] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
         if goal.metric is None or goal.metric.metric not in registry:
             continue
         options = (dict(goal.metric.options), goal.metric.averages, goal.metric.prevalences)
         measure = goal_subject(goal)
-        earlier, same = first.setdefault(measure, (loc, options))
-        if same != options:
+        earlier, first_options = first_uses.setdefault(measure, (loc, options))
+        if first_options != options:
             message = f"two goals take {measure} with different options, but candidates have one column of it"
             hint = "keep one of the two, or make the other a 'characteristic'"
             notes = draft.tree.noted("first declared at", *earlier)
@@ -93,7 +94,7 @@ def _different_options(draft: Draft) -> Iterator[Problem]:
 
 
 def _wrong_axes(draft: Draft, table: CandidateTable, subjects: list[str]) -> Iterator[Problem]:
-    """Report goals of the Pareto figure that are none, or one of them twice."""
+    """Report axes of the Pareto figure that are no goals, not two, or one goal twice."""
     axes = table.pareto
     if axes is None or not draft.readable("candidates", "pareto"):
         return
