@@ -55,7 +55,7 @@ WORST = Procedure(
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none where no dataset has slices."""
+    """Yield the section on slices; none where no dataset has slices."""
     blocks: list[Block] = []
     for dataset in (dataset.name for dataset in results.datasets):
         by_slice, worst = sliced(results, dataset), tuple(worst_slices(results, dataset))
@@ -93,8 +93,9 @@ def slice_tables(results: Results, dataset: str, by_slice: Sliced) -> Iterator[T
 def _slice_table(
     results: Results, dataset: str, by_slice: Sliced, model: ModelSummary, measures: Sequence[Measure]
 ) -> Table:
+    """Return the table of key measures of a model by slice, over all rows first, with remarks by letter."""
     names, letters = names_of(results), dict[str, str]()
-    whole = frozenset(metric.name for metric in results.metrics if metric.is_whole)
+    counts = frozenset(metric.name for metric in results.metrics if metric.is_whole)
 
     def row(name: str, labels: Slice | None) -> Row:
         size, estimates = by_slice.size(labels), [by_slice.at(model.name, labels, measure) for measure in measures]
@@ -103,7 +104,7 @@ def _slice_table(
         few = next((e.reason or e.status for e in estimates if e is not None and e.status == "insufficient"), None)
         if few:
             return Row((*head, f"insufficient: {few}"), "few")
-        return Row((*head, *(_lettered_number(e, whole, letters) for e in estimates)))
+        return Row((*head, *(_lettered_number(e, counts, letters) for e in estimates)))
 
     rows: list[Row | Group] = [row("All rows", None)]
     for title, slices in by_slice.slicings.items():
@@ -116,11 +117,11 @@ def _slice_table(
         remarks=tuple((letter, remark) for remark, letter in letters.items()))
 
 
-def _lettered_number(estimate: Estimate | None, whole: frozenset[str], letters: dict[str, str]) -> Cell:
-    """Write an estimate; what is remarked on it gets the next letter, or the one it has already."""
+def _lettered_number(estimate: Estimate | None, counts: frozenset[str], letters: dict[str, str]) -> Cell:
+    """Return an estimate as a cell; its remark gets the next letter, or the letter that it has already."""
     if estimate is None:
         return "–"
-    number = shown(estimate, whole=estimate.metric in whole)
+    number = shown(estimate, whole=estimate.metric in counts)
     remark = number.note if estimate.value is not None else number.value
     if remark is None:
         return number
@@ -130,10 +131,10 @@ def _lettered_number(estimate: Estimate | None, whole: frozenset[str], letters: 
     return replace(number, note=None, letter=letter)
 
 
-def _letter(place: int) -> str:
-    """Return a letter for a place, from 0; from 26 on two of them."""
-    before = _letter(place // 26 - 1) if place >= 26 else ""
-    return before + "abcdefghijklmnopqrstuvwxyz"[place % 26]
+def _letter(index: int) -> str:
+    """Return the letter of an index from 0; two letters from index 26 on."""
+    prefix = _letter(index // 26 - 1) if index >= 26 else ""
+    return prefix + "abcdefghijklmnopqrstuvwxyz"[index % 26]
 
 
 DISPARITIES = {
@@ -156,7 +157,7 @@ REFERENCES = {"overall": "all rows", "rest": "the rows outside the slice"}
 
 
 def differences(results: Results, dataset: str) -> Iterator[Block]:
-    """List a dataset's differences whose adjusted p-value is below 1 - level, least p-value first; nothing if none."""
+    """Yield the blocks of differences with an adjusted p-value below 1 - level, least first; none without tests."""
     tested = [d for d in results.slice_differences if d.dataset == dataset and d.variant == "original"]
     if not tested:
         return
@@ -196,7 +197,7 @@ def _reference(difference: SliceDifference, names: Names) -> str:
 
 
 def disparities(results: Results, dataset: str) -> Iterator[Block]:
-    """List a dataset's disparities; nothing without any."""
+    """Yield the blocks of the disparities of a dataset; none without any."""
     listed = [d for d in results.disparities if d.dataset == dataset and d.variant == "original"]
     if not listed:
         return
@@ -229,7 +230,7 @@ AS_FOUND = (
 
 
 def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
-    """Write a table of the worst slices for each model and measure that was searched; nothing without a search."""
+    """Yield a table of the worst slices for each model and measure that was searched; nothing without a search."""
     names = names_of(results)
     searches: dict[tuple[str, str], list[WorstSlice]] = {}
     for row in results.worst_slices:
@@ -242,9 +243,9 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
         Column("Rank", "num"), Column("Slice"), Column("n", "num"),
         Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
         Column("Difference", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
-    for (model, measure), of_search in searches.items():
+    for (model, measure), rows_of_search in searches.items():
         rows = []
-        for row in sorted(of_search, key=lambda row: row.rank):
+        for row in sorted(rows_of_search, key=lambda row: row.rank):
             value = ranged(row.value, row.lower, row.upper, None if row.status == "ok" else status_of(row))
             digits = len(value.value.partition(".")[2])
             rows.append(Row((
@@ -253,7 +254,7 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
                 numbers.signed(row.difference, digits),
                 ranged(row.difference_corrected, row.difference_lower, row.difference_upper),
                 numbers.p_value(row.p_adjusted))))
-        count = numbers.count(of_search[0].searched)
+        count = numbers.count(rows_of_search[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
         yield Table(f"{model}: worst slices of {dataset} by {measure}", columns, tuple(rows),
                     label=f"Worst slices of {dataset}, {model}", heading=1)
@@ -306,7 +307,7 @@ def groups_too_small(results: Results) -> Iterator[Claim]:
 
 
 def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:
-    """Yield the estimates in slices of the number that a gate is on."""
+    """Yield the estimates in slices of the measure, model and dataset that a gate judges."""
     for row in results.rows:
         if row.slice is not None and row.value is not None and row.status == "ok" and (
                 row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_) == (
@@ -315,43 +316,47 @@ def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:
 
 
 def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
-    """Say of each measure in which group a model is furthest from what is asked of all rows."""
+    """Yield a finding on each measure: in which group a model is furthest from the limit on all rows."""
     names = names_of(results)
     for metric in dict.fromkeys((row.metric, row.average, row.class_) for row, _, _ in rows):
-        judged = [(row, limit, side) for row, limit, side in rows if (row.metric, row.average, row.class_) == metric]
-        worst, limit, side = max(judged, key=lambda entry: abs((entry[0].value or 0.0) - entry[1]))
-        groups = len({str(row.slice) for row, _, _ in judged})
+        misses = [(row, limit, side) for row, limit, side in rows if (row.metric, row.average, row.class_) == metric]
+        worst, limit, side = max(misses, key=lambda entry: abs((entry[0].value or 0.0) - entry[1]))
+        groups = len({str(row.slice) for row, _, _ in misses})
         others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
         measure = names.measure_of(worst)
         text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
                 f"{value_with_limits(worst, limit)}; required for all rows: {side} {numbers.plain(limit)}.{others}")
-        yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
+        yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in misses])
 
 
 def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
-    """Say of each measure in which group it is certainly furthest behind, the measure of the worst such group first."""
+    """Yield a finding on each measure: in which group it is certainly furthest behind, the worst measure first."""
     names = names_of(results)
     by_measure = {metric: [row for row in rows if row.metric == metric] for metric in dict.fromkeys(
         row.metric for row in rows)}
-    worst_rows = {metric: max(same, key=lambda row: _certain_shortfall(results, row)) for metric,
-                  same in by_measure.items()}
+    worst_rows = {metric: max(group_rows, key=lambda row: _certain_shortfall(results, row)) for metric,
+                  group_rows in by_measure.items()}
     for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain_shortfall(results, pair[1])):
         groups = len({str(row.slice) for row in by_measure[metric]})
         others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
-        inside = _value_in_group(results, worst)
-        at = "" if inside is None else f"{numbers.number(inside)}, "
+        value = _value_in_group(results, worst)
+        value_text = "" if value is None else f"{numbers.number(value)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
-                f"{names.slice(worst.slice)} than for {_compared_with(names, worst)}: {at}difference "
+                f"{names.slice(worst.slice)} than for {_compared_with(names, worst)}: {value_text}difference "
                 f"{difference_of(worst)}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
 
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:
+    """Return the value of the measure of a difference in the slice itself; None without an estimate."""
     return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
 
 
 def _certain_shortfall(results: Results, row: SliceDifference) -> float:
-    """Return by what share of the value beside it a group is behind at least: of the limit that is nearer to 0."""
+    """Return how far a group is at least behind its reference, as a share of the value of the reference.
+
+    It is the limit of the difference that is nearer to 0; 0.0 without limits.
+    """
     if row.lower is None or row.upper is None:
         return 0.0
     reference_value = abs((_value_in_group(results, row) or 0.0) - (row.difference or 0.0))
@@ -359,36 +364,37 @@ def _certain_shortfall(results: Results, row: SliceDifference) -> float:
 
 
 def _compared_with(names: Names, row: SliceDifference) -> str:
+    """Return the name of the reference of a difference."""
     if isinstance(row.reference, str):
         return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
     return names.slice(row.reference)
 
 
 def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Finding]:
-    """Say which group of those searched is the worst of each model; of several models together where it is one."""
+    """Yield findings on the worst group of those searched for each model; models of one group share a finding."""
     names = names_of(results)
-    first: dict[tuple[str, str], WorstSlice] = {}
+    worst_rows: dict[tuple[str, str], WorstSlice] = {}
     for row in sorted(rows, key=lambda row: row.rank):
         if row.variant == "original":
-            first.setdefault((row.dataset, row.model), row)
-    for group in dict.fromkeys((row.dataset, row.metric, str(row.slice)) for row in first.values()):
-        same = [row for row in first.values() if (row.dataset, row.metric, str(row.slice)) == group]
-        worst, values = same[0], [f"{numbers.number(row.value)}, against {numbers.number(row.overall)} for all rows"
-                                  for row in same]
-        if len(same) > 1:
-            values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
-        verb = verb_form(same, "does", "do")
-        allowing = _corrected_differences(results, same)
-        corrected = f"allowing for that, the difference is {allowing}" if allowing else (
+            worst_rows.setdefault((row.dataset, row.model), row)
+    for group in dict.fromkeys((row.dataset, row.metric, str(row.slice)) for row in worst_rows.values()):
+        alike = [row for row in worst_rows.values() if (row.dataset, row.metric, str(row.slice)) == group]
+        worst, values = alike[0], [f"{numbers.number(row.value)}, against {numbers.number(row.overall)} for all rows"
+                                  for row in alike]
+        if len(alike) > 1:
+            values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, alike, strict=True)]
+        verb = verb_form(alike, "does", "do")
+        corrected_text = _corrected_differences(results, alike)
+        corrected = f"allowing for that, the difference is {corrected_text}" if corrected_text else (
             "p-values are corrected for that")
-        text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
+        text = (f"{of_models(results, alike)} {verb} worst for {names.slice(worst.slice)}: "
                 f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
                 f"{numbers.count(worst.searched)} groups searched; {corrected}.")
-        yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
+        yield finding("fails", weights.GROUP_WORSE, text, "slices", alike)
 
 
 def _corrected_differences(results: Results, rows: Sequence[WorstSlice]) -> str:
-    """Write the differences of groups that were chosen for being the worst, with limits that allow for that."""
+    """Return the text of the differences of groups chosen as the worst, with limits that allow for the search."""
     differences_text = []
     for row in rows:
         value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
@@ -399,7 +405,7 @@ def _corrected_differences(results: Results, rows: Sequence[WorstSlice]) -> str:
 
 
 def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:
-    """Say how many groups could not be judged."""
+    """Yield the finding on how many groups have too few rows to be judged."""
     count = rows[0]
     text = f"{capital(number_word(count))} {'group has' if count == 1 else 'groups have'} too few rows to be judged."
     yield finding("note", weights.UNCHECKED, text, "slices")

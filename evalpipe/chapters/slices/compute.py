@@ -72,7 +72,7 @@ def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
 
 
 def sizes(evaluated: Evaluated) -> Iterator[SliceSummary]:
-    """Yield how many rows each slice of a dataset has, and how many of them are events."""
+    """Yield the record of each slice of a dataset: how many rows, and how many of them events, it has."""
     sample = evaluated.sample
     for subset in evaluated.subsets:
         if subset.slice is not None:
@@ -85,7 +85,7 @@ def sizes(evaluated: Evaluated) -> Iterator[SliceSummary]:
 class SliceValues:
     """A measure of a model in every subset that has numbers, by the number of the subset.
 
-    ``k`` is the number of the class that it is of; None where it is not taken for each class.
+    ``k`` is the index of the class of the measure; None where it is not computed for each class.
     """
 
     scopes: Mapping[int, Scope]
@@ -94,7 +94,10 @@ class SliceValues:
     k: int | None
 
     def difference(self, number: int, base: int) -> tuple[Tested, Limited]:
-        """Return what a slice has more than its reference, and its share of it, each with limits."""
+        """Return the difference of a slice from its reference, and its ratio to it, each with limits.
+
+        ``number`` and ``base`` are the numbers of the subsets of the slice and of the reference.
+        """
         if number not in self.scopes or base not in self.scopes:
             code = "few-rows-in-slice" if number not in self.scopes else "few-rows-in-reference"
             return Tested(None, status="insufficient", reason=sentence(code)), Limited(None)
@@ -107,7 +110,7 @@ class SliceValues:
         return difference, ratio_limited(first / second, plan.level)
 
     def _reference_values(self, number: int, base: int) -> Drawn:
-        """Return the values of the reference; of all rows, those of the replicates that the slice is drawn in."""
+        """Return the values of the reference; of all rows, from the replicates that the slice is drawn in."""
         slicing = self.scopes[number].subset.slicing
         if base or slicing is None:
             return self.drawn[base]
@@ -119,7 +122,7 @@ def _is_constant(value: Drawn) -> bool:
 
 
 def differences(evaluated: Evaluated) -> Iterator[SliceDifference]:
-    """Yield, for each model, measure and slice, how it differs from its reference; p-values adjusted over slices."""
+    """Yield how each slice differs from its reference, for each model and measure; p-values adjusted over slices."""
     sample = evaluated.sample
     for model in sample.models if sample.slicings else ():
         scopes = {scope.number: scope for scope in evaluated.scopes(model, rest=True)}
@@ -137,10 +140,10 @@ def differences(evaluated: Evaluated) -> Iterator[SliceDifference]:
                 yield from _with_adjusted_p_values(list(rows))
 
 
-def _all_rows_by_slicing(evaluated: Evaluated, whole: Scope) -> list[Scope]:
-    """Return all rows once for each slicing that has replicates of its own."""
-    apart = {subset for model, subset, _ in evaluated.replicates.metrics if model == whole.model and subset < 0}
-    return [replace(whole, number=number) for number in sorted(apart)]
+def _all_rows_by_slicing(evaluated: Evaluated, all_rows: Scope) -> list[Scope]:
+    """Return the scope of all rows once for each slicing that has replicates of its own, numbered below 0."""
+    numbers = {subset for model, subset, _ in evaluated.replicates.metrics if model == all_rows.model and subset < 0}
+    return [replace(all_rows, number=number) for number in sorted(numbers)]
 
 
 def _differences_of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDifference]:
@@ -175,7 +178,7 @@ def _with_adjusted_p_values(rows: list[SliceDifference]) -> list[SliceDifference
 
 
 def reference_of(evaluated: Evaluated, number: int) -> tuple[int, str | dict[str, str]]:
-    """Return the number of the subset that a slice is compared with, and what that is called.
+    """Return the number of the subset that a slice, by its own number, is compared with, and the name of that.
 
     It is the rest of the rows, or the slice of the level that is the reference of its column, or else all rows.
     """
@@ -192,60 +195,66 @@ if TYPE_CHECKING:
 
 
 def disparities(evaluated: Evaluated) -> Iterator[Disparity]:
-    """Yield every disparity that the spec asks for, of each model and each slicing of two slices or more."""
-    asked = evaluated.plan.slices.disparities
-    for model in evaluated.sample.models if asked else ():
+    """Yield every disparity of the spec, for each model and each slicing of two slices or more."""
+    planned = evaluated.plan.slices.disparities
+    for model in evaluated.sample.models if planned else ():
         scopes = list(evaluated.scopes(model))
         for slicing, rows in enumerate(evaluated.sample.slicings):
-            for disparity in asked if len(rows.labels) > 1 else ():
+            for disparity in planned if len(rows.labels) > 1 else ():
                 drawn = [{scope.number: scope.drawn(entry, evaluated.replicates) for scope in scopes}
                          for entry in disparity.entries]
                 yield _disparity_of_slicing(evaluated, model, slicing, disparity, drawn)
 
 
 def _disparity_of_slicing(
-    evaluated: Evaluated, model: str, slicing: int, asked: DisparityPlan, drawn: Sequence[BySubset]
+    evaluated: Evaluated, model: str, slicing: int, disparity: DisparityPlan, drawn: Sequence[BySubset]
 ) -> Disparity:
-    """Return a disparity between the slices of a slicing; ``drawn`` are its measures, each by subset."""
+    """Return the record of a disparity between the slices of a slicing, by the number of the slicing.
+
+    ``drawn`` are the measures of the disparity, each by the number of the subset.
+    """
     subsets, sample, level = evaluated.subsets, evaluated.sample, evaluated.plan.level
     slices = [k for k, subset in enumerate(subsets) if subset.slicing == slicing and subset.slice is not None]
-    used = [k for k in slices if all(k in values and np.isfinite(values[k].value) for values in drawn)]
+    with_values = [k for k in slices if all(k in values and np.isfinite(values[k].value) for values in drawn)]
     difference = ratio = Limited(None, status="insufficient", reason=sentence("few-slices"))
-    if len(used) > 1:
-        of_slices = [[values[k] for k in used] for values in drawn]
-        largest, smallest = _range_and_ratio(of_slices, asked.entries[0].undefined)
+    if len(with_values) > 1:
+        of_slices = [[values[k] for k in with_values] for values in drawn]
+        largest, smallest = _range_and_ratio(of_slices, disparity.entries[0].undefined)
         difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _ratio_limits)
-    entry = asked.entries[0] if len(asked.entries) == 1 else None
+    entry = disparity.entries[0] if len(disparity.entries) == 1 else None
     # Of two measures the lowest slice of one need not be that of the other, so none is named.
-    ranked = sorted(used, key=lambda k: drawn[0][k].value) if entry and len(used) > 1 else []
+    ranked = sorted(with_values, key=lambda k: drawn[0][k].value) if entry and len(with_values) > 1 else []
     return Disparity(
-        dataset=sample.dataset, **sample.named(model), slicing=sample.slicings[slicing].title, disparity=asked.name,
+        dataset=sample.dataset, **sample.named(model), slicing=sample.slicings[slicing].title, disparity=disparity.name,
         params=entry.shown if entry else {}, average=entry.average if entry else None,
         difference=difference.value, **difference.fields(level), ratio=ratio.value, ratio_lower=ratio.lower,
         ratio_upper=ratio.upper, expected=_range_by_chance(difference),
         lowest=dict(subsets[ranked[0]].slice or {}) if ranked else None,
         highest=dict(subsets[ranked[-1]].slice or {}) if ranked else None,
-        slices=len(slices), used=len(used),
+        slices=len(slices), used=len(with_values),
     )
 
 
 def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: Sentence) -> tuple[Drawn, Drawn]:
-    """Return the largest range of any measure over slices, and the least ratio of its smallest to its largest value."""
-    largest = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
-    smallest = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
+    """Return the largest range over slices of any measure, and the least ratio of smallest to largest value."""
+    range_ = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
+    ratio = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
     reason = sentence("undefined-in-slice", because=undefined)
-    return replace(largest, undefined=reason), replace(smallest, undefined=reason)
+    return replace(range_, undefined=reason), replace(ratio, undefined=reason)
 
 
-def _range_by_chance(difference: Limited) -> float | None:
-    """Return how much larger a range is in the mean of its replicates; None where it has none."""
-    if difference.value is None or difference.drawn is None or not np.isfinite(difference.drawn.known).any():
+def _range_by_chance(largest_range: Limited) -> float | None:
+    """Return the mean of the bootstrap ranges less the observed range: how much of a range chance alone makes.
+
+    None where the range is undefined or has no replicates.
+    """
+    if largest_range.value is None or largest_range.drawn is None or not np.isfinite(largest_range.drawn.known).any():
         return None
-    return float(np.nanmean(difference.drawn.known) - difference.value)
+    return float(np.nanmean(largest_range.drawn.known) - largest_range.value)
 
 
 def _ratio_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
-    """Return limits of the ratio of the smallest to the largest, from the range of the logarithms."""
+    """Return limits of the ratio of the smallest to the largest value, from the range of their logarithms."""
     if value <= 0:
         limits = percentile_limits(replicates, level)
         return None if limits is None else (0.0, max(limits[1], 0.0))
@@ -264,19 +273,22 @@ CANDIDATES = 2000
 
 @dataclass(frozen=True)
 class Candidate:
-    """A combination of slices: for each column its number among the searched ones and the number of the slice."""
+    """A combination of slices of a dataset, with ``n`` observations.
+
+    ``chosen`` has, for each column combined, its index among the searched columns and the index of the slice.
+    """
 
     chosen: tuple[tuple[int, int], ...]
     n: int
 
     def subset(self, sample: Sample) -> Subset:
-        """Return the rows that are in all of its slices."""
-        inside = np.ones(sample.n, bool)
+        """Return the rows that are in all slices of the combination."""
+        is_inside = np.ones(sample.n, bool)
         labels: dict[str, str] = {}
         for column, code in self.chosen:
-            inside &= sample.searched[column].codes == code
+            is_inside &= sample.searched[column].codes == code
             labels |= sample.searched[column].labels[code]
-        return subset_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
+        return subset_of(sample, np.flatnonzero(is_inside), MappingProxyType(labels), None)
 
 
 @dataclass(frozen=True)
@@ -288,7 +300,7 @@ class Search:
 
 
 def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
-    """Yield the worst slices of each model, the worst first; its variants are not searched."""
+    """Yield the worst slices of each model, the worst first; recalibrated variants are not searched."""
     search = plan.slices.worst
     if search is None:
         return
@@ -298,21 +310,21 @@ def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
     for name, model in sample.models.items():
         if model.source is None:
             of_model = replace(sample, models=MappingProxyType({name: model}), slicings=())
-            ranked, spread = _rank_candidates(of_model, name, search.entry, candidates, plan.seed)
-            searched = Search(len(candidates), spread)
+            ranked, true = _rank_candidates(of_model, name, search.entry, candidates, plan.seed)
+            searched = Search(len(candidates), true)
             yield from _worst_with_limits(plan, of_model, name, search.entry, ranked[: search.top], searched)
 
 
 def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
-    """Return every slice by up to ``depth`` columns that has enough rows, and not all of them."""
+    """Return every slice by up to ``depth`` columns that has enough rows for numbers, but not all rows."""
     candidates, sizes = [], sample.observations
     numbers = range(len(sample.searched))
     for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(numbers, size)):
         codes = [sample.searched[column].codes for column in columns]
         cell, count = joint(*codes)
-        rows, first = np.bincount(cell, sizes, count), first_rows(cell, count)
+        rows, first_row = np.bincount(cell, sizes, count), first_rows(cell, count)
         candidates += [
-            Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
+            Candidate(tuple((c, int(code[first_row[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
             for k in range(count)
             if plan.slices.enough(int(rows[k])) and rows[k] < sizes.sum()
         ]
@@ -322,7 +334,10 @@ def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]
 def _rank_candidates(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
 ) -> tuple[list[Candidate], TrueDifferences]:
-    """Return the candidates, ranked by the lower limit of how much worse they are, and the true differences' spread."""
+    """Return the candidates, by the lower limit of how much worse the measure is there, and their true differences.
+
+    ``name`` is the model; candidates without a finite limit are left out.
+    """
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
     all_rows = subset_of(sample, np.arange(sample.n), None, None)
     overall, error_of_all = _value_and_error(all_rows, sample, summary, entry, stream(seed, "worst", sample.dataset))
@@ -345,9 +360,9 @@ def _rank_candidates(
 def _value_and_error(
     subset: Subset, sample: Sample, summary: Summary, entry: MetricPlan, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the value in a subset and its jackknife standard error over random groups of observations.
+    """Return the value of a measure in a subset, and its jackknife standard error over random groups of observations.
 
-    The groups are random because the rows are sorted by value.
+    ``summary`` is of all rows of the sample. The groups are random because the rows are sorted by value.
     """
     weights, sizes = subset.of(sample.weights), subset.of(sample.observations)
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
@@ -360,14 +375,14 @@ def _value_and_error(
 def _worst_with_limits(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], search: Search
 ) -> Iterator[WorstSlice]:
-    """Yield the ranked slices with limits by the method of the measure, and their difference from all rows."""
+    """Yield the records of ranked slices, with limits by the method of the measure, and differences from all rows."""
     subsets = [all_rows_subset(sample), *(candidate.subset(sample) for candidate in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
-    narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
-    replicates = draw(narrow, sample, summaries, subsets) if ranked else Replicates()
+    narrowed = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
+    replicates = draw(narrowed, sample, summaries, subsets) if ranked else Replicates()
     overall, *slices = (
-        Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
+        Scope(narrowed, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
     of_all_rows = overall.drawn(entry, replicates)
     for scope in slices:
         yield _worst_slice(scope.seen_by(entry), entry, replicates, of_all_rows, search)
@@ -390,30 +405,30 @@ def _worst_slice(scope: Scope, entry: MetricPlan, replicates: Replicates, overal
 def _corrected_for_selection(
     value: float, error: float | None, entry: MetricPlan, search: Search, level: float
 ) -> dict[str, float | None]:
-    """Return p-values, limits and the corrected value of a difference that was chosen out of many.
+    """Return p-values, limits and the corrected value, by field, of a difference chosen as the worst of many.
 
-    They are those of a normal distribution with its standard error; p-values are None where that is unknown.
+    They are those of a normal distribution with its standard error; without ``error`` p-values are None.
     """
     from scipy.special import ndtr
 
     if error is None:
         return {"p_value": None, "p_adjusted": None}
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
-    p, reach = float(2 * ndtr(-abs(value) / error)), reach_of_all(search.searched, level) * error
+    p, half_width = float(2 * ndtr(-abs(value) / error)), reach_of_all(search.searched, level) * error
     corrected = sign * search.true.corrected(sign * value, error, search.searched)
-    return {"p_value": p, "p_adjusted": min(1.0, p * search.searched), "difference_lower": value - reach,
-            "difference_upper": value + reach, "difference_corrected": corrected}
+    return {"p_value": p, "p_adjusted": min(1.0, p * search.searched), "difference_lower": value - half_width,
+            "difference_upper": value + half_width, "difference_corrected": corrected}
 
 
 def _standard_error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
-    """Return the standard error of a difference by its replicates; None where it is unknown, or of few clusters.
+    """Return the bootstrap standard error of a difference; None where it is unknown, or of few clusters.
 
     It is no less than that of as many rows drawn from all rows, of which there are ``times`` as many.
     """
     if difference.replicates is None or overall.replicates is None or difference.few(level) is not None:
         return None
     drawn = (replicates[~np.isnan(replicates)] for replicates in (difference.replicates, overall.replicates))
-    errors = [float(known.std(ddof=1)) if len(known) > 1 else 0.0 for known in drawn]
+    errors = [float(defined.std(ddof=1)) if len(defined) > 1 else 0.0 for defined in drawn]
     error = max(errors[0], errors[1] * math.sqrt(times))
     return error if error > 0 else None
 
@@ -423,11 +438,12 @@ MOST_SLICES = 8
 
 
 def absent_slice(sample: Sample, labels: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return that no row of a dataset is in a slice, and the slices that it has; None where a row is."""
-    wanted = dict(labels)
-    known = [dict(labels) for slicing in sample.slicings for labels in slicing.labels if set(labels) == set(wanted)]
-    if wanted in known:
+    """Return the message that no row of a dataset is in a slice, and a hint at its slices; None where a row is."""
+    slice_labels = dict(labels)
+    known_slices = [
+        dict(labels) for slicing in sample.slicings for labels in slicing.labels if set(labels) == set(slice_labels)]
+    if slice_labels in known_slices:
         return None
-    more = ", …" if len(known) > MOST_SLICES else ""
-    return (f"no row of dataset '{sample.dataset}' is in the slice {slice_name(wanted)}",
-            f"its slices are {listed([slice_name(labels) for labels in known[:MOST_SLICES]], 'and')}{more}")
+    more = ", …" if len(known_slices) > MOST_SLICES else ""
+    return (f"no row of dataset '{sample.dataset}' is in the slice {slice_name(slice_labels)}",
+            f"its slices are {listed([slice_name(labels) for labels in known_slices[:MOST_SLICES]], 'and')}{more}")

@@ -51,23 +51,23 @@ class Sliced:
     sizes: Mapping[Key, SliceSummary | DatasetSummary]
 
     def at(self, model: str, labels: Slice | None, measure: Measure) -> Estimate | None:
-        """Return an estimate, that over all rows where ``labels`` is None; None where there is none."""
+        """Return the estimate of a model in a slice, or over all rows where ``labels`` is None; None without one."""
         return self.estimates.get((model, _key(labels), measure))
 
     def size(self, labels: Slice | None) -> SliceSummary | DatasetSummary | None:
-        """Return how many rows a slice has and how many of them are events; None where that is not known."""
+        """Return the record with the rows and events of a slice; None where it is not in the results."""
         return self.sizes.get(_key(labels))
 
 
 def sliced(results: Results, dataset: str) -> Sliced:
-    """Gather a dataset's estimates by slice, of the models' original predictions."""
-    names, wanted = names_of(results), key_measures(results)
+    """Return a dataset's estimates by slice, of the models' original predictions."""
+    names, key_metrics = names_of(results), key_measures(results)
     slicings: dict[str, dict[Key, Slice]] = {}
     estimates: dict[tuple[str, Key, Measure], Estimate] = {}
     for e in results.rows:
         if e.dataset != dataset or e.variant != "original" or e.class_ is not None:
             continue
-        if e.metric in wanted:
+        if e.metric in key_metrics:
             name = names.measure(e.metric, e.params, e.average)
             estimates[e.model, _key(e.slice), Measure(e.metric, tuple(e.params.items()), e.average, name)] = e
         if e.slice is not None:
@@ -116,7 +116,7 @@ class Forest:
         return self.context.series
 
     def at(self, line: SliceLine) -> list[tuple[Series, Estimate | None]]:
-        """Return the estimate of each model on a line; none on a heading."""
+        """Return each model with its estimate on a line, None without one; empty on a heading."""
         if line.heading:
             return []
         return [(model, self.by_slice.at(model.name, line.labels, self.measure)) for model in self.series]
@@ -129,7 +129,7 @@ class Forest:
 
 
 def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the first measures of a dataset by slice, as many slices as fit a page; nothing without slices."""
+    """Return forest plots of the first measures of a dataset, of as many slices as fit a page; none without slices."""
     context, by_slice, names = context_of(results, dataset), sliced(results, dataset), names_of(results)
     if not by_slice.slicings:
         return ()
@@ -138,46 +138,46 @@ def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
         lines.append(SliceLine(title, heading=True))
         lines += [SliceLine(names.label(labels), labels) for labels in slices]
     height_of_line = max(LINE, APART * len(context.series)) + ROOM
-    kept = lines[: round(TALLEST / height_of_line)]
-    while kept[-1].heading:
-        kept.pop()
-    left_out = sum(not line.heading for line in lines[len(kept) :])
-    forests = (Forest(context, by_slice, measure, kept, left_out) for measure in by_slice.measures[:MOST_FORESTS])
-    return tuple(_forest_figure(forest, place) for place, forest in enumerate(forests, 1))
+    fitting = lines[: round(TALLEST / height_of_line)]
+    while fitting[-1].heading:
+        fitting.pop()
+    left_out = sum(not line.heading for line in lines[len(fitting) :])
+    forests = (Forest(context, by_slice, measure, fitting, left_out) for measure in by_slice.measures[:MOST_FORESTS])
+    return tuple(_forest_figure(forest, number) for number, forest in enumerate(forests, 1))
 
 
-def _forest_figure(forest: Forest, place: int) -> Drawing:
-    """Draw a measure of each model in each slice, beside a line at its value over all rows."""
+def _forest_figure(forest: Forest, number: int) -> Drawing:
+    """Return the forest plot of a measure: each model in each slice, with a line at its value over all rows."""
     name, series = forest.measure.name, forest.series
     title = f"{name} by slice"
     sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
     alt = f"{title} on {forest.context.dataset.name}. {' '.join(sentences)}"
     sheet = Sheet()
-    drawn = rows(sheet, [RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
+    plot = rows(sheet, [RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
                          for line in forest.lines], _measure_axis(forest), len(series))
     for model in series:
         overall_estimate = forest.by_slice.at(model.name, None, forest.measure)
         if overall_estimate is not None and overall_estimate.value is not None:
-            drawn.panel.rule(model.ink, x=overall_estimate.value, dash=DASHES)
-    drawn.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
+            plot.panel.rule(model.ink, x=overall_estimate.value, dash=DASHES)
+    plot.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
                     [line.text for line in forest.lines])
-    for middle, line in zip(drawn.middles, forest.lines, strict=True):
+    for middle, line in zip(plot.middles, forest.lines, strict=True):
         if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
-            sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
+            sheet.write(plot.panel.left + 4, plot.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
     sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
     finding = " ".join(sentences[:2]) + (" The others are in its data." if len(series) > 2 else "")
     texts = finding, _forest_caption(forest), alt
-    return drawing(f"d{forest.context.place}-slices-{place}", title, texts, [sheet])
+    return drawing(f"d{forest.context.place}-slices-{number}", title, texts, [sheet])
 
 
 def _forest_caption(forest: Forest) -> str:
-    """Say how to read the figure, and how many slices are not drawn."""
+    """Return the caption of a forest plot: how to read it, and how many slices are not drawn."""
     results, measure = forest.context.results, forest.measure
     better = {metric.name: metric.direction for metric in results.metrics}[measure.metric]
     limited = any(e.lower is not None for e in forest.shown)
     limits = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
-    drawn = sum(line.labels is not None for line in forest.lines)
-    rest = f" The first {drawn} slices are drawn; the other {forest.left_out} are in estimates.csv."
+    drawn_count = sum(line.labels is not None for line in forest.lines)
+    rest = f" The first {drawn_count} slices are drawn; the other {forest.left_out} are in estimates.csv."
     return (
         f"{measure.name} in each slice{limits}; the vertical line is its value over all rows. "
         f"{wording.BETTER_SENTENCES[better]}{rest if forest.left_out else ''}"
@@ -185,7 +185,7 @@ def _forest_caption(forest: Forest) -> str:
 
 
 def _measure_axis(forest: Forest) -> Axis:
-    """Let the axis reach from the lowest to the highest limit; it is cut where a measure cannot be."""
+    """Return the axis of a forest plot, from the lowest to the highest limit, but not beyond possible values."""
     low, high = next(m.range for m in forest.context.results.metrics if m.name == forest.measure.metric)
     ends = [end for e in forest.shown for end in (e.lower, e.value, e.upper) if end is not None] or [0.0, 1.0]
     axis = number_axis("", ends)
@@ -196,17 +196,17 @@ def _measure_axis(forest: Forest) -> Axis:
 
 
 def _why_absent(forest: Forest, line: SliceLine) -> str:
-    """Say why no model has a value in a slice, and how many rows it has."""
-    known = next((e for _, e in forest.at(line) if e is not None), None)
-    if known is None:
+    """Return the text in place of missing values in a slice: why no model has one, and how many rows there are."""
+    first = next((e for _, e in forest.at(line) if e is not None), None)
+    if first is None:
         return "not evaluated"
-    why = "too few" if known.status == "insufficient" else "undefined"
+    why = "too few" if first.status == "insufficient" else "undefined"
     size = forest.by_slice.size(line.labels)
     return why if size is None else f"n = {numbers.count(size.n)}, {why}"
 
 
 def _model_sentence(forest: Forest, model: str) -> str:
-    """Say the value over all rows, the lowest and the highest slice, and how many have none."""
+    """Return the sentence on a model: its value over all rows, in its lowest and highest slice, and slices without."""
     results, by_slice, measure = forest.context.results, forest.by_slice, forest.measure
     names, is_whole = names_of(results), metric_of(results, measure.metric).is_whole
     overall = by_slice.at(model, None, measure)

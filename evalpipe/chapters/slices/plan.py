@@ -87,7 +87,7 @@ class SlicesPlan:
         return tuple(sliced.column for _, sliced in self.named if sliced.by is None)
 
     def enough(self, n: int) -> bool:
-        """Tell whether a slice of ``n`` observations is large enough for numbers."""
+        """Tell whether a slice of ``n`` observations is large enough to have numbers."""
         return n >= self.min_rows
 
     def reference_labels(self, columns: tuple[str, ...]) -> dict[str, str] | None:
@@ -98,7 +98,7 @@ class SlicesPlan:
 
 
 def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
-    """Return the slices of a spec, whose disparities are of its ``metrics`` or of those `behind` them."""
+    """Return the plan of the slices of a spec, whose disparities are of its ``metrics`` or of those `behind` them."""
     rules = spec.slice_rules
     reference = rules.reference if isinstance(rules.reference, str) else MappingProxyType(
         {column: level_text(level) for column, level in rules.reference.items()})
@@ -116,37 +116,37 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
 
 
 def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
-    """Yield the columns that slices and folds are by, with the places that name them; conditions have none."""
-    places: list[tuple[Loc, str | Cut | DatePeriod]] = []
+    """Yield the columns that slices and folds are by, each with its place in the spec; conditions have none."""
+    parts: list[tuple[Loc, str | Cut | DatePeriod]] = []
     for index, slicing in enumerate(spec.slices or ()):
         loc: Loc = ("slices", index)
-        several = isinstance(slicing.root, tuple)
-        places += [((*loc, number) if several else loc, part) for number, part in enumerate(slicing.parts)]
-    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
-    places += [(("worst_slices", "columns", index), part) for index, part in enumerate(searched)]
-    places += [] if spec.folds is None else [(("folds",), spec.folds)]
-    for loc, part in places:
+        is_combined = isinstance(slicing.root, tuple)
+        parts += [((*loc, number) if is_combined else loc, part) for number, part in enumerate(slicing.parts)]
+    searched_columns = spec.worst_slices.columns if spec.worst_slices is not None else ()
+    parts += [(("worst_slices", "columns", index), part) for index, part in enumerate(searched_columns)]
+    parts += [] if spec.folds is None else [(("folds",), spec.folds)]
+    for loc, part in parts:
         yield loc if isinstance(part, str) else (*loc, "column"), _column_plan(part)
 
 
 def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
-    """Return the measures that disparities need and that are not among those asked for."""
+    """Return the measures that disparities need and that the spec does not list among its metrics."""
     from evalpipe.spec.measures import MetricChoice
 
     disparities = spec.slice_rules.disparities or ()
     needed = dict.fromkeys(name for disparity in disparities for name in DISPARITIES.get(disparity, ()))
-    listed = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
-    return tuple(entry for name in needed if name not in listed for entry in entries(spec, MetricChoice(name)))
+    listed_names = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
+    return tuple(entry for name in needed if name not in listed_names for entry in entries(spec, MetricChoice(name)))
 
 
 def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
-    """Yield each disparity with its measures; that of a measure once for each of its entries in the spec."""
+    """Yield each disparity with the measures it is computed from; one named after a measure once for each entry."""
     measures = spec.measures
-    plain = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
+    unweighted = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():
         if name in DISPARITIES:
             yield DisparityPlan(name, tuple(
-                next(entry for entry in plain if entry.metric.name == needed) for needed in DISPARITIES[name]))
+                next(entry for entry in unweighted if entry.metric.name == needed) for needed in DISPARITIES[name]))
             continue
         metric = measures[name]
         yield from (DisparityPlan(metric.name, (entry,)) for entry in metrics

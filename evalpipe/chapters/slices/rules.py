@@ -35,37 +35,38 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_slicings(draft: Draft) -> Iterator[Problem]:
-    """Report slicings by the same columns or of the same name, and the problems of each."""
+    """Report two slicings by the same columns or of the same name, and the problems of the columns of each."""
     earlier: dict[frozenset[str], Loc] = {}
-    for here, slicing in draft.entries(draft.spec.slices, "slices"):
-        parts = _parts_by_place(here, slicing)
+    for loc, slicing in draft.entries(draft.spec.slices, "slices"):
+        parts = _parts_by_loc(loc, slicing)
         yield from _check_columns(draft, parts)
         columns = dict.fromkeys(filter(None, map(part_column, parts.values())))
         keys = frozenset(columns) or frozenset(filter(None, [slicing.title]))
-        if keys and len(parts) <= len(keys) and earlier.setdefault(keys, here) != here:
-            yield _repeated_slicing(draft, here, earlier[keys], " × ".join(columns) or slicing.title)
+        if keys and len(parts) <= len(keys) and earlier.setdefault(keys, loc) != loc:
+            yield _repeated_slicing(draft, loc, earlier[keys], " × ".join(columns) or slicing.title)
 
 
-def _parts_by_place(here: Loc, slicing: SlicingRule) -> Parts:
-    """Return the columns, cuts and periods of a slicing; none of a condition."""
+def _parts_by_loc(loc: Loc, slicing: SlicingRule) -> Parts:
+    """Return the columns, cuts and periods of a slicing by their place in the spec; none of a condition."""
     if isinstance(slicing.root, tuple):
-        return {(*here, index): part for index, part in enumerate(slicing.root)}
-    return dict.fromkeys([here], *slicing.parts) if slicing.parts else {}
+        return {(*loc, index): part for index, part in enumerate(slicing.root)}
+    return {loc: slicing.parts[0]} if slicing.parts else {}
 
 
-def _repeated_slicing(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
-    same = draft.tree.get(*here) == draft.tree.get(*earlier)
-    hint = "remove one of them" if same else (
+def _repeated_slicing(draft: Draft, loc: Loc, earlier: Loc, title: str) -> Problem:
+    """Return the problem of a slicing by the columns, or of the name, of an ``earlier`` one."""
+    is_same = draft.tree.get(*loc) == draft.tree.get(*earlier)
+    hint = "remove one of them" if is_same else (
         "keep one; a column has one set of cuts or one length of periods, and a name means one slicing")
     message, notes = f"slices by '{title}' are listed twice", draft.tree.noted("first listed at", *earlier)
-    return draft.tree.problem("duplicate-slicing", message, *here, hint=hint, notes=notes)
+    return draft.tree.problem("duplicate-slicing", message, *loc, hint=hint, notes=notes)
 
 
 def _check_columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
     """Report the outcome as a column of a slicing, columns listed twice, and cuts that do not ascend."""
     columns: set[str] = set()
-    for place, part in parts.items():
-        loc, column = place if isinstance(part, str) else (*place, "column"), part_column(part)
+    for part_loc, part in parts.items():
+        loc, column = part_loc if isinstance(part, str) else (*part_loc, "column"), part_column(part)
         if column and column == draft.spec.outcome.column:
             message = f"{draft.tree.show(*loc)} is the outcome's column: within a slice all rows would have one truth"
             hint = "slice by what is known before the outcome is"
@@ -75,29 +76,29 @@ def _check_columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
             yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
         columns |= {column} - {""}
         if isinstance(part, Cut):
-            yield from _check_cuts(draft, (*place, "cuts"), part.cuts)
+            yield from _check_cuts(draft, (*part_loc, "cuts"), part.cuts)
 
 
-def _check_cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]:
+def _check_cuts(draft: Draft, loc: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]:
     """Report the first cut that is not above the one before it."""
     falls = [index for index, (low, high) in enumerate(pairwise(cuts), start=1) if low >= high]
     if falls and not any(map(math.isnan, cuts)):
-        shown, before = (draft.tree.show(*here, index) for index in (falls[0], falls[0] - 1))
-        message = f"the cut {shown} is not above the one before it, {before}"
+        shown, previous = (draft.tree.show(*loc, index) for index in (falls[0], falls[0] - 1))
+        message = f"the cut {shown} is not above the one before it, {previous}"
         hint = f"write them in ascending order, each once: [{', '.join(map(str, sorted(set(cuts))))}]"
-        yield draft.tree.problem("cut-order", message, *here, falls[0], hint=hint)
+        yield draft.tree.problem("cut-order", message, *loc, falls[0], hint=hint)
 
 
 def _idle_rules(draft: Draft) -> Iterator[Problem]:
-    """Report `slice_rules` without slices; a search for the worst slices and folds use some of them."""
+    """Report `slice_rules` without effect: all without slices, some if only a search or folds use them."""
     rules, hint = draft.spec.slice_rules, "add 'slices: […]', or remove it"
     if "slice_rules" not in draft.spec.model_fields_set or draft.spec.slices is not None:
         return
-    heeded = draft.spec.worst_slices is not None or draft.spec.folds is not None
-    if not heeded and draft.readable("slice_rules"):
+    has_use = draft.spec.worst_slices is not None or draft.spec.folds is not None
+    if not has_use and draft.readable("slice_rules"):
         message = "'slice_rules' has no effect: there are no slices"
         yield draft.tree.idle("unused-rules", message, "slice_rules", key=True, hint=hint)
-    elif heeded:
+    elif has_use:
         idle = [key for key, usual in (("reference", "overall"), ("disparities", None)) if getattr(rules, key) != usual]
         for key in idle:
             message = f"'{key}' has no effect: there are no 'slices'"
@@ -105,20 +106,20 @@ def _idle_rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_reference_levels(draft: Draft) -> Iterator[Problem]:
-    """Report reference levels of columns that no slicing is by alone."""
+    """Report reference levels of columns that no entry of `slices` divides by alone."""
     levels = draft.spec.slice_rules.reference
     if not isinstance(levels, dict) or draft.spec.slices is None or not draft.readable("slices"):
         return
-    alone = [slicing.columns[0] for slicing in draft.spec.slices if len(slicing.columns) == 1 and slicing.title]
+    singles = [slicing.columns[0] for slicing in draft.spec.slices if len(slicing.columns) == 1 and slicing.title]
     for column in levels:
-        here = ("slice_rules", "reference", column)
+        loc = ("slice_rules", "reference", column)
         message = f"no entry of 'slices' is by the column '{column}' alone"
         hint = f"add {column} to 'slices' as an entry of its own"
-        yield from refer(draft, here, alone, "unknown-reference", message, hint, key=True)
+        yield from refer(draft, loc, singles, "unknown-reference", message, hint, key=True)
 
 
 def _check_disparities(draft: Draft) -> Iterator[Problem]:
-    """Check the names of disparities: known, of this task, among the measures, each once."""
+    """Check the names of disparities: each is defined, for this task, among the measures, and listed once."""
     names: set[str] = set()
     for loc, name in draft.entries(draft.spec.slice_rules.disparities, "slice_rules", "disparities"):
         canonical = draft.measures[name].name if name in draft.measures else name
@@ -149,7 +150,7 @@ def _check_named_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Proble
 
 
 def _check_measure_of_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
-    """Check a disparity that is the name of a measure: it is one that the evaluation gives."""
+    """Check that a disparity named after a measure is of one that the evaluation reports."""
     if name not in draft.measures:
         advice = Advice(None) if draft.tree.secret(*loc) else draft.measures.advice(name, DISPARITIES)
         hint = advice.hint or f"name a measure, or {listed(DISPARITIES)}"
@@ -165,13 +166,13 @@ def _check_measure_of_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[P
 
 
 def _check_search(draft: Draft) -> Iterator[Problem]:
-    """Check the search for the worst slices: its columns, and a measure with a direction and one value a slice."""
-    search, here = draft.spec.worst_slices, ("worst_slices", "metric")
+    """Check the columns of the search for the worst slices, and that its measure has a direction and one value."""
+    search, metric_loc = draft.spec.worst_slices, ("worst_slices", "metric")
     if search is None:
         return
     columns: Parts = {("worst_slices", "columns", index): part for index, part in enumerate(search.columns)}
     yield from _check_columns(draft, columns)
-    entry, faults = check_measure(draft, here, search.metric)
+    entry, faults = check_measure(draft, metric_loc, search.metric)
     yield from faults
     if entry is None:
         return
